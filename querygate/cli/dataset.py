@@ -21,7 +21,7 @@ from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.jobs.publish_version import retire_version, serve_version
 from querygate.custody.jobs.publish_with_report import Kind, publish_with_report
-from querygate.custody.policy import load_policy
+from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
@@ -68,18 +68,19 @@ def publish(
     """
     with interrupts_say("Interrupted: nothing was published."):
         opened = open_here(site)
-        rules = load_policy(policy)
+        file = PolicyFile.read(policy)
     with progress() as tell:
         done = publish_with_report(
             opened,
-            rules,
+            file.policy,
             source,
             user=LOCAL.name,
             kind=kind,
-            base_dir=policy.parent,
+            base_dir=file.folder,
             progress=tell,
             on_overlap=on_overlap,
             reinstate=reinstate,
+            tables=file.raw,
         )
     record = {**asdict(done.published), "report": str(done.file) if done.file else None}
     print_record(record, form, lambda: explain_report(done.published))

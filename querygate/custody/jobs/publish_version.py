@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -21,6 +22,8 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
+from querygate.custody.policy.policy_writer import write_toml
+from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import OnOverlap, VersionHandling
 from querygate.site.audit_rule import check_differencing
@@ -63,8 +66,10 @@ def publish_to(
     on_overlap: OnOverlap | None = None,
     handling: VersionHandling | None = None,
     reinstate: bool = False,
+    tables: RawTable | None = None,
 ) -> Report:
-    """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file.
+    """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file, and `tables` are
+    what it says.
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
     `reinstate` is a dataset served again that was withdrawn.
@@ -86,7 +91,7 @@ def publish_to(
                 open_beside=lambda specification: open_source(specification, base_dir),
                 progress=progress,
                 handling=handling or VersionHandling.by(policy, on_overlap),
-                kept=write_kept_policy(policy, base_dir),
+                kept=write_kept_policy(policy, base_dir, tables),
             )
         report = replace(report, warnings=(*report.warnings, *_extracts_beside(opened, policy)))
         _note_published(opened, policy, report, user, {"reinstated": True} if was_withdrawn else {})
@@ -130,11 +135,14 @@ def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str,
         _note_retired(opened, policy.dataset, version, report.version, user)
 
 
-def write_kept_policy(policy: Policy, base_dir: Path) -> str:
-    """The policy and the folder of its file, as a version keeps them. Where joined tables came from is left out: they
-    are in the rows, and a source may have a password in its name.
+def write_kept_policy(policy: Policy, base_dir: Path, tables: RawTable | None = None) -> str:
+    """The policy, the folder of its file and the lines of that file, as a version keeps them. Where joined tables came
+    from is left out: they are in the rows, and a source may have a password in its name.
     """
-    return json.dumps({"policy": write_policy(replace(policy, joins=())), "beside": str(base_dir.absolute())})
+    body = {"policy": write_policy(replace(policy, joins=())), "beside": str(base_dir.absolute())}
+    if tables is not None:
+        body["file"] = write_toml({key: table for key, table in tables.items() if key != "join"})
+    return json.dumps(body)
 
 
 def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
@@ -142,6 +150,14 @@ def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
     try:
         body = json.loads(text)
         return read_policy(body["policy"]), Path(body["beside"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def read_kept_tables(text: str) -> RawTable | None:
+    """The tables of the policy file, without its joins; None where they were not kept."""
+    try:
+        return tomllib.loads(json.loads(text)["file"])
     except (KeyError, TypeError, ValueError):
         return None
 

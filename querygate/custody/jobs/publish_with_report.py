@@ -9,6 +9,7 @@ import json
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,8 +20,14 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
 from querygate.custody.jobs.preview_views import published_on_trial
-from querygate.custody.jobs.publish_version import open_version_writer, publish_to, read_kept_policy
+from querygate.custody.jobs.publish_version import (
+    open_version_writer,
+    publish_to,
+    read_kept_policy,
+    read_kept_tables,
+)
 from querygate.custody.policy import Policy
+from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
@@ -59,8 +66,11 @@ def publish_with_report(
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
     reinstate: bool = False,
+    tables: RawTable | None = None,
 ) -> ReportedPublication:
-    """Publish, and then make the report. A report that fails is told of, and changes nothing."""
+    """Publish, and then make the report. A report that fails is told of, and changes nothing. `tables` are those of the
+    policy file: with them the report says which edits of it would help.
+    """
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(
         opened,
@@ -71,13 +81,20 @@ def publish_with_report(
         progress=progress,
         on_overlap=on_overlap,
         reinstate=reinstate,
+        tables=tables,
     )
     if kind == "none":
         return ReportedPublication(published)
     try:
         progress("making the report")
         folder = report_on(
-            opened, policy, published, full=kind == "full", base_dir=base_dir, before=before, tell=progress
+            opened,
+            policy,
+            published,
+            full=kind == "full",
+            base_dir=base_dir,
+            before=before,
+            tell=progress,
         )
     except (Exception, KeyboardInterrupt) as error:  # an engine's own may quote what it read
         again = f"Make it with `querygate report {policy.dataset} {published.version} --again`."
@@ -113,7 +130,9 @@ def report_on(
             clock_s=time.perf_counter,
             population=read_population(policy, lambda specification: open_source(specification, base_dir)),
             before=before,
-            on_trial=published_on_trial,
+            on_trial=partial(published_on_trial, base_dir=base_dir),
+            tables=read_kept_tables(rows.policy()),
+            folder=base_dir,
         )
         files = make_files(case, full=full, progress=tell)
     return writer.keep_report(policy.dataset, published.version, files)

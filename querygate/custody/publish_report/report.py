@@ -22,6 +22,7 @@ from querygate.custody.publish_report.headline import class_sizes, guarantees, h
 from querygate.custody.publish_report.k_sweep import sweep
 from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.usable_figures import usable_figures
 from querygate.custody.publish_report.version_risk import disclosure, outliers, risk
 from querygate.custody.publish_report.view_report import make_view_files
 
@@ -55,6 +56,7 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
         versions=None if published.versions is None else versions(published.versions),
         sweep=sweep(case, progress),
         crossed_cuts=crossed_cuts(case, progress),
+        usable=usable_figures(case, progress),
     )
     return replace(
         report,

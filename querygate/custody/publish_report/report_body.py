@@ -15,6 +15,7 @@ from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
 from querygate.custody.publish_report.headline import ClassSizes, Guarantee, Headline
 from querygate.custody.publish_report.k_sweep import Sweep
+from querygate.custody.publish_report.usable_figures import UsableFigures
 from querygate.custody.publish_report.version_risk import CloseNumbers, Outliers, Risk, SharedValues
 
 
@@ -96,4 +97,5 @@ class PublishReport:
     versions: EarlierVersions | None  # None where there are none that can be read
     sweep: Sweep
     crossed_cuts: CrossedCuts
+    usable: UsableFigures
     changes: Changes | None = None

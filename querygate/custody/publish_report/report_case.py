@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -15,11 +16,13 @@ from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints, S
 from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
+from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question
+from querygate.custody.workload.asked_figures import asked_figures, ranges_of
 
 PER_DAY = 86_400e6
 """Microseconds: timestamps are told in days, as dates are."""
@@ -59,6 +62,9 @@ class TrialVersion(Protocol):
     def risk(self) -> tuple[UnitRisk, ...]:
         """Of views, what was measured while they were made."""
 
+    def questions(self, number: int) -> tuple[Question, ...]:
+        """The standing workload, or so many of it."""
+
     def figures(self, questions: Iterable[Question]) -> list[Figure]:
         """What it answers to questions."""
 
@@ -81,6 +87,20 @@ class ReportCase:
     population: Population | None = None
     before: KeptReport | None = None
     on_trial: OnTrial | None = None
+    tables: RawTable | None = None  # of the policy file, where it is at hand
+    folder: Path = Path()  # of that file
+
+    def figures(self, questions: Iterable[Question]) -> list[Figure]:
+        """What the version answers to questions."""
+        answer = partial(ranges_of, release=self.release, native=self.native)
+        return list(asked_figures(questions, self.catalog.dataset, answer, self.rows))
+
+    def tried(self, policy: Policy, on_trial: OnTrial) -> AbstractContextManager[TrialVersion]:
+        """Another policy of the same raw rows, on trial. Tables are joined already; what was withheld is not there."""
+        source = self.rows.source(self.rows.rows)
+        there = set(source.columns())
+        columns = tuple(column for column in policy.columns if column.name in there)
+        return on_trial(replace(policy, columns=columns, joins=(), references=()), source)
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -18,6 +18,7 @@ from querygate.custody.publish_report.charts import can_draw, draw
 from querygate.custody.publish_report.earlier_versions import versions
 from querygate.custody.publish_report.report_body import Advice, EarlierVersions
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.usable_figures import UsableFigures, usable_figures
 from querygate.custody.publish_report.view_chart import risk_and_utility
 from querygate.custody.publish_report.view_worth import ViewWorth, view_worth
 
@@ -53,6 +54,7 @@ class ViewReport:
     headline: ViewHeadline
     views: ViewFigures
     worth: ViewWorth
+    usable: UsableFigures
     versions: EarlierVersions | None
 
 
@@ -78,6 +80,7 @@ def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress 
         ),
         views=figures,
         worth=worth,
+        usable=usable_figures(case, progress),
         versions=None if published.versions is None else versions(published.versions),
     )
 

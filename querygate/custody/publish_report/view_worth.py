@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -17,12 +16,10 @@ import numpy as np
 from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Arrays, Catalog, Column, Floats, Ints
-from querygate.custody.policy import Policy
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.report_case import OnTrial, ReportCase
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
-from querygate.custody.workload.asked_figures import asked_figures, ranges_of
 from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import median_width
 
@@ -142,11 +139,7 @@ def _is_told(catalog: Catalog, question: Question) -> bool:
 def view_worth(case: ReportCase, risk: Sequence[UnitRisk], progress: Progress = no_progress) -> ViewWorth:
     workload = _Workload.of(case)
     progress("asking the standing workload")
-    answer = partial(ranges_of, release=case.release, native=case.native)
-    dataset = case.catalog.dataset
-    own, figures = workload.way(
-        "views", case.policy.k, lambda asked: list(asked_figures(asked, dataset, answer, case.rows)), _told(risk)
-    )
+    own, figures = workload.way("views", case.policy.k, case.figures, _told(risk))
     ways, why = [own], ""
     guess: tuple[Belief, ...] = ()
     if case.on_trial is None or case.rows.rows > MOST_RECORDS:
@@ -169,7 +162,7 @@ def _classes(
     case: ReportCase, on_trial: OnTrial, units: Sequence[tuple[str, ...]], workload: _Workload
 ) -> tuple[WayToPublish, tuple[Belief, ...]]:
     """Classes over all quasi-identifiers, and what is believed without any."""
-    with on_trial(replace(_alone(case), views=None), case.rows.source(case.rows.rows)) as trial:
+    with case.tried(replace(case.policy, views=None), on_trial) as trial:
         believed, guess = (tuple(class_beliefs(trial.written, units, whole=whole)) for whole in (False, True))
         return workload.way("classes", case.policy.k, trial.figures, believed)[0], guess
 
@@ -178,17 +171,12 @@ def _twice_k(case: ReportCase, on_trial: OnTrial, workload: _Workload) -> list[W
     """Views once more; none where the table is large, or has too few people for so large a k."""
     if case.rows.rows > MOST_OTHER_K:
         return []
-    policy = replace(_alone(case), k=2 * case.policy.k)
+    policy = replace(case.policy, k=2 * case.policy.k)
     try:
-        with on_trial(policy, case.rows.source(case.rows.rows)) as trial:
+        with case.tried(policy, on_trial) as trial:
             return [workload.way("views", policy.k, trial.figures, _told(trial.risk))[0]]
     except ConfigError:
         return []
-
-
-def _alone(case: ReportCase) -> Policy:
-    """The policy without what has been done before: tables are joined already."""
-    return replace(case.policy, joins=(), references=())
 
 
 def _told(risk: Sequence[UnitRisk]) -> tuple[Belief, ...]:

@@ -103,28 +103,37 @@ def measure_cost(
     edits = [*by_k, *costs, *advice]
     progress("publishing the policy on trial", 0.0)
     trials.ask_own(policy)
-    after = {}
-    for place, edit in enumerate(edits, start=1):
-        progress(f"trying {place} of {len(edits)}: {edit.name}", place / (len(edits) + 1))
-        after[edit.name] = trials.ask(edit)
+    answered = trials.ask_all(edits, progress)
     trials.check_any()
-    told = {edit.name: trials.compared(edit, after[edit.name], lost=False) for edit in edits}
-    advised = [trials.compared(edit, after[edit.name], lost=True) for edit in (*costs, *advice) if edit.kind != "rule"]
+    told = [trials.compared(edit, after, lost=False) for edit, after in answered]
     return PolicyCost(
         trials.standing,
         usable_shares(trials.own_figures),
-        tuple(told[edit.name] for edit in by_k),
-        tuple(told[edit.name] for edit in costs),
-        _best(advised),
+        tuple(told[: len(by_k)]),
+        tuple(told[len(by_k) : len(by_k) + len(costs)]),
+        trials.best(answered[len(by_k) :]),
         len(edits),
     )
 
 
-def _best(measured: Sequence[MeasuredEdit]) -> tuple[MeasuredEdit, ...]:
-    """Those that make most more usable; none that makes nothing more usable."""
-    gains = [((one.after.share or 0.0) - (one.before.share or 0.0), one) for one in measured]
-    helpful = sorted((pair for pair in gains if pair[0] > 0), key=lambda pair: -pair[0])
-    return tuple(one for _, one in helpful[:ADVISED])
+def measure_advice(
+    raw: RawTable,
+    on_trial: OnTrial,
+    asked: Sequence[Question],
+    figures: Sequence[Figure],
+    *,
+    folder: Path,
+    records: int,
+    progress: Progress = no_progress,
+) -> tuple[MeasuredEdit, ...]:
+    """The edits alone that would help most at the same k and with the same guards; `figures` are what the version
+    answers to the questions that were asked.
+    """
+    trials = _Trials(raw, folder, on_trial, len(asked))
+    trials.begin_with(asked, figures)
+    policy = parse_policy(write_toml(raw), folder=folder)
+    edits = [edit for edit in helpful_edits(policy, raw, records) if trials.is_policy(edit)]
+    return trials.best(trials.ask_all(edits, progress))
 
 
 Answered: TypeAlias = "list[Figure] | str"
@@ -141,6 +150,10 @@ class _Trials:
         self._problem: ConfigError | None = None
         self.own_figures: list[Figure] = []
         self.standing = Standing()
+
+    def begin_with(self, asked: Sequence[Question], figures: Sequence[Figure]) -> None:
+        """The policy as it is has been published, and was asked this."""
+        self._asked, self._first, self.standing = list(asked), list(figures), standing(figures)
 
     def is_policy(self, edit: Edit) -> bool:
         try:
@@ -171,6 +184,20 @@ class _Trials:
             if problem.code not in (CANNOT, NOT_A_POLICY):
                 raise
             return problem.detail
+
+    def ask_all(self, edits: Sequence[Edit], progress: Progress) -> list[tuple[Edit, Answered]]:
+        answered = []
+        for place, edit in enumerate(edits, start=1):
+            progress(f"trying {place} of {len(edits)}: {edit.name}", place / (len(edits) + 1))
+            answered.append((edit, self.ask(edit)))
+        return answered
+
+    def best(self, answered: Iterable[tuple[Edit, Answered]]) -> tuple[MeasuredEdit, ...]:
+        """Those that make most more usable; none that makes nothing more usable, or leaves out a rule."""
+        measured = [self.compared(edit, after, lost=True) for edit, after in answered if edit.kind != "rule"]
+        gains = [((one.after.share or 0.0) - (one.before.share or 0.0), one) for one in measured]
+        helpful = sorted((pair for pair in gains if pair[0] > 0), key=lambda pair: -pair[0])
+        return tuple(one for _, one in helpful[:ADVISED])
 
     def check_any(self) -> None:
         if self._problem is not None and not self._asked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 
 import pytest
 
@@ -23,9 +24,16 @@ def facts(text):
 
 
 def test_a_report_is_made_again_as_it_was(run, clinic, publish):
+    """With the edits that would help, and their lines to paste."""
     assert publish("--report", "full").exit_code == 0
     folder = clinic / "vault/clinic/reports/v00002"
     before = (folder / "report.json").read_text()
+    usable = json.loads(before)["usable"]
+    assert usable["edits"]
+    for edit in usable["edits"]:
+        assert edit["after"]["share"] > edit["before"]["share"] == usable["standing"]["share"]
+        assert tomllib.loads(edit["toml"])
+        assert edit["toml"].splitlines()[0] in (folder / "report.html").read_text()
     shutil.rmtree(folder)
     assert run("report", "clinic").exit_code == 2
     again = run("report", "clinic", "--again")
@@ -34,7 +42,8 @@ def test_a_report_is_made_again_as_it_was(run, clinic, publish):
     assert facts((folder / "report.json").read_text()) == facts(before)
 
 
-def test_a_version_that_was_published_without_a_report_gets_one(run, clinic, publish):
+def test_a_version_that_was_published_without_a_report_gets_one(run, clinic, publish, monkeypatch):
+    monkeypatch.setattr("querygate.custody.publish_report.usable_figures.MOST_TRIED", 0)
     assert run("report", "clinic", 1).exit_code == 2
     assert run("report", "clinic", 1, "--again").exit_code == 0
     assert json.loads(run("report", "clinic", 1, "--format", "json").stdout)["version"] == 1

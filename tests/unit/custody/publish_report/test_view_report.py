@@ -19,7 +19,7 @@ from querygate.custody.jobs.risk_assessment import RiskOptions, assess_dataset
 from querygate.custody.publish_report.view_report import FORMAT
 from querygate.gate.describe import explain_policy
 from querygate.site.open_gate import OpenSite
-from tests.policies import make_policy, quasi, sensitive
+from tests.policies import WITHHELD, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
 
 NUMBER = 120
@@ -30,6 +30,7 @@ CLASSES = make_policy(
         **{name: quasi("boolean") for name in ("sex", "job", "town")},
         "sbp": sensitive("integer", (40, 300), guard=20),
         "ill": sensitive("boolean"),
+        "note": WITHHELD,
     },
     k=4,
 )
@@ -43,6 +44,7 @@ def people() -> dict[str, list[Any]]:
         **{name: [rng.random() < 0.5 for _ in range(NUMBER)] for name in ("sex", "job", "town")},
         "sbp": [rng.randrange(90, 180) for _ in range(NUMBER)],
         "ill": [True] * NUMBER,
+        "note": ["secret"] * NUMBER,
     }
 
 
@@ -105,6 +107,14 @@ def test_what_views_bring_is_compared_with_classes_and_with_twice_the_k(place: t
     better = any("With classes in the place of views" in one["text"] for one in report["warnings"])
     assert better == (classes["printed"] > views["printed"])
     assert [one["mean"] for one in worth["guess"] if one["unit"] == ["ill"]] == [1.0]  # everybody is
+
+
+def test_what_could_be_printed_is_told_and_edits_only_where_the_file_is_at_hand(place: tuple[OpenSite, Path]) -> None:
+    usable = json.loads((place[1] / "report.json").read_text())["usable"]
+    assert usable["standing"]["figures"] > 0
+    assert 0 <= usable["standing"]["share"] <= 1
+    assert (usable["edits"], "not at hand" in usable["why_none"]) == ([], True)
+    assert "querygate policy preview" in (place[1] / "report.html").read_text()
 
 
 def test_belief_and_colluders_are_measured_of_what_is_told(place: tuple[OpenSite, Path]) -> None:
