@@ -110,7 +110,7 @@ class Study:
     is_aim: bool = False
 
 
-def _studies() -> tuple[Study, ...]:
+def studies() -> tuple[Study, ...]:
     demo = ROOT / "querygate" / "demo"
     survey = PolicyText(tomllib.loads((demo / "survey.toml").read_text(encoding="utf-8")))
     return (
@@ -124,14 +124,14 @@ def _studies() -> tuple[Study, ...]:
 def run() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for study in _studies():
-            source = open_source(str(_plain(study, Path(folder))))
+        for study in studies():
+            source = open_source(str(plain_file(study, Path(folder))))
             for k in KS:
                 rows += _measured(study, source, k)
     return rows
 
 
-def _plain(study: Study, folder: Path) -> Path:
+def plain_file(study: Study, folder: Path) -> Path:
     """The file with commas, as sources have it."""
     if study.delimiter == ",":
         return study.file
@@ -148,7 +148,7 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
     with published_on_trial(by_views, source) as trial:
         asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
         views = trial.figures(asked)
-        others = {name: _told(trial, asked, tell) for name, tell in OTHERS.items()} if k == KS[0] else {}
+        others = {name: told_from_truth(trial, asked, tell) for name, tell in OTHERS.items()} if k == KS[0] else {}
     with published_on_trial(by_classes, source) as trial:
         classes = trial.figures(asked)
     with _uncertified(), published_on_trial(by_views, source) as trial:
@@ -207,16 +207,16 @@ def _row(
 ) -> list[dict[str, Any]]:
     if not figures:
         return []
-    share = _share(figures)
+    share = share_of(figures)
     met = None if target is None else share >= target
     if not against:
         return [row(name, share, "usable share", target=target, met=met)]
-    other = _share(against)
+    other = share_of(against)
     ratio = share / other if other else None
     return [row(name, share, "usable share", f"classes {other:.2f}", ratio=ratio, target=target, met=met)]
 
 
-def _share(figures: Sequence[Figure]) -> float:
+def share_of(figures: Sequence[Figure]) -> float:
     return sum(figure.is_usable for figure in figures) / len(figures)
 
 
@@ -258,7 +258,7 @@ class Truth:
 Tell = Callable[[str, Truth], Range | None]
 
 
-def _told(trial: TrialVersion, asked: Sequence[Question], tell: Tell) -> list[Figure]:
+def told_from_truth(trial: TrialVersion, asked: Sequence[Question], tell: Tell) -> list[Figure]:
     def ranges(question: Question) -> Ranges | None:
         if question.kind not in PAPER:
             return None
@@ -275,7 +275,7 @@ def _told(trial: TrialVersion, asked: Sequence[Question], tell: Tell) -> list[Fi
     return list(asked_figures(asked, trial.policy.dataset, ranges, trial.rows))
 
 
-def _laplace(kind: str, truth: Truth, epsilon: float) -> Range | None:
+def laplace(kind: str, truth: Truth, epsilon: float) -> Range | None:
     """The interval around a noisy answer that happens to be right."""
     if kind == "count":
         off = within(epsilon)
@@ -286,7 +286,7 @@ def _laplace(kind: str, truth: Truth, epsilon: float) -> Range | None:
     return _quotient((truth.value - middle) * truth.records, truth.records, off_sum, off_count, reach)
 
 
-def _rounded(kind: str, truth: Truth) -> Range | None:
+def rounded(kind: str, truth: Truth) -> Range | None:
     if kind == "count":
         return Range(max(0.0, truth.value - STEP / 2), truth.value + STEP / 2)
     if kind == "mean":
@@ -308,6 +308,6 @@ def _quotient(total: float, records: float, off_total: float, off_records: float
 
 
 OTHERS: dict[str, Tell] = {
-    **{f"Laplace, epsilon {epsilon:g} a statement": partial(_laplace, epsilon=epsilon) for epsilon in EPSILONS},
-    f"counts rounded to {STEP}": _rounded,
+    **{f"Laplace, epsilon {epsilon:g} a statement": partial(laplace, epsilon=epsilon) for epsilon in EPSILONS},
+    f"counts rounded to {STEP}": rounded,
 }
