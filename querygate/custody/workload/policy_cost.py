@@ -29,7 +29,8 @@ QUESTIONS = 48
 OTHERS = 4
 """Of the policy as it is, one in so many questions more is of another kind: these take most of the time."""
 
-ADVISED = 3
+ADVISED, LEAST_GAIN = 3, 0.01
+"""So many edits are advised, and none that makes less than one figure in a hundred more usable: that may be chance."""
 
 CANNOT = "QG803"
 NOT_A_POLICY = "QG801"
@@ -193,10 +194,10 @@ class _Trials:
         return answered
 
     def best(self, answered: Iterable[tuple[Edit, Answered]]) -> tuple[MeasuredEdit, ...]:
-        """Those that make most more usable; none that makes nothing more usable, or leaves out a rule."""
+        """Those that make most more usable; none that hardly makes more usable, or leaves out a rule."""
         measured = [self.compared(edit, after, lost=True) for edit, after in answered if edit.kind != "rule"]
         gains = [((one.after.share or 0.0) - (one.before.share or 0.0), one) for one in measured]
-        helpful = sorted((pair for pair in gains if pair[0] > 0), key=lambda pair: -pair[0])
+        helpful = sorted((pair for pair in gains if pair[0] >= LEAST_GAIN), key=lambda pair: -pair[0])
         return tuple(one for _, one in helpful[:ADVISED])
 
     def check_any(self) -> None:

@@ -215,10 +215,11 @@ def _other_views(rules: ViewRules, own: ViewRules, table: RawTable) -> Edit:
     frame = [name for name, _ in rules.frame]
     views = {"spanning": [list(view) for view in rules.spanning], "extra": [list(view) for view in rules.extra]}
     kept = {key: value for key, value in table.items() if key not in ("mode", "frame", *views)}
-    is_framed = rules.frame != own.frame
-    about = f"frame {', '.join(frame) or 'of all records'}, " if is_framed else ""
+    about = ""
+    if rules.frame != own.frame:
+        about = f" in the frame of {', '.join(frame)}" if frame else " without a frame"
     spanned = " | ".join(", ".join(view) for view in rules.spanning)
-    return Edit(f"views: {about}{spanned}", "views", {"views": {"mode": "spanning", "frame": frame} | views | kept})
+    return Edit(f"views{about}: {spanned}", "views", {"views": {"mode": "spanning", "frame": frame} | views | kept})
 
 
 def _of(name: str, table: RawTable) -> RawTable:

@@ -112,8 +112,9 @@ def test_of_views_classes_other_views_and_finer_bins_are_tried_and_what_else_the
         edits
     )
     assert loaded(edits["classes in place of views"].applied(tomllib.loads(VIEWS))).views is None
-    others = [edit for name, edit in edits.items() if name.startswith("views: ")]
-    assert any(name.startswith("views: frame sex") for name in edits)
+    others = [edit for edit in edits.values() if edit.tables.get("views", {}).get("mode") == "spanning"]
+    starts = ("views: ", "views in the frame of sex: ", "views without a frame: ")
+    assert all(any(edit.name.startswith(start) for edit in others) for start in starts)
     for edit in others:
         after = loaded(edit.applied(tomllib.loads(VIEWS))).views
         assert after is not None
