@@ -166,6 +166,36 @@ def to_whole(a: Box) -> Box:
     return Box(np.ceil(a.low - 0.5).astype(np.int64), np.floor(a.high + 0.5).astype(np.int64))
 
 
+def single(a: Box, more: Box) -> Box:
+    """A number that the database may have in single precision: between the nearest of those, and so many more roundings
+    outwards."""
+    ends = []
+    for values, outwards in zip(as_doubles(a), (np.float32(-np.inf), np.float32(np.inf)), strict=True):
+        with np.errstate(over="ignore"):
+            found = values.astype(np.float32)
+            inside = found > values if outwards < 0 else found < values
+            found = np.where(inside, np.nextafter(found, outwards), found)
+            for _ in range(int(more.low[0]) if more.low.size else 0):
+                found = np.nextafter(found, outwards)
+        ends.append(found.astype(np.float64))
+    if not (np.isfinite(ends[0]) & np.isfinite(ends[1])).all():
+        raise _unbounded("Numbers in this expression may become too large for FLOAT.")
+    return Box(*ends)
+
+
+def decimal(a: Box, digits: Box) -> Box:
+    """A cast to a number with so many digits after the point, as the database does it: halves to the even neighbour,
+    after a push of 1e-9 away from zero. Of a decimal that no double equals both neighbours are inside."""
+    scale = 10.0 ** int(digits.low[0]) if digits.low.size else 1.0
+    ends = []
+    for values, outwards in zip(as_doubles(a), (-np.inf, np.inf), strict=True):
+        moved = values * scale
+        whole = np.rint(moved + np.sign(moved) * 1e-9)
+        found = whole / scale
+        ends.append(np.where(found * 4 == np.floor(found * 4), found, np.nextafter(found, outwards)))
+    return Box(*ends)
+
+
 def sign(a: Box) -> Box:
     return Box(np.sign(a.low).astype(np.int64), np.sign(a.high).astype(np.int64))
 
@@ -255,6 +285,8 @@ FUNCTIONS: dict[str, Callable[..., Box]] = {
     "trunc": _rising(np.trunc),
     "round": round_to,
     "whole": to_whole,
+    "single": single,
+    "decimal": decimal,
     "sign": sign,
     "power": power,
     "exp": _rising(np.exp, LIBRARY),

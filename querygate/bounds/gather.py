@@ -238,7 +238,7 @@ def _are_apart(sets: Sequence[frozenset[str]]) -> bool:
 def _is_monotone(e: Expression) -> bool:
     """A tree of functions each of which reaches the ends of its hull at ends of its arguments."""
     match e:
-        case Choice():
+        case Choice() | Call(name="single" | "decimal"):
             return False
         case Call(arguments=arguments):
             return all(_is_monotone(argument) for argument in arguments)

@@ -206,11 +206,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Choice:
-    """CASE: the value of the first branch whose condition is TRUE. COALESCE is a choice by presence."""
+    """CASE: the value of the first branch whose condition is TRUE. COALESCE is a choice by presence.
+
+    `complete` says that for every record one condition is TRUE, and no other.
+    """
 
     branches: tuple[tuple[Predicate, Expression], ...]
     otherwise: Expression
     type: str = "number"
+    complete: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -235,6 +239,8 @@ class Choice:
     @cached_property
     def ways(self) -> tuple[tuple[Predicate, Expression], ...]:
         """Each value with the condition, never NULL, under which it is taken."""
+        if self.complete:
+            return self.branches
         found: list[tuple[Predicate, Expression]] = []
         before: list[Predicate] = []
         for condition, value in self.branches:

@@ -92,6 +92,37 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """One term that the groups of a window are ordered by: a key, by its place, or a formula."""
+
+    key: int | None
+    formula: Expression
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A number of each group that others have a part in: a statistic of `argument` over the groups that have the same
+    keys at the places `among`, a rank among them, or what one aggregate is of all of them together ("whole").
+
+    `id` is its name as a column of the groups. With `ranks` it is over the groups up to this one, and those that rank
+    the same if `peers`. `whole` is the aggregate, by its place, that is of the groups together what `argument` is of
+    each: their sum. "share" is the argument divided by that sum; `null` says that it is NULL where the sum is zero.
+    """
+
+    id: str
+    statistic: str
+    type: str
+    argument: Expression = NONE
+    among: tuple[int, ...] = ()
+    ranks: tuple[Rank, ...] = ()
+    peers: bool = True
+    whole: int | None = None
+    null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """One column of the answer: a group key (`source` indexes Plan.keys) or a formula over the group's aggregates.
 
@@ -121,7 +152,8 @@ class Plan:
 
     `outputs` are in the order of the select list; those from `shown` on serve ORDER BY only. `sets` are the grouping
     sets, as places of keys; without GROUP BY there is one, and it is empty. `inner` is the plan whose groups are the
-    records of this one, where there is a query over groups. `following` are the other branches of a UNION ALL.
+    records of this one, where there is a query over groups. `windows` are made of the groups that HAVING keeps, and
+    `qualify` selects among the groups by them. `following` are the other branches of a UNION ALL.
     `notes` say how a statement was read, where it might be taken otherwise.
     """
 
@@ -142,6 +174,8 @@ class Plan:
     following: tuple[Plan, ...] = ()
     offset: int = 0
     notes: tuple[str, ...] = ()
+    windows: tuple[Window, ...] = ()
+    qualify: Predicate | None = None
 
     @property
     def branches(self) -> tuple[Plan, ...]:

@@ -9,6 +9,7 @@ window: ranks from o + 1 to o + k. Without ORDER BY any group may come first, so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,7 +50,7 @@ def _having_note(groups: tuple[Group, ...], plan: Plan) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class OrderTerm:
     """One ORDER BY term as an interval per group, smallest first.
 
     Ends are places in the order of all ends, so that whole numbers beyond 2^53 and infinities keep their order and
@@ -60,29 +61,43 @@ class _Term:
     high: Ints
     middle: Floats
 
+    def take(self, rows: Ints) -> OrderTerm:
+        return OrderTerm(self.low[rows], self.high[rows], self.middle[rows])
 
-def _term(groups: tuple[Group, ...], order: Order, plan: Plan) -> _Term:
-    ranges = _ranges(groups, order, plan)
-    ends = [sorted(-e if order.descending else e for e in (r.low, r.high) if e is not None) for r in ranges]
+    def apart(self, rows: Bools) -> int:
+        """How many of these groups differ for certain: intervals that do not meet, as many as there are."""
+        found, last = 0, np.iinfo(np.int64).min
+        for i in sorted(np.flatnonzero(rows).tolist(), key=lambda i: int(self.high[i])):
+            if self.low[i] > last:
+                found, last = found + 1, int(self.high[i])
+        return found
+
+
+def _term(groups: tuple[Group, ...], order: Order, plan: Plan) -> OrderTerm:
+    output = plan.outputs[order.output]
+    if output.kind == "key":
+        return term_of_keys([group.keys[output.source] for group in groups], order.descending, order.nulls_first)
+    position = [o for o in plan.outputs if o.kind == "range"].index(output)
+    return term_of_ranges([group.ranges[position] for group in groups], order.descending, order.nulls_first)
+
+
+def term_of_keys(keys: Sequence[Scalar], descending: bool, nulls_first: bool) -> OrderTerm:
+    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=_natural))}
+    ranges = [Range.null() if key is None else Range.exact(place[key]) for key in keys]
+    return term_of_ranges(ranges, descending, nulls_first)
+
+
+def term_of_ranges(ranges: Sequence[Range], descending: bool, nulls_first: bool) -> OrderTerm:
+    ends = [sorted(-e if descending else e for e in (r.low, r.high) if e is not None) for r in ranges]
     place = {end: i for i, end in enumerate(sorted({end for pair in ends for end in pair}), start=1)}
-    null = 0 if order.nulls_first else len(place) + 1
+    null = 0 if nulls_first else len(place) + 1
     places = [[place[e] for e in pair] + [null] * r.may_be_null for pair, r in zip(ends, ranges, strict=True)]
-    outermost = -np.inf if order.nulls_first else np.inf
-    return _Term(
+    outermost = -np.inf if nulls_first else np.inf
+    return OrderTerm(
         np.array([min(pair) for pair in places], dtype=np.int64),
         np.array([max(pair) for pair in places], dtype=np.int64),
         np.array([pair[0] / 2 + pair[-1] / 2 if pair else outermost for pair in ends], dtype=np.float64),
     )
-
-
-def _ranges(groups: tuple[Group, ...], order: Order, plan: Plan) -> list[Range]:
-    output = plan.outputs[order.output]
-    if output.kind == "range":
-        position = [o for o in plan.outputs if o.kind == "range"].index(output)
-        return [group.ranges[position] for group in groups]
-    keys = [group.keys[output.source] for group in groups]
-    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=_natural))}
-    return [Range.null() if key is None else Range.exact(place[key]) for key in keys]
 
 
 def _natural(key: Scalar) -> tuple[bool, float, str]:
@@ -91,20 +106,25 @@ def _natural(key: Scalar) -> tuple[bool, float, str]:
     return (number, float(key) if number else 0.0, "" if number else str(key))  # type: ignore[arg-type]
 
 
-def _ranks(terms: list[_Term], certain: Bools) -> tuple[Ints, Ints]:
+def _ranks(terms: list[OrderTerm], certain: Bools) -> tuple[Ints, Ints]:
     """Best and worst possible rank of each group among those that exist."""
     size = len(certain)
     best, worst = np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int64)
     for i in range(size):
-        surely, maybe = _before(terms, i, size)
+        surely, maybe = np.zeros(size, dtype=np.bool_), np.ones(size, dtype=np.bool_)
+        if terms:
+            surely, maybe, tied = ranks_before(terms, i)
+            maybe |= tied
         surely[i] = maybe[i] = False
         best[i] += np.count_nonzero(surely & certain)
         worst[i] += np.count_nonzero(maybe)
     return best, worst
 
 
-def _before(terms: list[_Term], i: int, size: int) -> tuple[Bools, Bools]:
-    """Which groups certainly stand before group i, and which may: lexicographic over the terms, ties either way."""
+def ranks_before(terms: Sequence[OrderTerm], i: int) -> tuple[Bools, Bools, Bools]:
+    """Which groups stand before group i for certain, which may, and which rank the same for certain: lexicographic
+    over the terms."""
+    size = len(terms[0].low)
     surely, maybe = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
     tied = np.ones(size, dtype=np.bool_)  # equal for certain in all terms so far
     for term in terms:
@@ -113,4 +133,4 @@ def _before(terms: list[_Term], i: int, size: int) -> tuple[Bools, Bools]:
         surely |= tied & (high < low[i])
         maybe |= tied & (low <= high[i]) & ~same
         tied &= same
-    return surely, maybe | tied
+    return surely, maybe, tied

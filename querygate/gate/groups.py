@@ -28,9 +28,10 @@ from querygate.core.block import (
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Output, Plan
-from querygate.core.predicate import columns
+from querygate.core.predicate import Predicate, columns
 from querygate.core.types import DISCRETE, Array, Bools, Floats, Group, Range, Scalar
 from querygate.gate.sheets import RangedGroup, Sheet, range_groups
+from querygate.gate.windows import Wholes, range_wholes, window_ranges
 
 _MONOTONE = frozenset({"add", "sub", "neg", "mul", "div", "double", "round", "floor", "ceil", "trunc", "exp", "ln",
                        "log2", "log10", "sqrt", "whole", "sign"})  # fmt: skip
@@ -40,7 +41,7 @@ _NOT_A_NUMBER = frozenset({"corr", "regr_slope", "geometric_mean"})
 """Statistics for which the database may say NaN. That is told as NULL, yet it is not NULL to what reads it: NaN is
 equal to itself and above all numbers."""
 
-_PASSES_ON = (_MONOTONE | {"abs"}) - {"sign", "whole"}
+_PASSES_ON = (_MONOTONE | {"abs", "single"}) - {"sign", "whole"}
 """Functions that make NaN of NaN."""
 
 
@@ -57,22 +58,25 @@ def answer_groups(
     if plan.inner is not None:
         block, exists = as_block(plan.inner, answer_groups(plan.inner, sheets, check, inner=True))
         sheets = (Sheet.whole(replace(plan, inner=None), block),)
-    return make_groups(plan, range_groups(plan, sheets, check, exists=exists), check, inner=inner)
+    wholes = range_wholes(plan, sheets, check, exists)
+    return make_groups(plan, range_groups(plan, sheets, check, exists=exists), check, wholes=wholes, inner=inner)
 
 
 def make_groups(
-    plan: Plan, ranged: Sequence[RangedGroup], check: Callable[[], None], *, inner: bool = False
+    plan: Plan, ranged: Sequence[RangedGroup], check: Callable[[], None], *, wholes: Wholes, inner: bool = False
 ) -> list[Group]:
-    """What the statement makes of its aggregates, for the groups that HAVING may keep."""
+    """What the statement makes of its aggregates, for the groups that HAVING and QUALIFY may keep."""
     _check_numbers(plan, ranged, inner)
     certain = np.array([group.always or (group.count.low or 0) > 0 for group in ranged], dtype=np.bool_)
     block = _groups_block(plan, ranged)
     members = Membership(block, check)
     if plan.having is not None:
-        least, most = members.counts(plan.having)
-        rows = np.flatnonzero(most > 0)
-        members = Membership(block.take(rows), check)
-        ranged, certain = [ranged[i] for i in rows.tolist()], (certain & (least > 0))[rows]
+        members, ranged, certain = _kept(plan.having, members, ranged, certain)
+    for window in plan.windows:
+        column = _range_column(window_ranges(window, ranged, certain, members, wholes), window.type)
+        members = Membership(members.block.with_column(window.id, column), check)
+    if plan.qualify is not None:
+        members, ranged, certain = _kept(plan.qualify, members, ranged, certain)
     outputs = [_output_ranges(output, plan, members, ranged) for output in plan.outputs if output.kind == "range"]
     return [
         Group(
@@ -86,10 +90,22 @@ def make_groups(
     ]
 
 
+def _kept(
+    p: Predicate, members: Membership, ranged: Sequence[RangedGroup], certain: Bools
+) -> tuple[Membership, list[RangedGroup], Bools]:
+    """The groups for which a condition may hold, and which of them are there for certain."""
+    least, most = members.counts(p)
+    rows = np.flatnonzero(most > 0)
+    kept = [ranged[i] for i in rows.tolist()]
+    return members.on(members.block.take(rows)), kept, (certain & (least > 0))[rows]
+
+
 def _check_numbers(plan: Plan, ranged: Sequence[RangedGroup], inner: bool) -> None:
     """Refuse to read on from an aggregate that may be NaN; it can be shown, and be part of plain arithmetic."""
     read = set(columns(plan.having)) if plan.having is not None else set()
     ordered = {order.output for order in plan.orders} if plan.limit is not None or plan.offset else set()
+    for window in plan.windows:
+        read |= {*window.argument.columns, *(name for rank in window.ranks for name in rank.formula.columns)}
     for i, output in enumerate(plan.outputs):
         if output.formula is not None and (inner or i in ordered or not _passes_on(output.formula)):
             read |= set(output.formula.columns)

@@ -128,7 +128,9 @@ class AggregateCall:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Does an aggregate begin here? FILTER and WITHIN GROUP belong to the one inside them."""
+    """Does an aggregate begin here? FILTER and WITHIN GROUP belong to the one inside them; one with OVER is none."""
+    if isinstance(node.parent, exp.Window) and node.arg_key == "this":
+        return False
     if isinstance(node, (exp.Filter, exp.WithinGroup)):
         return True
     if isinstance(node, exp.Anonymous):

@@ -35,6 +35,7 @@ _CLAUSES_OF_SELECT = {
     "with_",
     "joins",
     "distinct",
+    "qualify",
 }
 GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Select: frozenset(_CLAUSES_OF_SELECT),
@@ -63,6 +64,12 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
     exp.Offset: frozenset({"expression"}),
+    exp.Window: frozenset({"this", "partition_by", "order", "spec", "over"}),
+    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
+    exp.RowNumber: frozenset(),
+    exp.Rank: frozenset(),
+    exp.DenseRank: frozenset(),
+    exp.Qualify: _UNARY,
     exp.Filter: _BINARY,
     exp.WithinGroup: _BINARY,
     exp.Distinct: frozenset({"expressions"}),
@@ -130,7 +137,6 @@ FUNCTIONS = TESTS | frozenset(
 
 _CLAUSES = {
     "windows": "WINDOW",
-    "qualify": "QUALIFY",
     "sample": "SAMPLE",
     "laterals": "LATERAL",
     "symmetric": "SYMMETRIC",
@@ -255,8 +261,6 @@ def _outside(node: exp.Expr) -> Refusal:
         return UnsupportedSQL(
             "QG206", "EXISTS is not supported.", "Select the records with conditions in WHERE.", span=span
         )
-    if isinstance(node, exp.Window):
-        return UnsupportedSQL("QG206", "Window functions (OVER) are not supported.", "Use GROUP BY.", span=span)
     if isinstance(node, (exp.Placeholder, exp.Parameter)):
         return UnsupportedSQL("QG207", "Parameters are not supported.", "Write the value itself.", span=span)
     if isinstance(node, exp.Predicate):

@@ -179,6 +179,10 @@ def _rows_of(query: Query, alias: str) -> _Source:
     if tree.args.get("distinct") and not _is_grouped(tree):
         tree.set("group", group_of_distinct())
         tree.set("distinct", None)
+    if tree.args.get("qualify") and not _is_grouped(tree):
+        raise UnsupportedSQL(
+            "QG206", "QUALIFY over single records would pick rows.", "Use it over groups.", span=span_of(tree)
+        )
     if tree.args.get("offset"):
         raise UnsupportedSQL(
             "QG206", "OFFSET inside a subquery would pick rows at random.", "Remove it.", span=span_of(tree)
@@ -285,7 +289,7 @@ def _name_items(tree: exp.Select) -> None:
             item.replace(named)
 
 
-_MAY_BE_ALIAS = {"group": False, "having": False, "order": True}
+_MAY_BE_ALIAS = {"group": False, "having": False, "qualify": False, "order": True}
 """Clauses that may use names of the select list, and whether these, as a whole term, come before those of columns."""
 
 
@@ -342,7 +346,7 @@ def _substitute(tree: exp.Select, tables: Tables, catalog: Catalog) -> int:
     """Every name by what it stands for. Names of the select list may be used in GROUP BY, HAVING and ORDER BY."""
     given = {folded(item.alias) for item in tree.expressions if isinstance(item, exp.Alias)}
     size = 0
-    for clause in ("expressions", "where", "group", "having", "order"):
+    for clause in ("expressions", "where", "group", "having", "qualify", "order"):
         aliases = given if clause in _MAY_BE_ALIAS else set()
         scope = _Scope(tables, aliases, _MAY_BE_ALIAS.get(clause, False), catalog)
         part = tree.args.get(clause)

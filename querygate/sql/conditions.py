@@ -36,6 +36,7 @@ from querygate.sql.allow import COMPARISONS
 from querygate.sql.code_tests import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
+from querygate.sql.narrow_numbers import is_single, single
 from querygate.sql.parse import span_of
 from querygate.sql.step_functions import decided
 from querygate.sql.timestamp_functions import by_calendar
@@ -255,6 +256,8 @@ def _compared(left: Expression, sign: str, right: Expression, context: Context, 
     if is_number(left) and is_number(right):
         if left.type != right.type and {"date", "moment"} & {left.type, right.type}:
             raise _refused(node)
+        if is_single(node, context.singles):
+            left, right = single(left), single(right)
         return comparison(left, sign, right)
     if left.type == right.type and left.type in ("category", "boolean") and sign in ("=", "<>"):
         same = _same_text(left, right, context, node)

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from operator import eq
 
 import numpy as np
 from sqlglot import exp
@@ -17,11 +18,12 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.meaning import meaning
 from querygate.core.ports import Native
-from querygate.core.predicate import FALSE, Predicate, is_true, negate
+from querygate.core.predicate import FALSE, TRUE, Predicate, both, either, is_true, negate
 from querygate.core.types import Column, SqlValue, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
 from querygate.sql.code_tests import is_code_test
+from querygate.sql.narrow_numbers import ROUNDINGS, decimal, is_single, single
 from querygate.sql.parse import span_of
 from querygate.sql.restatement import own_wording, wording_over_x
 from querygate.sql.step_functions import stepped
@@ -35,6 +37,9 @@ MOST_PIECES, MOST_DOUBLED = 5_000, 500
 
 MOST_COMPARED = 3
 """CASE x WHEN inside each other, over several columns: x is compared in every branch of every one."""
+
+MOST_JOINED = 500
+"""Texts that columns give together, up to which they are put together."""
 
 LARGEST = 2**62
 _WHOLE_CASTS = frozenset({"INT", "BIGINT", "HUGEINT", "SMALLINT", "TINYINT"})
@@ -56,6 +61,8 @@ class Context:
     condition: Callable[[exp.Expr, Context], Predicate]  # what compiles a condition: one may stand inside a value
     meanings: dict[Predicate, str] = field(default_factory=dict)  # those found so far: few differ in a statement
     notes: dict[str, None] = field(default_factory=dict)  # what a reader should know, each once, in order
+    singles: frozenset[str] = frozenset()  # columns of single precision: outputs of an inner query, aggregates
+    decimals: frozenset[str] = frozenset()  # columns that may be decimals
 
     @cached_property
     def named(self) -> dict[str, Column]:
@@ -119,6 +126,7 @@ def expression(node: exp.Expr, context: Context) -> Expression:
     if compile_ is None:
         raise _refused(node)
     found = _of_size(compile_(node, context), node)
+    found = single(found) if found.type == "number" and is_single(node, context.singles) else found
     table = stepped(found, node, columns[0], context.native) if len(columns) == 1 else None
     return table or found
 
@@ -141,6 +149,27 @@ def number(node: exp.Expr, context: Context) -> Expression:
             span=span_of(node),
         )  # fmt: skip
     return found
+
+
+def sql_type(node: exp.Expr, context: Context) -> str:
+    """The type that the database gives an expression; empty where a column of groups may be of any."""
+    holder = exp.Paren(this=node.copy())
+    for found in list(holder.find_all(exp.Column)):
+        column = context.column(found)
+        if folded(found.name) in context.singles | context.decimals:
+            return ""
+        found.replace(exp.Cast(this=exp.Null(), to=exp.DataType.build(_SQL_TYPES[column.type], dialect="duckdb")))
+    return str(context.native.tabulate(f"typeof({own_wording(holder)})", "integer", [0]).results[0])
+
+
+_SQL_TYPES = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "category": "VARCHAR",
+    "boolean": "BOOLEAN",
+}
 
 
 # -- one column ------------------------------------------------------------------------------------------------------
@@ -219,6 +248,8 @@ def _arithmetic(name: str) -> Compile:
         if "date" in kinds:
             return _with_days(name, left, right, node)
         whole = kinds == {"integer"} and name != "div"
+        if not whole and is_single(node, context.singles):
+            left, right = single(left), single(right)
         return Call(name, (left, right), "integer" if whole else "number")
 
     return compile_
@@ -333,15 +364,68 @@ def _truth(node: exp.Expr, context: Context) -> Expression:
 
 
 def _cast(node: exp.Expr, context: Context) -> Expression:
-    inner = number(node.this, context)
+    inner = expression(node.this, context)
+    inner = _one_or_zero(node.this, context) if inner.type == "boolean" else number(node.this, context)
     to = node.args["to"]
-    kind = to.this.value if not to.expressions else ""
+    kind = to.this.value
     _no_days(inner, node)
-    if kind == "DOUBLE":
-        return Call("double", (inner,), "number")
-    if kind in _WHOLE_CASTS:
+    if kind in ("DOUBLE", "FLOAT") and not to.expressions:
+        return Call("double", (inner,), "number") if kind == "DOUBLE" else single(inner, node.meta.get(ROUNDINGS, 0))
+    if kind in _WHOLE_CASTS and not to.expressions:
         return inner if inner.type == "integer" else Call("whole", (inner,), "integer")
-    raise _refused(node)
+    found = decimal(inner, to) if kind == "DECIMAL" else None
+    if found is None:
+        raise _refused(node)
+    return found
+
+
+def _one_or_zero(node: exp.Expr, context: Context) -> Expression:
+    """A condition as a number: 1 where it is TRUE, 0 where it is FALSE."""
+    p = context.condition(node, context)
+    ways = ((p, Constant(1, "integer")), (negate(p), Constant(0, "integer")))
+    return Choice(ways, Constant(None, "null"), "integer")
+
+
+def _joined_text(node: exp.Expr, context: Context) -> Expression:
+    """Texts of several columns put together: a choice among all that they can give. CONCAT passes over NULL."""
+    if isinstance(node, exp.DPipe):
+        parts, between, passes = list(node.flatten()), "", False
+    else:
+        parts, between, passes = list(node.expressions), "", True
+    if isinstance(node, exp.ConcatWs):
+        first = expression(parts.pop(0), context)
+        if not isinstance(first, Constant) or not isinstance(first.value, str):
+            raise _refused(node)
+        between = first.value
+    ways: list[tuple[tuple[str | None, ...], Predicate]] = [((), TRUE)]
+    for part in parts:
+        texts = _texts(exp.Cast(this=part.copy(), to=exp.DataType.build("TEXT")), context, node)
+        joined = [((*known, text), both([p, q])) for known, p in ways for text, q in texts]
+        ways = [(known, p) for known, p in joined if p != FALSE]
+        if len(ways) > MOST_JOINED:
+            raise _refused(node)
+    found: dict[str | None, list[Predicate]] = {}
+    for known, p in ways:
+        there = [text for text in known if text is not None]
+        whole = between.join(there) if passes or len(there) == len(known) else None
+        found.setdefault(whole, []).append(p)
+    made = [(either(ps), Constant(text, "null" if text is None else "category")) for text, ps in found.items()]
+    return Choice(tuple(made), Constant(None, "null"), "category", complete=True)
+
+
+def _texts(part: exp.Expr, context: Context, node: exp.Expr) -> list[tuple[str | None, Predicate]]:
+    """The texts that a part can be, each with the condition, never NULL, under which it is."""
+    found = expression(part, context)
+    if isinstance(found, Constant):
+        return [(None if found.value is None else str(found.value), TRUE)]
+    column = context.known(found) if isinstance(found, Ref) else None
+    if column is not None and is_tabulable(column):
+        found = Lookup.over_values(column.name, column.type, column.values, axis(column))
+    if not isinstance(found, Lookup):
+        raise _refused(node)
+    texts = [text for text in dict.fromkeys(found.results) if isinstance(text, str)]
+    told = [(text, is_true(found.where(partial(eq, text)))) for text in texts]
+    return [*told, (None, negate(is_true(found.present)))]
 
 
 def _date_diff(node: exp.Expr, context: Context) -> Expression:
@@ -425,6 +509,7 @@ _COMPILERS: dict[type[exp.Expr], Compile] = {
     exp.If: _case,
     exp.Cast: _cast,
     exp.DateDiff: _date_diff,
+    **dict.fromkeys((exp.DPipe, exp.Concat, exp.ConcatWs), _joined_text),
     **dict.fromkeys((*COMPARISONS, exp.And, exp.Or, exp.Not, exp.Between, exp.In, exp.Is), _truth),
 }
 """Functions of several columns, or of continuous ones, that interval arithmetic can bound."""

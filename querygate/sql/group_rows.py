@@ -6,20 +6,23 @@ AVG(sbp) - AVG(age) is a difference of two columns of the groups, HAVING a condi
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import GroupKey, LeftOut
+from querygate.core.expression import Ref
+from querygate.core.plan import GroupKey, LeftOut, Window
 from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.expressions import Context
+from querygate.sql.expressions import Context, expression
 from querygate.sql.from_tables import quoted_column
 from querygate.sql.group_keys import is_constant
 from querygate.sql.measures import Measures
+from querygate.sql.narrow_numbers import ROUNDINGS, is_single
 from querygate.sql.parse import span_of
+from querygate.sql.windows import WindowParts, Windows, is_sum_of, read_window, refused
 
 
 @dataclass
@@ -32,14 +35,19 @@ class GroupRows:
     terms: list[exp.Expr] = field(default_factory=list)
     keys: list[GroupKey] = field(default_factory=list)
     sets: list[tuple[int, ...]] = field(default_factory=list)
+    filtered: bool = False  # by HAVING: some groups of the partition of a window may be left out
+    windows: Windows = field(default_factory=Windows)
+    singles: dict[str, None] = field(default_factory=dict)  # keys and aggregates of single precision
     _made: tuple[list[str], Context] | None = None
 
     @property
     def as_context(self) -> Context:
         """The groups as what formulas and HAVING speak of; made anew only when there are others."""
-        known = [*(key.id for key in self.keys), *(aggregate.id for aggregate in self.measures.aggregates)]
+        ids = [part.id for part in (*self.keys, *self.measures.aggregates, *self.windows.made)]
+        known = [*ids, "", *self.singles]
         if self._made is None or self._made[0] != known:
-            self._made = known, Context(self.columns(), self.context.native, self.context.condition)
+            singles = frozenset(self.singles)
+            self._made = known, Context(self.columns(), self.context.native, self.context.condition, singles=singles)
         return self._made[1]
 
     def columns(self) -> dict[str, Column]:
@@ -54,6 +62,8 @@ class GroupRows:
             found[key.id] = Column(key.id, i, "public", type_, True, low, high, texts)
         for i, aggregate in enumerate(self.measures.aggregates):
             found[aggregate.id] = Column(aggregate.id, i, "public", cast(Type, aggregate.type), True)
+        for i, window in enumerate(self.windows.made):
+            found[window.id] = Column(window.id, i, "public", cast(Type, window.type), True)
         return found
 
     def lift(self, node: exp.Expr) -> exp.Expr:
@@ -63,12 +73,14 @@ class GroupRows:
             joint = self._quotient(node)
             if joint is not None:
                 return joint
+        if isinstance(node, exp.Window):
+            return self._told(self._window(node).id, node)
         if isinstance(node, (exp.Grouping, exp.GroupingId)):
             return quoted_column(self._left_out(node).id)
         if is_aggregate(node):
-            return quoted_column(self.measures.aggregate(node).id)
+            return self._told(self.measures.aggregate(node).id, node)
         if node in self.terms and not is_constant(node):
-            return quoted_column(self.keys[self.terms.index(node)].id)
+            return self._told(self.keys[self.terms.index(node)].id, node)
         if isinstance(node, exp.Column):
             raise self.not_grouped(node)
         if is_constant(node):  # bare, as in IS NULL and in the base of a logarithm
@@ -77,6 +89,12 @@ class GroupRows:
         lifted = node.__class__(**{name: self._lift_part(value) for name, value in node.args.items()})
         lifted.meta.update(node.meta)
         return lifted
+
+    def _told(self, id_: str, node: exp.Expr) -> exp.Expr:
+        """A column of the groups, and whether it is of single precision."""
+        if is_single(node, self.context.singles):
+            self.singles[id_] = None
+        return quoted_column(id_)
 
     def _lift_part(self, value: object) -> object:
         if isinstance(value, list):
@@ -92,6 +110,7 @@ class GroupRows:
         over, under, null = node.this.unnest(), node.expression.unnest(), False
         if isinstance(under, exp.Nullif) and str(under.expression) == "0":
             under, null = under.this.unnest(), True
+        single = is_single(node, self.context.singles)
         factor: exp.Expr | None = None
         if isinstance(over, exp.Mul):
             sides = [over.this.unnest(), over.expression.unnest()]
@@ -100,18 +119,67 @@ class GroupRows:
                 return None
             factor = plain[0]
             over = sides[1] if sides[0] is factor else sides[0]
-        if isinstance(over, exp.Cast) and over.to.this == exp.DType.DOUBLE:
-            over = over.this.unnest()
-        if not is_aggregate(over) or not is_aggregate(under):
+        sides = [over, under]
+        over, under = map(_uncast, sides)
+        if not is_aggregate(over):
             return None
+        if isinstance(under, exp.Window):
+            id_ = self._share(over, under, null=null)
+        else:
+            id_ = self._joint(over, under, null=null) if is_aggregate(under) else None
+        if id_ is None:
+            return None
+        column: exp.Expr = quoted_column(id_)
+        if single:
+            column = exp.Cast(this=column, to=exp.DataType.build("FLOAT"))
+            column.meta[ROUNDINGS] = 3
+        return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
+
+    def _joint(self, over: exp.Expr, under: exp.Expr, *, null: bool) -> str | None:
+        """The column of a quotient of two aggregates over the same records; None where it is no such."""
         kept = list(self.measures.measures), list(self.measures.aggregates)
         joint = self.measures.quotient(over, under, null=null)
         if joint is None:
             self.measures.measures, self.measures.aggregates = kept
             return None
         self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
-        column = quoted_column(joint.id)
-        return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
+        return joint.id
+
+    # -- windows -----------------------------------------------------------------------------------------------------
+
+    def _window(self, node: exp.Window) -> Window:
+        parts = self._window_parts(node)
+        if isinstance(parts.argument, Ref) and is_sum_of(parts, parts.argument.column):
+            parts = replace(parts, whole=self._whole_of(parts.argument.column))
+        return self.windows.add(parts, self.keys, self.as_context)
+
+    def _window_parts(self, node: exp.Window) -> WindowParts:
+        if not self.grouped and not any(map(is_aggregate, node.walk())):
+            raise refused(node, "A window over single records would show rows.", "Use it over groups, with GROUP BY.")
+        inside = next((part for part in node.walk() if isinstance(part, exp.Window) and part is not node), None)
+        if inside is not None:
+            raise refused(inside, "A window cannot contain another.", "Compute the inner one in a subquery.")
+        return read_window(node, self._place_of, lambda part: expression(self.lift(part), self.as_context))
+
+    def _place_of(self, node: exp.Expr) -> int | None:
+        return self.terms.index(node) if node in self.terms else None
+
+    def _whole_of(self, id_: str) -> int | None:
+        """The place of the aggregate that adds up over groups, if all records are in the groups that are shown."""
+        found = [
+            i for i, a in enumerate(self.measures.aggregates)
+            if a.id == id_ and a.family == "column" and a.statistic in ("sum", "count")
+        ]  # fmt: skip
+        return found[0] if found and len(self.sets) == 1 and not self.filtered else None
+
+    def _share(self, over: exp.Expr, under: exp.Window, *, null: bool) -> str | None:
+        """The column of a group's share of a sum over groups; None where it is another quotient, or may be negative."""
+        part = self.measures.aggregate(over)
+        parts = self._window_parts(under)
+        if not is_sum_of(parts, part.id) or not self.measures.adds_up(part):
+            return None
+        share = replace(parts, statistic="share", whole=self._whole_of(part.id), null=null)
+        return self.windows.add(share, self.keys, self.as_context).id
 
     def _left_out(self, node: exp.Grouping | exp.GroupingId) -> GroupKey:
         """GROUPING(a, b): which of these keys a group leaves out. It is the same for all groups of a grouping set."""
@@ -151,6 +219,19 @@ class GroupRows:
             "Add it to GROUP BY, or aggregate it.",
             span=span_of(node),
         )
+
+
+def _uncast(node: exp.Expr) -> exp.Expr:
+    """What is cast to a number that is divided all the same: any number to DOUBLE or FLOAT, a count to DECIMAL too."""
+    while isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+        inner: exp.Expr = node.this.unnest()
+        counted = isinstance(inner.this if isinstance(inner, exp.Filter) else inner, (exp.Count, exp.CountIf))
+        if node.to.this not in (exp.DType.DOUBLE, exp.DType.FLOAT) and not (
+            counted and node.to.this == exp.DType.DECIMAL
+        ):
+            break
+        node = inner
+    return node
 
 
 def _is_value(node: exp.Expr) -> bool:

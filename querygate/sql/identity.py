@@ -32,6 +32,7 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
         "asked": sorted(asked[i] for i, output in enumerate(plan.outputs[: plan.shown]) if output.kind != "key"),
         "having": groups.meaning(plan.having if plan.having is not None else TRUE),
         "limit": cut,
+        **({"qualify": groups.meaning(plan.qualify)} if plan.qualify is not None else {}),
     }
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=False)
     outputs = tuple(replace(o, id=f"output {digest(text)[:24]}") for o, text in zip(plan.outputs, asked, strict=True))

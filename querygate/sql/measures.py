@@ -17,7 +17,8 @@ from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.core.types import SqlValue
 from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
-from querygate.sql.expressions import Context, expression
+from querygate.sql.expressions import Context, expression, sql_type
+from querygate.sql.narrow_numbers import INTERPOLATED, is_decimal, is_single
 from querygate.sql.parse import span_of
 
 ONE = Constant(1, "integer")
@@ -112,6 +113,7 @@ class Measures:
         if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
             raise _refused(node)
         value = self._value(asked.arguments[0], known, asked.name)
+        self._check_interpolated(asked, node)
         if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
             value = Call("double", (value,))
         parameters = self._parameters(known, asked.arguments[1:], node)
@@ -123,7 +125,7 @@ class Measures:
 
     def _value(self, node: exp.Expr, known: Aggregation, name: str) -> Expression:
         found = expression(node, self.context)
-        if found.type == "boolean" and name == "sum" and isinstance(found, Ref | Lookup):
+        if found.type == "boolean" and name == "sum":
             return expression(exp.Cast(this=node.copy(), to=exp.DataType.build("BIGINT")), self.context)
         in_time = found.type in ("date", "moment")
         if not is_number(found) or (in_time and not known.dates):
@@ -138,6 +140,21 @@ class Measures:
                 "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(column)
             )
         return found
+
+    def _check_interpolated(self, asked: AggregateCall, node: exp.Expr) -> None:
+        """Between two decimals of one digit the database knows no third: it cuts the rest off."""
+        value, context = asked.arguments[0], self.context
+        if asked.name not in INTERPOLATED or not (
+            is_single(value, context.singles) or is_decimal(value, context.decimals)
+        ):
+            return
+        if sql_type(value, context) not in ("DOUBLE", "BIGINT", "HUGEINT", "INTEGER"):
+            raise UnsupportedSQL(
+                "QG209",
+                f"{asked.name.upper()} of decimals or of FLOAT is rounded by the database to their digits.",
+                "Cast the values to DOUBLE first.",
+                span=span_of(node),
+            )
 
     def _parameters(self, known: Aggregation, given: tuple[exp.Expr, ...], node: exp.Expr) -> tuple[float, ...]:
         found: list[float] = []
@@ -252,6 +269,13 @@ class Measures:
             if measure.values[0].type not in ("date", "moment")
             else None
         )
+
+    def adds_up(self, aggregate: Aggregate) -> bool:
+        """Is it a count, or a sum of what is never negative, by what is public of the column?"""
+        if aggregate.family != "column" or aggregate.statistic not in ("sum", "count"):
+            return False
+        values = self.measures[aggregate.measure].values
+        return not values or aggregate.statistic == "count" or self._is_positive(values[0])
 
     def _is_positive(self, e: Expression) -> bool:
         """Is it above zero wherever it is there, by what is public of the column?"""

@@ -18,7 +18,7 @@ from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import listed
 from querygate.sql.parse import span_of
 
-CLAUSES = ("expressions", "where", "group", "having", "order")
+CLAUSES = ("expressions", "where", "group", "having", "qualify", "order")
 """Of a composed query; FROM still has the subqueries that were put in."""
 
 

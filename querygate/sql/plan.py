@@ -24,10 +24,12 @@ from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets
 from querygate.sql.group_rows import GroupRows
 from querygate.sql.identity import with_meaning
 from querygate.sql.measures import Measures
+from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
+from querygate.sql.windows import check_windows, refused
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
@@ -37,7 +39,8 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner, catalog)
-    context = Context(columns, native, condition)
+    context = Context(columns, native, condition, **_narrow(query.inner))
+    check_windows(query.tree)
     check_codes(query.tree, columns)
     check_text_lengths(query.tree, columns)
     note_constants(query.tree, context)
@@ -73,6 +76,17 @@ def _columns_of(inner: Plan, catalog: Catalog) -> dict[str, Column]:
     return found
 
 
+def _narrow(inner: Query | None) -> dict[str, frozenset[str]]:
+    """Outputs of an inner query that may be no doubles, by name."""
+    if inner is None:
+        return {}
+    below, items = _narrow(inner.inner), inner.tree.expressions
+    return {
+        name: frozenset(folded(item.alias_or_name) for item in items if test(item, below.get(name, frozenset())))
+        for name, test in (("singles", is_single), ("decimals", is_decimal))
+    }
+
+
 @dataclass
 class _Draft:
     """A plan in the making."""
@@ -98,14 +112,15 @@ class _Draft:
         keys = [make_key(term, self.context) for term in terms]
         measures = Measures(self.context, where, grouped=all(sets))
         self.groups = GroupRows(
-            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets
-        )
+            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets,
+            self.tree.args.get("having") is not None,
+        )  # fmt: skip
         self._check_groups(group)
         self._check_aggregated(group is not None)
         for item in self.tree.expressions:
             self._read_item(item)
         self._check_distinct(group)
-        having = self._having()
+        having, qualify = self._selected("having"), self._selected("qualify")
         shown_ = len(self.outputs)
         orders = self._orders(shown_)
         sets = [(*chosen, *range(len(self.groups.terms), len(self.groups.keys))) for chosen in sets]
@@ -125,6 +140,8 @@ class _Draft:
             canonical="",
             hash="",
             inner=inner,
+            windows=tuple(self.groups.windows.made),
+            qualify=qualify,
             notes=(*(inner.notes if inner is not None else ()), *self.context.notes),
         )
         return with_meaning(draft, self.context, self.groups.as_context)
@@ -169,10 +186,13 @@ class _Draft:
 
     def _check_aggregated(self, grouped: bool) -> None:
         """Without GROUP BY and without an aggregate a statement shows rows."""
-        parts = [*self.tree.expressions, self.tree.args.get("having"), self.tree.args.get("order")]
-        nodes = (node for part in parts if part is not None for node in part.walk())
-        if self.tree.expressions and (grouped or any(is_aggregate(node) for node in nodes)):
+        parts = [*self.tree.expressions, *(self.tree.args.get(name) for name in ("having", "qualify", "order"))]
+        nodes = [node for part in parts if part is not None for node in part.walk()]
+        if self.tree.expressions and (grouped or any(map(is_aggregate, nodes))):
             return
+        window = next((node for node in nodes if isinstance(node, exp.Window)), None)
+        if window is not None:
+            raise refused(window, "A window over single records would show rows.", "Use it over groups, with GROUP BY.")
         node = next((_unaliased(item) for item in self.tree.expressions), None)
         if isinstance(node, exp.Column):
             raise self.groups.not_grouped(node)
@@ -268,12 +288,15 @@ class _Draft:
 
     # -- HAVING, ORDER BY and LIMIT ------------------------------------------------------------------------------
 
-    def _having(self) -> Predicate | None:
-        clause = self.tree.args.get("having")
+    def _selected(self, name: str) -> Predicate | None:
+        """The condition of HAVING or QUALIFY on groups."""
+        clause = self.tree.args.get(name)
         if clause is None:
             return None
         meant = self._with_items(with_items(clause.this, self.tree.expressions, self.groups.terms))
         self._check_all(meant)
+        if name == "having" and meant.find(exp.Window):  # by the name of an item
+            raise refused(meant, "HAVING comes before windows are made.", "Use QUALIFY, or an outer query.")
         note_groups(meant, self.context)
         return is_true(condition(self.groups.lift(meant), self.groups.as_context))
 

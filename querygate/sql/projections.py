@@ -58,7 +58,17 @@ def with_items(having: exp.Expr, items: Sequence[exp.Expr], terms: Sequence[exp.
 def projected(outer: exp.Select, inner: exp.Select, items: Names) -> exp.Select:
     """The groups of `inner` as `outer` shows them. `items` are what its names stand for."""
     _settle(inner)
-    for clause in ("expressions", "where", "order"):
+    windowed = inner.args.get("qualify") is not None or any(item.find(exp.Window) for item in inner.expressions)
+    own = [part for clause in ("expressions", "qualify", "order") for part in listed(outer.args.get(clause))]
+    again = next((part.find(exp.Window) for part in own if part.find(exp.Window)), None)
+    if windowed and again is not None:
+        raise UnsupportedSQL(
+            "QG206",
+            "A window over groups that were made with windows is not supported.",
+            "Use windows in one of the queries only.",
+            span=span_of(again),
+        )
+    for clause in ("expressions", "where", "qualify", "order"):
         part = outer.args.get(clause)
         for root in listed(part):
             for node in list(root.find_all(exp.Column)):
@@ -66,10 +76,13 @@ def projected(outer: exp.Select, inner: exp.Select, items: Names) -> exp.Select:
                     _put_in(node, items)
     plain = [isinstance(item, exp.Alias) and is_nameless(item.alias) for item in outer.expressions]
     inner.set("expressions", [i.this if bare else i for i, bare in zip(outer.expressions, plain, strict=True)])
-    where, having = outer.args.get("where"), inner.args.get("having")
+    where = outer.args.get("where")
     if where is not None:
-        kept = exp.and_(having.this, where.this) if having is not None else where.this
-        inner.set("having", exp.Having(this=kept))
+        name, kind = ("qualify", exp.Qualify) if windowed else ("having", exp.Having)
+        before = inner.args.get(name)
+        inner.set(name, kind(this=exp.and_(before.this, where.this) if before is not None else where.this))
+    if outer.args.get("qualify") is not None:
+        inner.set("qualify", outer.args["qualify"])
     for clause in ("order", "limit", "offset"):
         inner.set(clause, outer.args.get(clause))
     return inner

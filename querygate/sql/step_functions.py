@@ -31,8 +31,8 @@ HALVINGS = 2
 """How often a gap is halved before the database is asked again: a question costs more than its values do."""
 
 Ask: TypeAlias = Callable[[Ints], Sequence[SqlValue]]
-_STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign"})
-_MONOTONE = frozenset({"add", "sub", "mul", "div", "neg", "double", *_STEPS})
+_STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign", "decimal"})
+_MONOTONE = frozenset({"add", "sub", "mul", "div", "neg", "double", "single", *_STEPS})
 
 
 def stepped(e: Expression, node: exp.Expr, column: Column, native: Native) -> Lookup | None:

@@ -92,8 +92,9 @@ def random_column(rng: random.Random, role: str, rows: int) -> tuple[list[Any], 
 
 def publish_case(policy: Policy, columns: dict[str, list[Any]], folder: Path) -> Case | None:
     """The table published through the real path; None where even the whole table breaks a guard."""
+    name = policy.dataset
     folder.mkdir(exist_ok=True)
-    source = folder / "t.parquet"
+    source = folder / f"{name}.parquet"
     pyarrow.parquet.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), source)
     opened = open_gate(init_site(folder / "site"))
     try:
@@ -103,8 +104,8 @@ def publish_case(policy: Policy, columns: dict[str, list[Any]], folder: Path) ->
             raise
         return None
     truth = duckdb.connect()
-    truth.execute(f"ATTACH '{folder}/site/vault/t/v00001.duckdb' AS vault (READ_ONLY)")
-    truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
+    truth.execute(f"ATTACH '{folder}/site/vault/{name}/v00001.duckdb' AS vault (READ_ONLY)")
+    truth.execute(f"CREATE VIEW {name} AS SELECT * FROM vault.rows")
     return Case(policy, opened, truth)
 
 

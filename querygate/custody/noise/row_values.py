@@ -42,6 +42,19 @@ def _rounded(x: Floats, digits: Floats) -> Floats:
     return found
 
 
+def _single(numbers: Floats, _: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64)
+
+
+def _decimal(numbers: Floats, digits: Floats) -> Floats:
+    """Halves as the database casts them: see `bounds.arithmetic`."""
+    scale = 10.0**digits
+    moved = numbers * scale
+    found: Floats = np.rint(moved + np.sign(moved) * 1e-9) / scale
+    return found
+
+
 _FUNCTIONS: dict[str, Callable[..., Floats]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -57,6 +70,8 @@ _FUNCTIONS: dict[str, Callable[..., Floats]] = {
     "trunc": np.trunc,
     "round": _rounded,
     "whole": np.rint,
+    "single": _single,
+    "decimal": _decimal,
     "sign": np.sign,
     "power": np.power,
     "exp": np.exp,

@@ -1,0 +1,149 @@
+"""OVER: numbers of a group that other groups of the answer have a part in.
+
+`100.0 * COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY arm)` is the share of a group among those of its arm, and
+`RANK() OVER (ORDER BY COUNT(*) DESC)` its place. A window over single records would show rows, and is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Expression, Ref, is_number
+from querygate.core.meaning import told
+from querygate.core.plan import NONE, GroupKey, Rank, Window
+from querygate.sql.aggregates import AGGREGATE_NODES, is_aggregate, listed, read_aggregate
+from querygate.sql.expressions import Context
+from querygate.sql.parse import span_of
+
+RANKS: dict[type[exp.Expr], str] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
+_STATISTICS = frozenset({"sum", "avg", "min", "max", "count"})
+
+
+@dataclass(frozen=True)
+class WindowParts:
+    """A window as it is written, each part in terms of the groups."""
+
+    statistic: str
+    argument: Expression | None
+    among: tuple[int, ...]
+    ranks: tuple[Rank, ...] = ()
+    peers: bool = True
+    whole: int | None = None
+    null: bool = False
+
+
+@dataclass
+class Windows:
+    """The windows of a statement in the making."""
+
+    made: list[Window] = field(default_factory=list)
+
+    def add(self, parts: WindowParts, keys: Sequence[GroupKey], groups: Context) -> Window:
+        """The window of these parts; the one there is, where it means the same."""
+        argument = parts.argument if parts.argument is not None else NONE
+        ranks = [
+            (keys[rank.key].id if rank.key is not None else told(rank.formula, groups.named), rank.descending,
+             rank.nulls_first)
+            for rank in parts.ranks
+        ]  # fmt: skip
+        among = sorted(keys[place].id for place in parts.among)
+        asked = (parts.statistic, told(argument, groups.named), among, ranks, parts.peers, parts.whole, parts.null)
+        id_ = "window " + hashlib.sha256(repr(asked).encode()).hexdigest()[:24]
+        found = next((window for window in self.made if window.id == id_), None)
+        if found is None:
+            type_ = "integer" if parts.statistic in ("count", *RANKS.values()) else "number"
+            if parts.statistic in ("sum", "min", "max", "whole"):
+                type_ = argument.type
+            found = Window(
+                id_, parts.statistic, type_, argument, parts.among, parts.ranks, parts.peers, parts.whole, parts.null
+            )
+            self.made.append(found)
+        return found
+
+
+def read_window(
+    node: exp.Window, place_of: Callable[[exp.Expr], int | None], formula: Callable[[exp.Expr], Expression]
+) -> WindowParts:
+    """What a window asks. `place_of` tells which key a node is, `formula` what it is of the groups' aggregates."""
+    statistic, value = _function(node)
+    among = [place_of(term.unnest()) for term in node.args.get("partition_by") or ()]
+    if None in among:
+        raise refused(node, "PARTITION BY takes columns of the GROUP BY.", "Add the column to GROUP BY.")
+    ranks = []
+    order = node.args.get("order")
+    for term in order.expressions if order is not None else ():
+        key = place_of(term.this.unnest())
+        by = formula(term.this) if key is None else NONE
+        if key is None and not is_number(by):
+            raise refused(term, "A window is ordered by group keys or aggregates.", "Order it by one of those.")
+        ranks.append(Rank(key, by, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
+    argument = formula(value) if value is not None else None
+    if argument is not None and (not is_number(argument) or argument.type in ("date", "moment")):
+        raise refused(node, "A window takes numbers.", "Use SUM, AVG, MIN, MAX or COUNT of an aggregate.")
+    ranked, peers = _frame(node, bool(ranks))
+    if statistic in RANKS.values():
+        return WindowParts(statistic, argument, tuple(among), tuple(ranks))  # type: ignore[arg-type]  # None was refused
+    return WindowParts(statistic, argument, tuple(among), tuple(ranks) if ranked else (), peers)  # type: ignore[arg-type]
+
+
+def check_windows(tree: exp.Select) -> None:
+    """Windows stand around aggregates, in what is shown of groups, selects among them or orders them: nowhere else."""
+    for name in ("where", "group", "having"):
+        clause = tree.args.get(name)
+        found = clause.find(exp.Window) if clause is not None else None
+        if found is not None:
+            raise refused(found, f"{name.upper()} comes before windows are made.", "Use QUALIFY, or an outer query.")
+    for name in ("expressions", "qualify", "order"):
+        for found in [found for part in listed(tree.args.get(name)) for found in part.find_all(exp.Window)]:
+            around = found.parent
+            while around is not None and not is_aggregate(around) and around is not tree:
+                around = around.parent
+            if around is not None and around is not tree:
+                raise refused(found, "A window over single records would show rows.", "Use it over groups.")
+
+
+def _function(node: exp.Window) -> tuple[str, exp.Expr | None]:
+    """The statistic, and what it is of; nothing for ranks and COUNT(*)."""
+    if type(node.this) in RANKS:
+        return RANKS[type(node.this)], None
+    asked = read_aggregate(node.this) if type(node.this) in AGGREGATE_NODES else None
+    if asked is None or asked.name not in _STATISTICS or asked.distinct or len(asked.arguments) != 1:
+        raise refused(
+            node,
+            "This window function is not supported.",
+            "Use SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK or DENSE_RANK over groups.",
+        )
+    value = asked.arguments[0]
+    return asked.name, None if isinstance(value, exp.Star) else value
+
+
+def _frame(node: exp.Window, ordered: bool) -> tuple[bool, bool]:
+    """Whether it ends at the group itself, and whether those that rank the same are in."""
+    spec = node.args.get("spec")
+    if spec is None:
+        return ordered, True
+    kind, start, end = (str(spec.args.get(part) or "").upper() for part in ("kind", "start", "end"))
+    sides = (str(spec.args.get("start_side") or "").upper(), str(spec.args.get("end_side") or "").upper())
+    if kind in ("ROWS", "RANGE") and start == "UNBOUNDED" and sides[0] == "PRECEDING" and not spec.args.get("exclude"):
+        if end == "UNBOUNDED" and sides[1] == "FOLLOWING":
+            return False, True
+        if end in ("CURRENT ROW", ""):
+            return ordered, kind == "RANGE"
+    raise refused(node, "This frame of a window is not supported.", "Leave it out, or write ROWS UNBOUNDED PRECEDING.")
+
+
+def refused(node: exp.Expr, detail: str, remedy: str) -> UnsupportedSQL:
+    return UnsupportedSQL("QG206", detail, remedy, span=span_of(node))
+
+
+def is_sum_of(window: WindowParts, id_: str) -> bool:
+    """Is it the sum of this aggregate over all groups of the partition?"""
+    return (
+        window.statistic == "sum" and not window.ranks and isinstance(window.argument, Ref)
+        and window.argument.column == id_
+    )  # fmt: skip
