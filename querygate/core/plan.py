@@ -72,7 +72,7 @@ class Aggregate:
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
     the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
     `sides` are the measures of the two groups that a comparison compares, or of the two counts of a quotient, each by
-    itself.
+    itself. `texts` are what its numbers stand for, in their order, where it is a text.
     """
 
     id: str
@@ -84,6 +84,7 @@ class Aggregate:
     empty: Empty = "exists"
     may_vanish: int | None = None
     sides: tuple[int, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def measures(self) -> frozenset[int]:
@@ -126,7 +127,8 @@ class Window:
 class Output:
     """One column of the answer: a group key (`source` indexes Plan.keys) or a formula over the group's aggregates.
 
-    `id` is its name as a column where the groups are the records of an outer query.
+    `id` is its name as a column where the groups are the records of an outer query. `texts` are what the numbers of a
+    range stand for, where it is one of texts.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Output:
     source: int = 0
     formula: Expression = NONE
     id: str = ""
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

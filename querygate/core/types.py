@@ -360,12 +360,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """A column of an answer: a group key, or the range of a statistic. `source` is its place in the groups' tuples."""
+    """A column of an answer: a group key, or the range of a statistic. `source` is its place in the groups' tuples.
+    `texts` are what the numbers of a range stand for, in their order, where it is one of texts."""
 
     name: str
     kind: Literal["key", "range"]
     type: str
     source: int
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -398,6 +398,6 @@ def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
     seen = {"key": 0, "range": 0}
     columns = []
     for output in plan.outputs[: plan.shown]:
-        columns.append(AnswerColumn(output.name, output.kind, output.type, seen[output.kind]))
+        columns.append(AnswerColumn(output.name, output.kind, output.type, seen[output.kind], output.texts))
         seen[output.kind] += 1
     return tuple(columns)

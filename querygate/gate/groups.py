@@ -31,7 +31,7 @@ from querygate.core.plan import Output, Plan
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import DISCRETE, Array, Bools, Floats, Group, Range, Scalar
 from querygate.gate.sheets import RangedGroup, Sheet, range_groups
-from querygate.gate.windows import Wholes, range_wholes, window_ranges
+from querygate.gate.windows import BESIDE_GROUPS, Wholes, range_wholes, window_ranges
 
 _MONOTONE = frozenset({"add", "sub", "neg", "mul", "div", "double", "round", "floor", "ceil", "trunc", "exp", "ln",
                        "log2", "log10", "sqrt", "whole", "sign"})  # fmt: skip
@@ -70,11 +70,13 @@ def make_groups(
     certain = np.array([group.always or (group.count.low or 0) > 0 for group in ranged], dtype=np.bool_)
     block = _groups_block(plan, ranged)
     members = Membership(block, check)
-    if plan.having is not None:
-        members, ranged, certain = _kept(plan.having, members, ranged, certain)
-    for window in plan.windows:
-        column = _range_column(window_ranges(window, ranged, certain, members, wholes), window.type)
-        members = Membership(members.block.with_column(window.id, column), check)
+    early = [window for window in plan.windows if window.statistic in BESIDE_GROUPS]
+    for windows in (early, [window for window in plan.windows if window not in early]):
+        for window in windows:
+            column = _range_column(window_ranges(window, ranged, certain, members, wholes), window.type)
+            members = Membership(members.block.with_column(window.id, column), check)
+        if windows is early and plan.having is not None:
+            members, ranged, certain = _kept(plan.having, members, ranged, certain)
     if plan.qualify is not None:
         members, ranged, certain = _kept(plan.qualify, members, ranged, certain)
     outputs = [_output_ranges(output, plan, members, ranged) for output in plan.outputs if output.kind == "range"]

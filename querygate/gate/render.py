@@ -17,7 +17,7 @@ from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, Noisy
 from querygate.core.range_ends import in_words, shown
 from querygate.core.spreadsheet_cells import escape
 from querygate.core.timestamps import moment_text
-from querygate.core.types import Answer, Group, Range, Scalar
+from querygate.core.types import Answer, AnswerColumn, Group, Range, Scalar
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
@@ -42,7 +42,7 @@ def _row(answer: Answer, group: Group) -> Row:
         if column.kind == "key":
             row[column.name] = key_value(group.keys[column.source], column.type)
         else:
-            row[column.name] = _range(group.ranges[column.source], column.type)
+            row[column.name] = _range(group.ranges[column.source], column)
     count = CountBody(low=int(group.count.low or 0), high=int(group.count.high or 0))
     state: GroupBody = {"certain": group.certain, "count": count}
     if group.rolled_up:
@@ -51,20 +51,25 @@ def _row(answer: Answer, group: Group) -> Row:
     return {**row, "_group": state}
 
 
-def _range(found: Range, column_type: str) -> RangeBody:
+def _range(found: Range, column: AnswerColumn) -> RangeBody:
     return {
-        "low": _end(found.low, column_type),
-        "high": _end(found.high, column_type),
-        "attained_low": _end(found.attained_low, column_type),
-        "attained_high": _end(found.attained_high, column_type),
+        "low": _end(found.low, column),
+        "high": _end(found.high, column),
+        "attained_low": _end(found.attained_low, column),
+        "attained_high": _end(found.attained_high, column),
         "sharp": found.sharp,
         "may_be_null": found.may_be_null,
     }
 
 
-def _end(value: int | float | None, column_type: str) -> int | float | str | None:
+def _end(value: int | float | None, column: AnswerColumn) -> int | float | str | None:
+    column_type = column.type
     if value is None:
         return None
+    if column.texts:
+        return column.texts[int(value)]
+    if column_type == "boolean":
+        return bool(value)
     if column_type == "date":
         return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
     if column_type == "timestamp":
@@ -224,6 +229,7 @@ def range_text(value: RangeBody) -> str:
 
 
 def _ends_text(low: float | str, high: float | str) -> str:
+    low, high = (str(end).lower() if isinstance(end, bool) else end for end in (low, high))
     if not (isinstance(low, str) or isinstance(high, str)):
         return in_words(low, high)
     return f"{low} exactly" if low == high else f"{low} .. {high}"

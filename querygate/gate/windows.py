@@ -25,6 +25,9 @@ from querygate.stats import STATISTICS
 from querygate.stats.cells import meet
 from querygate.stats.numerics import enclose
 
+BESIDE_GROUPS = frozenset({"whole", "part"})
+"""Numbers of another query, and shares of them: HAVING may ask for them, and other groups have no part in them."""
+
 Keys = tuple[Scalar, ...]
 Wholes = Mapping[tuple[int, ...], Mapping[Keys, Mapping[int, Range]]]
 """By places of keys and by their values, the ranges of aggregates, by their places, over all such groups together."""
@@ -57,7 +60,7 @@ class GroupValues:
     may: Bools
 
     @classmethod
-    def of(cls, e: Expression, members: Membership, certain: Bools) -> GroupValues:
+    def of(cls, e: Expression, members: Membership) -> GroupValues:
         least, most = members.counts(e.present)
         low, high = expression_bounds(e, members, e.present)
         may = (most > 0) & (low <= high)
@@ -75,7 +78,8 @@ def window_ranges(
         places.setdefault(tuple(group.keys[place] for place in window.among), []).append(i)
     found: dict[int, Range] = {}
     told = wholes.get(window.among, {})
-    values = GroupValues.of(window.argument, members, certain) if window.argument.type != "null" else None
+    has_values = window.statistic != "whole" and window.argument.type != "null"
+    values = GroupValues.of(window.argument, members) if has_values else None
     terms = [_term(rank, groups, members) for rank in window.ranks]
     for keys, rows in places.items():
         members.check()
@@ -123,7 +127,7 @@ class _Partition:
                 return [self.whole or Range.null()] * size
             case "row_number" | "rank" | "dense_rank":
                 return [self._rank(i) for i in range(size)]
-            case "share":
+            case "share" | "part":
                 return [self._share(i) for i in range(size)]
         if not self.terms and self.certain.all():
             return [self._statistic(0)] * size
@@ -177,9 +181,11 @@ class _Partition:
             return Range.null()
         cells, (surely, maybe) = self.values.cells, self._there(i)
         surely[i] = maybe[i] = False
-        rest = STATISTICS.get("sum").range(_within(cells, surely, maybe))
         part = _ends(Range(cells.low[i].item(), cells.high[i].item()))
-        others = _ends(rest, or_nothing=True)
+        if self.window.statistic == "share":
+            others = _ends(STATISTICS.get("sum").range(_within(cells, surely, maybe)), or_nothing=True)
+        else:
+            others = Fraction(0), _ends(self.whole or Range.null())[1]
         if self.whole is not None and self.whole.low is not None:
             part, others = _fitted(part, others, _ends(self.whole))
         low, high = _quotient(part[0], others[1]), _quotient(part[1], others[0])
@@ -197,10 +203,7 @@ class _Partition:
         bounds = enclose(low).low, enclose(high).high
         if not cells.integer:
             slack = (len(self.certain) + 16) * 2.0**-52  # each sum is rounded, and so is their quotient
-            bounds = (
-                bounds[0] * (1 - slack),
-                min(1.0, bounds[1] * (1 + slack)) if high == 1 else bounds[1] * (1 + slack),
-            )
+            bounds = bounds[0] * (1 - slack), bounds[1] * (1 + slack)
         return Range(*bounds, sharp=False, may_be_null=may_be_null)
 
 

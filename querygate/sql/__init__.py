@@ -22,7 +22,7 @@ from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
 from querygate.sql.allow import allow
-from querygate.sql.compose import compose, schema_notes
+from querygate.sql.compose import compose, reading_notes
 from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.person_column import tell_of_several_rows
 from querygate.sql.plan import make_plan
@@ -101,7 +101,7 @@ def without_zero_divisors(sql: str, catalog: Catalog, native: Native, limits: Li
 def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     own = own_wording(tree)  # before its parts are put together anew
-    notes = schema_notes(tree, catalog)
+    notes = reading_notes(tree, catalog)
     bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
     for plan in plans:

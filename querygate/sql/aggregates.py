@@ -107,6 +107,8 @@ AGGREGATE_NODES: dict[type[exp.Expr], str] = {
     exp.RegrSlope: "regr_slope",
     exp.RegrIntercept: "regr_intercept",
     exp.RegrR2: "regr_r2",
+    exp.LogicalOr: "bool_or",
+    exp.LogicalAnd: "bool_and",
     exp.RegrCount: "regr_count",
     exp.RegrAvgx: "regr_avgx",
     exp.RegrAvgy: "regr_avgy",
@@ -168,11 +170,31 @@ def _within_group(node: exp.WithinGroup) -> AggregateCall | None:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), rising."""
     inner, order = node.this, node.expression
     terms = order.expressions if isinstance(order, exp.Order) else []
+    if len(terms) != 1:
+        return None
+    if isinstance(inner, exp.Mode) and inner.this is None:
+        return AggregateCall("mode", (terms[0].this,))
     if not isinstance(inner, (exp.PercentileCont, exp.PercentileDisc)) or inner.expression is not None:
         return None
-    if len(terms) != 1 or terms[0].args.get("desc"):
+    if terms[0].args.get("desc"):
         return None
     return AggregateCall(AGGREGATE_NODES[type(inner)], (terms[0].this, inner.this))
+
+
+def quantiles(node: exp.Expr) -> list[tuple[exp.Expr, str]]:
+    """QUANTILE_CONT(x, [0.25, 0.5]) as one aggregate for each share, with what its name ends in; else nothing."""
+    array = next((part for part in node.walk() if isinstance(part, exp.Array)), None) if is_aggregate(node) else None
+    around = array.parent if array is not None else None
+    if array is None or not isinstance(around, (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)):
+        return []
+    return [(_with_share(node, share), f"_{share}") for share in array.expressions]
+
+
+def _with_share(node: exp.Expr, share: exp.Expr) -> exp.Expr:
+    copy = node.copy()
+    for array in list(copy.find_all(exp.Array)):
+        array.replace(share.copy())
+    return copy
 
 
 def listed(part: object) -> list[exp.Expr]:

@@ -64,6 +64,8 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
     exp.Offset: frozenset({"expression"}),
+    exp.Fetch: frozenset({"direction", "count", "limit_options"}),
+    exp.LimitOptions: frozenset({"rows"}),
     exp.Window: frozenset({"this", "partition_by", "order", "spec", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
     exp.RowNumber: frozenset(),
@@ -73,6 +75,7 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Filter: _BINARY,
     exp.WithinGroup: _BINARY,
     exp.Distinct: frozenset({"expressions"}),
+    exp.Array: frozenset({"expressions"}),
     # conditions
     exp.And: _BINARY,
     exp.Or: _BINARY,
@@ -80,7 +83,8 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Paren: _UNARY,
     **dict.fromkeys(COMPARISONS, _BINARY),
     exp.Between: frozenset({"this", "low", "high"}),
-    exp.In: frozenset({"this", "expressions"}),
+    exp.In: frozenset({"this", "expressions", "query"}),
+    exp.Exists: _UNARY,
     exp.Is: _BINARY,
     exp.Like: frozenset({"this", "expression", "negate"}),
     exp.ILike: frozenset({"this", "expression", "negate"}),
@@ -89,6 +93,7 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.SimilarTo: _BINARY,
     # values
     exp.Null: frozenset(),
+    exp.CurrentDate: frozenset(),
     exp.Boolean: _UNARY,
     exp.Literal: frozenset({"this", "is_string"}),
     exp.Neg: _UNARY,
@@ -175,14 +180,14 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
 
 
 def _check_query(node: exp.Select | exp.Union) -> None:
-    if not _is_source(node):
+    if isinstance(node, exp.Union) and not _is_source(node):
         raise UnsupportedSQL(
             "QG206",
-            "A subquery cannot be used as a value.",
+            "UNION cannot be used as a value.",
             "Run it first as a query of its own, or move it into FROM.",
             span=span_of(node),
         )
-    if isinstance(node, exp.Select) and node.args.get("from_") is None:
+    if isinstance(node, exp.Select) and node.args.get("from_") is None and not _is_of_numbers(node):
         raise UnsupportedSQL("QG205", "The statement has no FROM.", "Name the dataset in FROM.", span=span_of(node))
 
 
@@ -192,6 +197,17 @@ def _is_source(query: exp.Expr) -> bool:
     while isinstance(around, (exp.Subquery, exp.Paren, exp.Union)):
         around = around.parent
     return around is None or isinstance(around, (exp.From, exp.CTE, exp.Join, exp.Lateral))
+
+
+def _is_of_numbers(node: exp.Select) -> bool:
+    """Does it need no table: constants as a value, or arithmetic of other queries?"""
+    alone = not any(node.args.get(name) for name in _CLAUSES_OF_SELECT - {"expressions", "with_"})
+    named = [part for item in node.expressions for part in item.walk(prune=_is_query) if isinstance(part, exp.Column)]
+    return alone and not named and (not _is_source(node) or any(item.find(exp.Subquery) for item in node.expressions))
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Subquery)
 
 
 def _is_known_function(node: exp.Expr) -> bool:
@@ -256,10 +272,6 @@ def _outside(node: exp.Expr) -> Refusal:
     if isinstance(node, (exp.Values, exp.Lateral, exp.Pivot, exp.Unnest)):
         return UnsupportedSQL(
             "QG205", "FROM must name a dataset.", "Write FROM and the name of the dataset.", span=span
-        )
-    if isinstance(node, exp.Exists):
-        return UnsupportedSQL(
-            "QG206", "EXISTS is not supported.", "Select the records with conditions in WHERE.", span=span
         )
     if isinstance(node, (exp.Placeholder, exp.Parameter)):
         return UnsupportedSQL("QG207", "Parameters are not supported.", "Write the value itself.", span=span)

@@ -26,6 +26,8 @@ from querygate.sql.parse import span_of
 from querygate.sql.person_column import count_rows
 from querygate.sql.projections import projected
 from querygate.sql.reference_join import join_reference
+from querygate.sql.scalar_queries import as_call, is_call, query_of, refused
+from querygate.sql.subquery_conditions import reduce_subqueries
 
 LARGEST = 20_000
 SYSTEM_SCHEMAS = frozenset({"information_schema", "pg_catalog", "pg_temp", "pg_toast", "system", "temp"})
@@ -48,10 +50,24 @@ class Query:
 def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
     """The queries whose answers are to be shown one after the other. The tree is used up: its parts are theirs."""
     write_out_buckets(tree)
+    _put_day(tree, catalog)
     queries = _branches(tree, catalog, {}, top=True)
     for query in queries if catalog.person else ():
-        count_rows(_over_records(query).tree, catalog.person)
+        over_records = _over_records(query).tree
+        calls = [call for item in over_records.expressions for call in item.walk() if is_call(call)]
+        for made in [over_records, *(query_of(call).tree for call in calls)]:
+            count_rows(made, catalog.person)
     return queries
+
+
+def _put_day(tree: exp.Expr, catalog: Catalog) -> None:
+    """CURRENT_DATE is the day the version was published, so that a statement asks the same on every day."""
+    for node in list(tree.find_all(exp.CurrentDate)):
+        if not catalog.published:
+            raise UnsupportedSQL(
+                "QG204", "It is not known when this version was published.", "Write the date.", span=span_of(node)
+            )
+        node.replace(exp.Cast(this=exp.Literal.string(catalog.published[:10]), to=exp.DataType.build("DATE")))
 
 
 def _over_records(query: Query) -> Query:
@@ -98,9 +114,18 @@ def _with(tree: exp.Expr, ctes: Mapping[str, exp.Expr]) -> Mapping[str, exp.Expr
 
 def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], top: bool) -> Query:
     ctes = _with(tree, ctes)
+    if tree.args.get("from_") is None:  # numbers of other queries: one row, whoever there is
+        tree.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(catalog.dataset, quoted=True))))
+        tree.set("where", exp.Where(this=exp.false()))
+    reduce_subqueries(tree, catalog)
+    _put_calls(tree, catalog, ctes)
     names, where, disjoint, inner, alias = _source(tree.args["from_"].this, catalog, ctes)
     tables = Tables({alias: names})
     for join in tree.args.get("joins") or ():
+        row = _one_row(join, catalog, ctes)
+        if row is not None and folded(join.this.alias_or_name) not in tables:
+            tables.add(folded(join.this.alias_or_name), row)
+            continue
         where = _and(where, join_reference(join, catalog, ctes, tables, lambda e: _origin(e, inner, catalog)))
     tree.set("joins", None)
     projects = top and inner is not None and not tree.args.get("distinct") and not _is_grouped(tree)
@@ -117,6 +142,75 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
         merged = projected(tree, inner.tree, _named(inner.tree))
         return Query(merged, inner.inner, inner.disjoint)
     return Query(tree, inner, disjoint)
+
+
+# -- one number ------------------------------------------------------------------------------------------------------
+
+
+def _put_calls(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> None:
+    """Queries of one number as calls, beside aggregates; constants as they are."""
+    for clause in ("expressions", "where", "group", "having", "qualify", "order"):
+        for root in listed(tree.args.get(clause)):
+            for node in list(root.find_all(exp.Subquery)):
+                if node.find_ancestor(exp.Subquery) is None or node.find_ancestor(exp.Subquery) not in root.walk():
+                    node.replace(_number(node, clause, catalog, ctes))
+
+
+def _number(node: exp.Subquery, clause: str, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> exp.Expr:
+    query = node.this
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+        raise refused(node)
+    if query.args.get("from_") is None and not query.find(exp.Subquery):
+        return exp.Paren(this=_unaliased(query.expressions[0]).copy())
+    if clause in ("where", "group"):
+        raise refused(node)
+    [made] = _branches(query, catalog, ctes, top=True)
+    return as_call(_of_records(made), _unaliased(_of_records(made).tree.expressions[0]), node)
+
+
+def _one_row(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> Names | None:
+    """What a joined query of one row offers; None where it is something else."""
+    source = join.this
+    named = ctes.get(folded(source.name)) if isinstance(source, exp.Table) and not source.args.get("db") else None
+    body = named.copy() if named is not None else source.this if isinstance(source, exp.Subquery) else None
+    if not isinstance(body, exp.Select) or not source.alias_or_name:
+        return None
+    if any(join.args.get(part) for part in ("on", "using", "side")) or join.args.get("kind") not in (None, "", "CROSS"):
+        return None
+    ctes = named.meta.get("ctes", {}) if named is not None else ctes
+    [made] = _branches(body, catalog, ctes, top=True)
+    if made.inner is not None or made.tree.args.get("group") or not _is_grouped(made.tree):
+        return None
+    where = made.tree.args.get("where")
+    names: Names = {}
+    for name, item in _named(made.tree).items():
+        only = exp.Select(expressions=[item.copy()], where=where.copy() if where is not None else None)
+        names[name] = as_call(Query(only), item, source)
+    return names
+
+
+def _of_records(query: Query) -> Query:
+    """A sum of the counts or sums of all groups as one of records: SELECT SUM(n) FROM (SELECT COUNT(*) AS n ...)."""
+    inner = query.inner
+    if inner is None or inner.inner is not None or any(query.tree.args.get(c) for c in ("where", *_SELECTING)):
+        return query
+    group = inner.tree.args.get("group")
+    item = _unaliased(query.tree.expressions[0]).unnest() if len(query.tree.expressions) == 1 else None
+    if not isinstance(item, exp.Sum) or not isinstance(item.this.unnest(), exp.Column) or group is None:
+        return query
+    if any(inner.tree.args.get(c) for c in _SELECTING[1:]) or any(group.args.get(s) for s in _SETS):
+        return query
+    value = _named(inner.tree).get(folded(item.this.unnest().name))
+    value = value.unnest() if value is not None else None
+    if isinstance(value, exp.Count) and isinstance(value.this, exp.Star):  # NULL where nobody is, and not 0
+        value = exp.Sum(this=exp.Literal.number(1))
+    if not isinstance(value, exp.Sum) or isinstance(value.this, exp.Distinct):
+        return query
+    return Query(exp.Select(expressions=[value.copy()], where=inner.tree.args.get("where")), None, inner.disjoint)
+
+
+_SELECTING = ("group", "having", "qualify", "limit", "offset", "distinct")
+_SETS = ("rollup", "cube", "grouping_sets")
 
 
 # -- FROM ------------------------------------------------------------------------------------------------------------
@@ -161,11 +255,16 @@ def _check_dataset(table: exp.Table, catalog: Catalog) -> None:
         )
 
 
-def schema_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
-    """Schemas that were named and not looked at, so that nobody believes to have asked another table."""
+def reading_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
+    """What was read otherwise than a database would: CURRENT_DATE, and schemas, which are not looked at, so that nobody
+    believes to have asked another table."""
     usual = {"", "main", "public", folded(catalog.dataset)}
     named = sorted({table.db for table in tree.find_all(exp.Table) if folded(table.db) not in usual})
-    return tuple(f"Datasets have no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named)
+    day = f"CURRENT_DATE was read as {catalog.published[:10]}, the day this version was published."
+    days = (day,) if tree.find(exp.CurrentDate) else ()
+    return days + tuple(
+        f"Datasets have no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named
+    )
 
 
 def _rows_of(query: Query, alias: str) -> _Source:

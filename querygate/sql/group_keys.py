@@ -18,6 +18,7 @@ from querygate.core.types import Column, Scalar, SqlValue
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
 from querygate.sql.parse import span_of
+from querygate.sql.scalar_queries import is_call
 
 MOST_SETS = 64
 
@@ -37,7 +38,7 @@ def group_of_distinct() -> exp.Group:
 
 def is_constant(term: exp.Expr) -> bool:
     """Is it the same for every record?"""
-    return not any(isinstance(part, exp.Column) or is_aggregate(part) for part in term.walk())
+    return not any(isinstance(part, exp.Column) or is_aggregate(part) or is_call(part) for part in term.walk())
 
 
 def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:

@@ -6,6 +6,7 @@ AVG(sbp) - AVG(age) is a difference of two columns of the groups, HAVING a condi
 from __future__ import annotations
 
 import hashlib
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -14,14 +15,17 @@ from sqlglot import exp
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Ref
 from querygate.core.plan import GroupKey, LeftOut, Window
+from querygate.core.predicate import TRUE, is_true
 from querygate.core.types import Column, Type, folded
-from querygate.sql.aggregates import is_aggregate
+from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.expressions import Context, expression
 from querygate.sql.from_tables import quoted_column
 from querygate.sql.group_keys import is_constant
 from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import ROUNDINGS, is_single
 from querygate.sql.parse import span_of
+from querygate.sql.scalar_queries import is_call, query_of
+from querygate.sql.scalar_queries import refused as refused_number
 from querygate.sql.windows import WindowParts, Windows, is_sum_of, read_window, refused
 
 
@@ -35,6 +39,7 @@ class GroupRows:
     terms: list[exp.Expr] = field(default_factory=list)
     keys: list[GroupKey] = field(default_factory=list)
     sets: list[tuple[int, ...]] = field(default_factory=list)
+    over_records: bool = True  # and not over the groups of another query
     filtered: bool = False  # by HAVING: some groups of the partition of a window may be left out
     windows: Windows = field(default_factory=Windows)
     singles: dict[str, None] = field(default_factory=dict)  # keys and aggregates of single precision
@@ -75,10 +80,23 @@ class GroupRows:
                 return joint
         if isinstance(node, exp.Window):
             return self._told(self._window(node).id, node)
+        if is_call(node):
+            return self._number(node)
         if isinstance(node, (exp.Grouping, exp.GroupingId)):
             return quoted_column(self._left_out(node).id)
         if is_aggregate(node):
-            return self._told(self.measures.aggregate(node).id, node)
+            truth = _written_out(node)
+            if truth is not None:
+                return self.lift(truth)
+            aggregate = self.measures.aggregate(node)
+            if aggregate.type in ("category", "boolean"):
+                raise UnsupportedSQL(
+                    "QG209",
+                    "An aggregate that is a text can only be shown.",
+                    "Show it by itself, without a condition or a function of it.",
+                    span=span_of(node),
+                )
+            return self._told(aggregate.id, node)
         if node in self.terms and not is_constant(node):
             return self._told(self.keys[self.terms.index(node)].id, node)
         if isinstance(node, exp.Column):
@@ -125,6 +143,8 @@ class GroupRows:
             return None
         if isinstance(under, exp.Window):
             id_ = self._share(over, under, null=null)
+        elif is_call(under):
+            id_ = self._part(over, under, null=null)
         else:
             id_ = self._joint(over, under, null=null) if is_aggregate(under) else None
         if id_ is None:
@@ -181,6 +201,45 @@ class GroupRows:
         share = replace(parts, statistic="share", whole=self._whole_of(part.id), null=null)
         return self.windows.add(share, self.keys, self.as_context).id
 
+    # -- one number of another query ---------------------------------------------------------------------------------
+
+    def _number(self, node: exp.Expr) -> exp.Expr:
+        """What the query says, in terms of aggregates of all its records."""
+        if not self.over_records:
+            raise refused_number(node)
+        query = query_of(node).tree
+        clause = query.args.get("where")
+        where = is_true(self.context.condition(clause.this, self.context)) if clause is not None else TRUE
+        measures = copy(self.measures)
+        measures.where, measures.grouped = where, False
+        item = query.expressions[0]
+        rows = GroupRows(self.context, measures, False, over_records=True)
+        lifted = exp.Paren(this=rows.lift(item.this if isinstance(item, exp.Alias) else item))
+        self.measures.measures, self.measures.aggregates = measures.measures, measures.aggregates
+        for column in list(lifted.find_all(exp.Column)):
+            column.replace(self._told(self._of_all(column.name).id, node))
+        return lifted
+
+    def _of_all(self, id_: str) -> Window:
+        """An aggregate of all records, beside each group."""
+        place = next(i for i, a in enumerate(self.measures.aggregates) if a.id == id_)
+        aggregate = self.measures.aggregates[place]
+        parts = WindowParts("whole", Ref(id_, aggregate.type), (), whole=place)
+        return self.windows.add(parts, self.keys, self.as_context)
+
+    def _part(self, over: exp.Expr, under: exp.Expr, *, null: bool) -> str | None:
+        """The column of a group's share of an aggregate of more records; None where it is another quotient."""
+        lifted = self._number(under).unnest()
+        if not isinstance(lifted, exp.Column):
+            return None
+        window = next(window for window in self.windows.made if window.id == lifted.name)
+        whole = self.measures.aggregates[window.whole or 0]
+        part = self.measures.aggregate(over)
+        if not self.measures.adds_up(part) or not self.measures.is_part(part, whole):
+            return None
+        parts = WindowParts("part", Ref(part.id, part.type), (), whole=window.whole, null=null)
+        return self.windows.add(parts, self.keys, self.as_context).id
+
     def _left_out(self, node: exp.Grouping | exp.GroupingId) -> GroupKey:
         """GROUPING(a, b): which of these keys a group leaves out. It is the same for all groups of a grouping set."""
         given = [argument.unnest() for argument in node.expressions]
@@ -219,6 +278,27 @@ class GroupRows:
             "Add it to GROUP BY, or aggregate it.",
             span=span_of(node),
         )
+
+
+def _written_out(node: exp.Expr) -> exp.Expr | None:
+    """BOOL_OR and BOOL_AND by counts of records for which the condition is TRUE, and FALSE; NULL where for none."""
+    asked = read_aggregate(node)
+    if asked is None or asked.name not in ("bool_or", "bool_and") or len(asked.arguments) != 1:
+        return None
+    told = asked.arguments[0], exp.Not(this=exp.Paren(this=asked.arguments[0].copy()))
+    decisive, other = told if asked.name == "bool_or" else told[::-1]
+    either = exp.Boolean(this=asked.name == "bool_or"), exp.Boolean(this=asked.name != "bool_or")
+    ifs = [
+        exp.If(this=exp.GT(this=_counted(test, asked.condition), expression=exp.Literal.number(0)), true=truth)
+        for test, truth in zip((decisive, other), either, strict=True)
+    ]
+    return exp.Case(ifs=ifs)
+
+
+def _counted(test: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+    held = exp.Paren(this=test.copy())
+    both = held if condition is None else exp.And(this=exp.Paren(this=condition.copy()), expression=held)
+    return exp.Filter(this=exp.Count(this=exp.Star(), big_int=True), expression=exp.Where(this=both))
 
 
 def _uncast(node: exp.Expr) -> exp.Expr:

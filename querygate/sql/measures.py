@@ -10,14 +10,14 @@ from typing import TypedDict, Unpack
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number, told_key
 from querygate.core.meaning import told
 from querygate.core.plan import Aggregate, Empty, Family, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.core.types import SqlValue
 from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
-from querygate.sql.expressions import Context, expression, sql_type
+from querygate.sql.expressions import Context, axis, expression, is_tabulable, sql_type
 from querygate.sql.narrow_numbers import INTERPOLATED, is_decimal, is_single
 from querygate.sql.parse import span_of
 
@@ -28,6 +28,7 @@ NOTHING = Constant(0, "integer")
 class AggregateOptions(TypedDict, total=False):
     """What an aggregate may have besides: see Aggregate."""
 
+    texts: tuple[str, ...]
     parameters: tuple[float, ...]
     empty: Empty
     may_vanish: int | None
@@ -112,6 +113,12 @@ class Measures:
     def _of_column(self, known: Aggregation, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
             raise _refused(node)
+        if known.statistic == "mode":
+            texts = self._numbered_texts(asked.arguments[0])
+            if texts is not None:
+                type_, value, told_ = texts
+                measure = self.measure(both([where, value.present]), value)
+                return self.add("column", "mode", measure, type_, texts=told_)
         value = self._value(asked.arguments[0], known, asked.name)
         self._check_interpolated(asked, node)
         if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
@@ -140,6 +147,26 @@ class Measures:
                 "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(column)
             )
         return found
+
+    def _numbered_texts(self, node: exp.Expr) -> tuple[str, Lookup, tuple[str, ...]] | None:
+        """The type of texts or flags of one column, their numbers in the order of their characters, and the texts."""
+        found = expression(node, self.context)
+        if found.type not in ("category", "boolean") or not isinstance(found, Ref | Lookup):
+            return None
+        if isinstance(found, Ref):
+            column = self.context.known(found)
+            if not is_tabulable(column):
+                return None
+            found = Lookup.over_values(column.name, column.type, column.values, axis(column))
+        told_ = sorted({str(told_key(result)) for result in found.results if result is not None})
+        places = tuple(None if r is None else told_.index(str(told_key(r))) for r in found.results)
+        if found.of_category:
+            coded = Lookup.over_values(found.column, "integer", found.values, places)
+        else:
+            coded = Lookup.over_pieces(found.column, "integer", found.starts, places)
+        if found.type == "boolean" and told_ == ["true"]:
+            return None  # its numbers would not be those of flags
+        return found.type, coded, tuple(told_) if found.type == "category" else ()
 
     def _check_interpolated(self, asked: AggregateCall, node: exp.Expr) -> None:
         """Between two decimals of one digit the database knows no third: it cuts the rest off."""
@@ -276,6 +303,15 @@ class Measures:
             return False
         values = self.measures[aggregate.measure].values
         return not values or aggregate.statistic == "count" or self._is_positive(values[0])
+
+    def is_part(self, part: Aggregate, whole: Aggregate) -> bool:
+        """Is one the same sum or count as the other, of some of its records?"""
+        one, other = (self.measures[aggregate.measure] for aggregate in (part, whole))
+        alike = whole.family == "column" and whole.statistic in ("sum", "count")
+        values = (
+            [m.values[0] if a.statistic == "sum" else ONE for a, m in ((part, one), (whole, other))] if alike else []
+        )
+        return alike and values[0] == values[1] and self._alike(both([one.where, other.where]), one.where)
 
     def _is_positive(self, e: Expression) -> bool:
         """Is it above zero wherever it is there, by what is public of the column?"""

@@ -51,7 +51,7 @@ def decimal(e: Expression, to: exp.DataType) -> Expression | None:
     given = [str(part.this) for part in to.expressions]
     if not all(digits.isdigit() for digits in given) or len(given) > 2:
         return None
-    width, scale = (int(given[0]), int((given + ["0"])[1])) if given else (_WIDTH, _SCALE)
+    width, scale = (int(given[0]), int([*given, "0"][1])) if given else (_WIDTH, _SCALE)
     if not 0 <= scale <= width <= WIDEST:
         return None
     return e if e.type == "integer" else Call("decimal", (e, Constant(scale, "integer")))

@@ -17,10 +17,10 @@ from querygate.core.plan import Aggregate, LeftOut, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import listed, read_aggregate
+from querygate.sql.aggregates import listed, quantiles, read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.code_tests import is_code_test
-from querygate.sql.compose import Query, compose, schema_notes
+from querygate.sql.compose import Query, compose, reading_notes
 from querygate.sql.group_keys import grouping_sets
 from querygate.sql.parse import parse, span_of
 from querygate.sql.person_column import CLAUSES
@@ -98,7 +98,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
         catalog = replace(catalog, columns=(*catalog.columns, _person(catalog, person)), person="")
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     own = own_wording(tree)
-    notes = schema_notes(tree, catalog)
+    notes = reading_notes(tree, catalog)
     queries = compose(tree, catalog)
     if len(queries) != 1 or queries[0].inner is not None:
         raise _refused("Noise can be added to the groups of one query only.", "Send each query separately.")
@@ -131,6 +131,8 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     for node in tree.walk():
         if is_code_test(node):
             raise _refused("Noisy counts of code lists are not supported.", _REMEDY, node)
+    if any(map(quantiles, map(exp.Expr.unalias, tree.expressions))):
+        raise _refused("Noise is added to one quantile at a time.", "Ask for each share by itself.")
     releases: list[NoisyNumber] = []
     items: list[int | None] = []
     for item, output in zip(tree.expressions, plan.outputs[: plan.shown], strict=True):

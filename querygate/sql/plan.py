@@ -15,7 +15,7 @@ from querygate.core.plan import GroupKey, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, Type, folded
-from querygate.sql.aggregates import is_aggregate, read_aggregate
+from querygate.sql.aggregates import is_aggregate, quantiles, read_aggregate
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
@@ -27,6 +27,7 @@ from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
+from querygate.sql.scalar_queries import is_call
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 from querygate.sql.windows import check_windows, refused
@@ -39,6 +40,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner, catalog)
+    _check_numbers(query.inner, inner)
     context = Context(columns, native, condition, **_narrow(query.inner))
     check_windows(query.tree)
     check_codes(query.tree, columns)
@@ -76,6 +78,19 @@ def _columns_of(inner: Plan, catalog: Catalog) -> dict[str, Column]:
     return found
 
 
+def _check_numbers(query: Query | None, inner: Plan | None) -> None:
+    """The groups of an inner query are asked about by their keys and numbers."""
+    if query is None or inner is None:
+        return
+    found = [output.type for output in inner.outputs[: inner.shown] if output.kind == "range"]
+    if "boolean" in found or "category" in found or any(quantiles(_unaliased(i)) for i in query.tree.expressions):
+        raise UnsupportedSQL(
+            "QG209",
+            "A subquery with GROUP BY cannot give conditions, texts or lists of groups.",
+            "Give numbers: CASE WHEN ... THEN 1 ELSE 0 END.",
+        )
+
+
 def _narrow(inner: Query | None) -> dict[str, frozenset[str]]:
     """Outputs of an inner query that may be no doubles, by name."""
     if inner is None:
@@ -96,6 +111,7 @@ class _Draft:
     catalog: Catalog
     limits: Limits
     outputs: list[Output] = field(default_factory=list)
+    first: list[int] = field(default_factory=list)  # the first output of each item of the select list
     one_set: bool = True
 
     def plan(self, inner: Plan | None) -> Plan:
@@ -113,6 +129,7 @@ class _Draft:
         measures = Measures(self.context, where, grouped=all(sets))
         self.groups = GroupRows(
             self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets,
+            inner is None,
             self.tree.args.get("having") is not None,
         )  # fmt: skip
         self._check_groups(group)
@@ -188,7 +205,7 @@ class _Draft:
         """Without GROUP BY and without an aggregate a statement shows rows."""
         parts = [*self.tree.expressions, *(self.tree.args.get(name) for name in ("having", "qualify", "order"))]
         nodes = [node for part in parts if part is not None for node in part.walk()]
-        if self.tree.expressions and (grouped or any(map(is_aggregate, nodes))):
+        if self.tree.expressions and (grouped or any(is_aggregate(node) or is_call(node) for node in nodes)):
             return
         window = next((node for node in nodes if isinstance(node, exp.Window)), None)
         if window is not None:
@@ -226,9 +243,11 @@ class _Draft:
     # -- select list ---------------------------------------------------------------------------------------------
 
     def _read_item(self, item: exp.Expr) -> None:
-        node = _unaliased(item)
-        output = self._output(node, item.alias if isinstance(item, exp.Alias) else "")
-        self.outputs.append(_named_once(output, self.outputs))
+        node, name = _unaliased(item), item.alias if isinstance(item, exp.Alias) else ""
+        self.first.append(len(self.outputs))
+        for part, ending in quantiles(node) or [(node, "")]:
+            output = self._output(part, f"{name or _name(node)}{ending}" if ending else name)
+            self.outputs.append(_named_once(output, self.outputs))
 
     def _output(self, node: exp.Expr, name: str) -> Output:
         if isinstance(node, exp.Star):
@@ -240,6 +259,9 @@ class _Draft:
             )
         if self._is_of_day(node):
             return self._dependent_key(node, name)
+        text = self._text(node, name)
+        if text is not None:
+            return text
         lifted = self.groups.lift(node)
         context = self.groups.as_context
         formula = expression(lifted, context)
@@ -251,6 +273,8 @@ class _Draft:
                     return Output(name or _name(node), "key", key.type, place)
         if isinstance(formula, Lookup) and not is_number(formula) and self.one_set:
             return self._dependent_key(node, name)
+        if formula.type == "boolean":
+            return Output(name or _name(node), "range", "boolean", formula=formula)
         if not is_number(formula):
             raise UnsupportedSQL(
                 "QG207",
@@ -260,6 +284,16 @@ class _Draft:
             )
         type_ = "timestamp" if formula.type == "moment" else formula.type
         return Output(name or _name(node), "range", type_, formula=formula)
+
+    def _text(self, node: exp.Expr, name: str) -> Output | None:
+        """MODE of a category, or of a flag: by itself alone."""
+        asked = read_aggregate(node) if is_aggregate(node) else None
+        if asked is None or asked.name != "mode":
+            return None
+        found = self.groups.measures.aggregate(node)
+        if found.type not in ("category", "boolean"):
+            return None
+        return Output(name or _name(node), "range", found.type, formula=Ref(found.id, found.type), texts=found.texts)
 
     def _is_of_day(self, node: exp.Expr) -> bool:
         """Is it a function of a day that is grouped by? As a key that day is a text, of which there is no year."""
@@ -328,22 +362,22 @@ class _Draft:
         orders = []
         for term in clause.expressions if clause else ():
             everything = isinstance(term.this, exp.Var) and str(term.this.this).upper() == "ALL"
-            for index in range(shown_) if everything else [self._ordered(term.this, shown_)]:
+            for index in range(shown_) if everything else [self._ordered(term.this)]:
                 orders.append(Order(index, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
         return tuple(orders)
 
-    def _ordered(self, node: exp.Expr, shown_: int) -> int:
+    def _ordered(self, node: exp.Expr) -> int:
         """The output an ORDER BY term means: a position, a name, else a key or an aggregate of its own."""
         node = node.unnest()
         if isinstance(node, exp.Literal):
-            if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= shown_:
+            if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= len(self.first):
                 raise UnsupportedSQL(
                     "QG214",
-                    f"A position must be between 1 and {shown_}.",
+                    f"A position must be between 1 and {len(self.first)}.",
                     "Use the name of the column.",
                     span=span_of(node),
                 )
-            return int(node.this) - 1
+            return self._place(int(node.this) - 1, node)
         if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
             raise UnsupportedSQL(
                 "QG214", "A constant does not order anything.", "Order by a name or a position.", span=span_of(node)
@@ -351,7 +385,7 @@ class _Draft:
         if isinstance(node, exp.Column) and not node.meta.get("qualified"):
             named = self._named_items(node)
             if len(named) == 1:
-                return named[0]
+                return self._place(named[0], node)
             if len(named) > 1:
                 raise UnsupportedSQL(
                     "QG214",
@@ -376,6 +410,14 @@ class _Draft:
         self.outputs.append(_named_once(wanted, self.outputs))
         return len(self.outputs) - 1
 
+    def _place(self, item: int, node: exp.Expr) -> int:
+        """The output of an item of the select list."""
+        if quantiles(_unaliased(self.tree.expressions[item])):
+            raise UnsupportedSQL(
+                "QG214", "A list of quantiles does not order groups.", "Order by one of them.", span=span_of(node)
+            )
+        return self.first[item]
+
     def _named_items(self, node: exp.Column) -> list[int]:
         """Items of this name: those that were given it, else columns that have it."""
         wanted = folded(node.name)
@@ -392,7 +434,7 @@ class _Draft:
         found = self.tree.args.get(clause)
         if found is None:
             return None
-        node = found.expression
+        node = found.args.get("count") if isinstance(found, exp.Fetch) else found.expression
         if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
             raise UnsupportedSQL(
                 "QG207",

@@ -83,6 +83,11 @@ def _plain(node: exp.Expr) -> exp.Expr | None:
     if isinstance(node, exp.Log) and node.expression is not None and str(node.this) in ("2", "10"):
         # LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base
         return exp.Anonymous(this=f"LOG{node.this}", expressions=[node.expression])
+    if isinstance(node, (exp.LogicalOr, exp.LogicalAnd)):  # without the cast that the generator puts in
+        name = "BOOL_OR" if isinstance(node, exp.LogicalOr) else "BOOL_AND"
+        return exp.Anonymous(this=name, expressions=[node.this])
+    if isinstance(node, exp.Mode) and isinstance(node.parent, exp.WithinGroup):
+        return exp.Anonymous(this="MODE", expressions=[])
     if isinstance(node, (exp.PercentileCont, exp.PercentileDisc)) and isinstance(node.parent, exp.WithinGroup):
         return exp.Anonymous(this=type(node).sql_name(), expressions=[node.this])
     return None

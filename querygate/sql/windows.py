@@ -52,7 +52,7 @@ class Windows:
             for rank in parts.ranks
         ]  # fmt: skip
         among = sorted(keys[place].id for place in parts.among)
-        asked = (parts.statistic, told(argument, groups.named), among, ranks, parts.peers, parts.whole, parts.null)
+        asked = (parts.statistic, told(argument, groups.named), among, ranks, parts.peers, parts.null)
         id_ = "window " + hashlib.sha256(repr(asked).encode()).hexdigest()[:24]
         found = next((window for window in self.made if window.id == id_), None)
         if found is None:

@@ -16,7 +16,7 @@ import duckdb
 from scipy import special
 
 from querygate.core.types import Answer, Group, Range
-from tests.unit.sql.plan_reference import as_key
+from tests.unit.sql.plan_reference import as_key, as_told
 
 _TABLE = {
     "n11": "count(CASE WHEN a AND b THEN 1 END)",
@@ -97,6 +97,7 @@ def differences(given: Answer, rows: Sequence[tuple[Any, ...]]) -> list[str]:
     Dulmage 1958).
     """
     kinds = [column.kind for column in given.columns]
+    rows = as_told(rows, [column.texts for column in given.columns])
     truths: dict[tuple[Any, ...], list[list[Any]]] = defaultdict(list)
     for row in rows:
         told = list(zip(row, kinds, strict=True))

@@ -55,6 +55,7 @@ def carry_out(plan: Plan, block: Block) -> list[Group]:
 def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> list[str]:
     """What in DuckDB's answer is not what the plan says; empty where they agree."""
     kinds = [output.kind for output in plan.outputs[: plan.shown]]
+    given = as_told(given, [output.texts for output in plan.outputs[: plan.shown]])
     groups = carry_out(plan, block)
     wrong: list[str] = []
     truths: dict[tuple[Any, ...], list[list[Any]]] = {}
@@ -74,6 +75,19 @@ def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) ->
             for found, value in zip(group.ranges, values, strict=True):
                 wrong += [f"{group.keys!r}: {found} is not {value!r}"] if not closes_on(found, value) else []
     return wrong
+
+
+def as_told(rows: Sequence[tuple[Any, ...]], texts: Sequence[tuple[str, ...]]) -> list[tuple[Any, ...]]:
+    """True rows as an answer has them: lists of quantiles in columns of their own, texts of ranges by their places."""
+    sizes = [max((len(v) for v in column if isinstance(v, list)), default=0) for column in zip(*rows, strict=True)]
+    told = []
+    for row in rows:
+        parts = [(v if isinstance(v, list) else [v] * max(1, n)) for v, n in zip(row, sizes, strict=True)]
+        flat = [value for part in parts for value in part]
+        told.append(
+            tuple(names.index(v) if names and v is not None else v for v, names in zip(flat, texts, strict=True))
+        )
+    return told
 
 
 def agrees(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> bool:
