@@ -27,6 +27,7 @@ from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.person_column import tell_of_several_rows
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
+from querygate.sql.suggestions.other_dialects import rewritten
 from querygate.sql.suggestions.quoted_names import with_quotes
 from querygate.sql.suggestions.safe_divisors import with_nullif
 from querygate.sql.suggestions.statement_places import Filling, Place, StatementPlaces
@@ -72,6 +73,10 @@ ANOTHER = "The suggestion asks another question."
 """Ends the remedy of a refusal whose suggestion is accepted and is not what was asked."""
 
 
+OTHER_DATABASE = "It seems to be written for another database: write it as DuckDB and PostgreSQL do."
+"""The remedy of a refusal whose suggestion says the same in words that are read here."""
+
+
 def _add_suggestion(
     refusal: Refusal, sql: str, refusal_of: Callable[[str], Refusal | None], catalog: Catalog, limits: Limits
 ) -> None:
@@ -85,6 +90,11 @@ def _add_suggestion(
         if refusal.code == "QG101" != left.code:  # the quotes are what it lacks first
             refusal.remedy = f"Write {listed} in double quotes. Then there is more: {left} {left.remedy}"
             sql = quoted
+    if refusal.code in ("QG101", "QG203", "QG204", "QG207") and len(sql) <= LONGEST_EDITED:
+        known = next((other for other in rewritten(sql) if refusal_of(other) is None), None)
+        if known is not None:
+            refusal.suggestion, refusal.remedy = known, OTHER_DATABASE
+            return
     found = suggest(_edited(sql, limits), catalog, lambda edited: refusal_of(edited) is None)
     if found is not None:
         refusal.suggestion = found.sql

@@ -200,10 +200,13 @@ def _is_source(query: exp.Expr) -> bool:
 
 
 def _is_of_numbers(node: exp.Select) -> bool:
-    """Does it need no table: constants as a value, or arithmetic of other queries?"""
-    alone = not any(node.args.get(name) for name in _CLAUSES_OF_SELECT - {"expressions", "with_"})
-    named = [part for item in node.expressions for part in item.walk(prune=_is_query) if isinstance(part, exp.Column)]
-    return alone and not named and (not _is_source(node) or any(item.find(exp.Subquery) for item in node.expressions))
+    """Does it need no table: constants as a value, or, as the statement itself, arithmetic of other queries?"""
+    if any(node.args.get(name) for name in _CLAUSES_OF_SELECT - {"expressions", "with_"}):
+        return False
+    own = [part for item in node.expressions for part in item.walk(prune=_is_query)]
+    if any(isinstance(part, (exp.Column, exp.Star, exp.Window)) or is_aggregate(part) for part in own):
+        return False
+    return not _is_source(node) or (node.parent is None and any(map(_is_query, own)))
 
 
 def _is_query(node: exp.Expr) -> bool:
@@ -272,6 +275,13 @@ def _outside(node: exp.Expr) -> Refusal:
     if isinstance(node, (exp.Values, exp.Lateral, exp.Pivot, exp.Unnest)):
         return UnsupportedSQL(
             "QG205", "FROM must name a dataset.", "Write FROM and the name of the dataset.", span=span
+        )
+    if isinstance(node.parent, exp.Window) and node.arg_key == "this":
+        return UnsupportedSQL(
+            "QG206",
+            "This window function is not supported.",
+            "Use SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK or DENSE_RANK over groups.",
+            span=span,
         )
     if isinstance(node, (exp.Placeholder, exp.Parameter)):
         return UnsupportedSQL("QG207", "Parameters are not supported.", "Write the value itself.", span=span)

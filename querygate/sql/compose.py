@@ -26,7 +26,7 @@ from querygate.sql.parse import span_of
 from querygate.sql.person_column import count_rows
 from querygate.sql.projections import projected
 from querygate.sql.reference_join import join_reference
-from querygate.sql.scalar_queries import as_call, is_call, query_of, refused
+from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused
 from querygate.sql.subquery_conditions import reduce_subqueries
 
 LARGEST = 20_000
@@ -117,6 +117,7 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     if tree.args.get("from_") is None:  # numbers of other queries: one row, whoever there is
         tree.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(catalog.dataset, quoted=True))))
         tree.set("where", exp.Where(this=exp.false()))
+        tree.meta[NUMBERS] = True
     reduce_subqueries(tree, catalog)
     _put_calls(tree, catalog, ctes)
     names, where, disjoint, inner, alias = _source(tree.args["from_"].this, catalog, ctes)
@@ -179,7 +180,7 @@ def _one_row(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> 
         return None
     ctes = named.meta.get("ctes", {}) if named is not None else ctes
     [made] = _branches(body, catalog, ctes, top=True)
-    if made.inner is not None or made.tree.args.get("group") or not _is_grouped(made.tree):
+    if made.inner is not None or any(map(made.tree.args.get, _SELECTING)) or not _is_grouped(made.tree):
         return None
     where = made.tree.args.get("where")
     names: Names = {}

@@ -14,7 +14,7 @@ from operator import eq
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Constant, Expression, Lookup, Ref, choices_in, is_number
+from querygate.core.expression import Choice, Constant, Expression, Lookup, Ref, choices_in, is_number
 from querygate.core.predicate import (
     FALSE,
     NULL,
@@ -260,9 +260,20 @@ def _compared(left: Expression, sign: str, right: Expression, context: Context, 
             left, right = single(left), single(right)
         return comparison(left, sign, right)
     if left.type == right.type and left.type in ("category", "boolean") and sign in ("=", "<>"):
-        same = _same_text(left, right, context, node)
+        same = _is_joined_text(left, right) or _same_text(left, right, context, node)
         return same if sign == "=" else negate(same)
     raise _refused(node)
+
+
+def _is_joined_text(left: Expression, right: Expression) -> Predicate | None:
+    """Texts put together against a constant: the ways to this text; NULL where they are missing."""
+    sides = (left, right) if isinstance(left, Choice) else (right, left)
+    joined, text = sides
+    if not isinstance(joined, Choice) or not joined.complete or not isinstance(text, Constant):
+        return None
+    told = [(way, value.value) for way, value in joined.ways if isinstance(value, Constant)]
+    missing = both([*(way for way, value in told if value is None), NULL]) if None in dict(told).values() else FALSE
+    return either([*(way for way, value in told if value == text.value), missing])
 
 
 def _same_text(left: Expression, right: Expression, context: Context, node: exp.Expr) -> Predicate:

@@ -120,10 +120,10 @@ class Measures:
                 measure = self.measure(both([where, value.present]), value)
                 return self.add("column", "mode", measure, type_, texts=told_)
         value = self._value(asked.arguments[0], known, asked.name)
-        self._check_interpolated(asked, node)
         if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
             value = Call("double", (value,))
         parameters = self._parameters(known, asked.arguments[1:], node)
+        self._check_interpolated(asked, node)
         measure = self.measure(both([where, value.present]), value)
         type_ = value.type if known.value else "number"
         type_ = "timestamp" if type_ == "moment" else type_

@@ -27,7 +27,7 @@ from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
-from querygate.sql.scalar_queries import is_call
+from querygate.sql.scalar_queries import NUMBERS
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 from querygate.sql.windows import check_windows, refused
@@ -205,7 +205,7 @@ class _Draft:
         """Without GROUP BY and without an aggregate a statement shows rows."""
         parts = [*self.tree.expressions, *(self.tree.args.get(name) for name in ("having", "qualify", "order"))]
         nodes = [node for part in parts if part is not None for node in part.walk()]
-        if self.tree.expressions and (grouped or any(is_aggregate(node) or is_call(node) for node in nodes)):
+        if self.tree.expressions and (grouped or any(map(is_aggregate, nodes)) or self.tree.meta.get(NUMBERS)):
             return
         window = next((node for node in nodes if isinstance(node, exp.Window)), None)
         if window is not None:

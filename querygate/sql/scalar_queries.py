@@ -17,6 +17,9 @@ from querygate.sql.restatement import own_wording
 if TYPE_CHECKING:
     from querygate.sql.compose import Query
 
+NUMBERS = "numbers"
+"""Marks a statement without FROM: one row of numbers of other queries."""
+
 _NAME = "one number"
 _QUERY = "query"
 _CLAUSES = ("group", "having", "qualify", "limit", "offset", "distinct")

@@ -1,7 +1,7 @@
 """IN and EXISTS over the same dataset, where a record decides them by itself.
 
-A record is one of the dataset, so `region IN (SELECT region FROM t WHERE region LIKE 'n%')` is TRUE exactly where its own
-region is like that. A person has one row, so `mrn IN (SELECT mrn FROM t WHERE died)` is what the row says of itself.
+A record is one of the dataset, so `region IN (SELECT region FROM t WHERE region LIKE 'n%')` is TRUE exactly where its
+own region is like that. A person has one row, so `mrn IN (SELECT mrn FROM t WHERE died)` is what the row says of itself.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ def _is_only_true_asked(node: exp.Expr) -> bool:
 
 
 def _refused(node: exp.Expr) -> UnsupportedSQL:
-    what = "EXISTS" if isinstance(node, exp.Exists) else "IN with a subquery"
+    code, what = ("QG206", "EXISTS") if isinstance(node, exp.Exists) else ("QG208", "IN with a subquery")
     return UnsupportedSQL(
-        "QG206",
+        code,
         f"{what} is supported only where each record decides it by itself.",
         "Write what the records must fulfil as conditions in WHERE.",
         span=span_of(node),

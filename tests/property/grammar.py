@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.property.grammar_shown import other_query, result, window
 from tests.property.grammar_values import Field, Values, quoted
 from tests.property.random_cases import Case
 
@@ -171,6 +172,10 @@ class Writer:
         ]
         if x.kind in ("category", "boolean") or x.size <= MANY or self.chance(0.05):
             ways += [lambda: x.name] * 4
+        texts = values.of_kind("category", "boolean")
+        if len(texts) > 1:
+            joined = [field.name for field in self.rng.sample(texts, 2)]
+            ways += [lambda: f"{joined[0]} || '-' || {joined[1]}", lambda: f"CONCAT_WS('/', {', '.join(joined)})"]
         if x.kind == "category":
             ways += [lambda: one.text(1), lambda: one.length_of(0)]
         if x.kind == "boolean":
@@ -220,7 +225,10 @@ class Writer:
         values = Values(self.rng, list(scope.fields))
         if keys is None:
             keys = list(dict.fromkeys(self.key(values) for _ in range(self.rng.choice([0, 0, 1, 1, 1, 2]))))
+        shown = items is None
         items = items or [self.item(values) for _ in range(self.rng.choice([1, 1, 2, 2, 3]))]
+        if shown and self.chance(0.25):
+            items[-1] = self.shown(values, over_dataset=scope is self.dataset)
         named = [f"{names}k{i}" for i in range(len(keys))]
         listed = [f"{key} AS {name}" for key, name in zip(keys, named, strict=True)]
         listed += [f"{item} AS {names}{i}" for i, item in enumerate(items)]
@@ -231,14 +239,38 @@ class Writer:
             listed.append(f"{function}({', '.join(keys)}) AS {names}g")
         if where is None and self.chance(0.6):
             where = values.condition(self.rng.randint(0, 2))
+        if shown and self.chance(0.1):
+            where = self.with_own(values, where, over_dataset=scope is self.dataset)
+        windowed = shown and keys and not grouped.endswith("ALL") and self.chance(0.3)
+        if windowed:
+            listed.append(f"{window(self.rng, values, keys, self.aggregate(values))} AS {names}w")
         sql = f"{scope.before}SELECT {', '.join(listed)} FROM {scope.source}" + (f" WHERE {where}" if where else "")
         sql += grouped
         if self.chance(0.2):
             sql += self.having(values, keys, [f"{names}{i}" for i in range(len(items))])
+        if windowed and self.chance(0.3):
+            sql += f" QUALIFY {names}w {self.rng.choice(['<=', '>', '<>'])} {self.rng.choice(['1', '2', '0.5', '30'])}"
         if ordered and keys and (limit or self.chance(0.2)):
             sql += self.order_by(values, named, [f"{names}{i}" for i in range(len(items))])
-        cuts = ["", " OFFSET 1", " LIMIT 3 OFFSET 1", *(f" LIMIT {n}" for n in range(5))]
+        cuts = ["", " OFFSET 1", " LIMIT 3 OFFSET 1", " FETCH FIRST 2 ROWS ONLY", *(f" LIMIT {n}" for n in range(5))]
         return sql + (self.rng.choice(cuts) if limit else "")
+
+    def shown(self, values: Values, *, over_dataset: bool) -> str:
+        """An item that stands in a select list by itself."""
+        aggregate, other = self.aggregate(values), self.aggregate(values)
+        if over_dataset and self.chance(0.3):
+            return other_query(self.rng, values, aggregate)
+        return result(self.rng, values, aggregate, other)
+
+    def with_own(self, values: Values, where: str | None, *, over_dataset: bool) -> str | None:
+        """A condition with one more, that a record decides by itself or by the day."""
+        x = self.rng.choice(values.fields)
+        more = values.about(x).condition(0)
+        if over_dataset:
+            more = f"{x.name} IN (SELECT {x.name} FROM t WHERE {more})"
+        if x.kind == "date" and self.chance(0.5):
+            more = f"{x.name} < CURRENT_DATE"
+        return more if where is None else f"({where}) {self.rng.choice(['AND', 'OR'])} {more}"
 
     def order_by(self, values: Values, named: list[str], items: list[str]) -> str:
         first = self.rng.choice([*named, *items, "1", "2", "COUNT(*)", self.aggregate(values)])

@@ -113,7 +113,7 @@ class Values:
             lambda: f"{self.rng.choice(['SQRT', 'LN', 'CBRT', 'EXP'])}({inner()})",
             lambda: f"EXP({inner()} / 1e7)",
             lambda: f"POWER({inner()}, {self.rng.choice(['2', '3', '0', '0.5', '-1', '1'])})",
-            lambda: f"CAST({inner()} AS {self.rng.choice(['DOUBLE', 'DOUBLE', 'DECIMAL(18, 2)'])})",
+            lambda: f"CAST({inner()} AS {self.rng.choice(['DOUBLE', 'DECIMAL(18, 2)', 'FLOAT', 'NUMERIC'])})",
             lambda: f"{self.rng.choice(['LEAST', 'GREATEST'])}({inner()}, {inner()})",
             *self.choices(inner, depth),
         )
@@ -141,6 +141,7 @@ class Values:
         ways = [
             lambda: f"({inner()} {self.rng.choice('+-*')} {inner()})",
             lambda: f"ABS({inner()})",
+            lambda: f"CAST(({self.condition(depth - 1)}) AS INTEGER)",
             lambda: f"CAST({self.number(depth - 1)} AS {self.rng.choice(['BIGINT', 'INTEGER'])})",
             lambda: f"{self.rng.choice(['LEAST', 'GREATEST'])}({inner()}, {inner()}, {inner()})",
             *self.choices(inner, depth),

@@ -27,8 +27,9 @@ ANSWERED = 16
 PER_TABLE = 8
 FIRST_SEED = 500_000
 
-UNWRITTEN = {exp.Join}
-"""Reference tables to join, like code lists, belong to a policy; they have tests of their own."""
+UNWRITTEN = {exp.Join, exp.Exists}
+"""Reference tables to join, and persons to look for, like code lists, belong to a policy; they have tests of their
+own."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

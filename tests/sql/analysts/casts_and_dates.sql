@@ -27,6 +27,8 @@ SELECT DATE_TRUNC('month', admitted) AS month, COUNT(*) AS admissions, AVG(los) 
 
 SELECT strftime(admitted, '%Y-%m') AS month, COUNT(*) FROM cohort GROUP BY 1 ORDER BY 1;
 
+# code: QG204
+# suggests: SELECT STRFTIME(admitted, '%Y-%m') AS month, COUNT(*) FROM cohort GROUP BY 1 ORDER BY 1
 SELECT TO_CHAR(admitted, 'YYYY-MM') AS month, COUNT(*) FROM cohort GROUP BY 1 ORDER BY 1;
 
 SELECT date_part('dow', admitted) AS weekday, COUNT(*) FROM cohort GROUP BY 1;

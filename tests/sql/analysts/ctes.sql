@@ -56,4 +56,5 @@ SELECT sex, SUM(CASE WHEN died THEN n ELSE 0 END) * 1.0 / SUM(n) AS risk FROM x 
 
 WITH z AS (SELECT (sbp - 120) / 15.0 AS z FROM cohort) SELECT AVG(z) AS mean, STDDEV_SAMP(z) AS sd FROM z;
 
+# code: QG209
 SELECT sex, COUNT(*) FROM (SELECT DISTINCT patient_id, sex FROM cohort) AS p GROUP BY sex;

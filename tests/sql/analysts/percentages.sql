@@ -60,7 +60,7 @@ SELECT COUNT(*) FILTER (WHERE smoker = 'yes') * 1.0 / COUNT(*) FILTER (WHERE smo
 SELECT sex, 100.0 * COUNT(*) FILTER (WHERE smoker = 'yes') / NULLIF(COUNT(smoker), 0) AS pct FROM cohort GROUP BY sex;
 
 SELECT education, sex, COUNT(*) AS n, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY education) AS pct
-FROM cohort GROUP BY ALL ORDER BY ALL;
+FROM cohort GROUP BY 1, 2 ORDER BY ALL;
 
 SELECT age // 10 * 10 AS decade, COUNT(*) AS n, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS pct,
        SUM(COUNT(*)) OVER (ORDER BY age // 10 * 10) AS cumulative
@@ -70,6 +70,8 @@ SELECT region, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS total FROM cohort GROUP B
 
 SELECT region, AVG(bmi) AS bmi, AVG(bmi) - AVG(AVG(bmi)) OVER () AS from_mean_of_regions FROM cohort GROUP BY region;
 
+# code: QG204
 SELECT printf('%.1f', 100.0 * COUNT(*) FILTER (WHERE died) / COUNT(*)) AS pct FROM cohort;
 
+# code: QG207
 SELECT COUNT(*) || ' (' || ROUND(100.0 * AVG(died::int), 1) || '%)' AS n_pct FROM cohort;

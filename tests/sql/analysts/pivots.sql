@@ -48,10 +48,12 @@ SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE sbp >= 140) AS stage2, COUNT(*) FIL
        COUNT(*) FILTER (WHERE sbp < 130) AS lower, COUNT(*) FILTER (WHERE sbp IS NULL) AS unknown
 FROM cohort;
 
+# code: QG202
 PIVOT cohort ON sex USING COUNT(*) GROUP BY region;
 
 SELECT arm, SUM(n) AS n, MAX(n) AS largest_stratum FROM (SELECT arm, region, sex, COUNT(*) AS n FROM cohort GROUP BY arm, region, sex) GROUP BY arm;
 
+# code: QG101
 SELECT decode(sex, 'female', 1, 0) AS f, COUNT(*) FROM cohort GROUP BY 1;
 
 SELECT nullif(smoker, 'no') AS smoker, COUNT(*) FROM cohort GROUP BY 1;

@@ -15,8 +15,10 @@ SELECT sex, QUANTILE_DISC(age, [0.25, 0.5, 0.75]) AS quartiles FROM cohort GROUP
 
 SELECT quantile(sbp, 0.9) AS p90, quantile(sbp, [0.1, 0.9]) AS tails FROM cohort;
 
+# code: QG204
 SELECT APPROX_QUANTILE(sbp, 0.5) FROM cohort;
 
+# code: QG101
 SELECT PERCENTILE_CONT(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY los) AS quartiles FROM cohort;
 
 SELECT arm, QUANTILE_CONT(los, 0.75) - QUANTILE_CONT(los, 0.25) AS iqr FROM cohort GROUP BY arm;
@@ -31,12 +33,15 @@ SELECT MODE() WITHIN GROUP (ORDER BY education) AS commonest FROM cohort;
 
 SELECT sex, MODE(died) AS usual_outcome FROM cohort GROUP BY sex;
 
+# code: QG209
 SELECT MEDIAN(admitted) FROM cohort;
 
 SELECT QUANTILE_DISC(admitted, 0.5) AS middle_day FROM cohort;
 
+# code: QG206
 SELECT NTILE(4) OVER (ORDER BY bmi) AS quartile, COUNT(*) FROM cohort GROUP BY quartile;
 
+# code: QG207
 SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY sbp DESC) AS p10 FROM cohort;
 
 SELECT COUNT(*) FILTER (WHERE los <= 7) * 1.0 / COUNT(los) AS within_a_week FROM cohort;

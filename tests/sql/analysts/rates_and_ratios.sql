@@ -15,6 +15,7 @@ SELECT sex, RISK_RATIO(smoker = 'yes', died) AS rr FROM cohort GROUP BY sex;
 
 SELECT CHI_SQUARE(smoker = 'yes', died) AS chi2 FROM cohort WHERE age >= 40;
 
+# code: QG209
 SELECT ODDS_RATIO(smoker, diabetes) FROM cohort;
 
 SELECT (COUNT(*) FILTER (WHERE smoker = 'yes' AND diabetes = 'yes') * 1.0 * COUNT(*) FILTER (WHERE smoker = 'no' AND diabetes = 'no'))
@@ -35,6 +36,7 @@ SELECT sex, CORR(age, sbp) AS r, COVAR_SAMP(age, sbp) AS cov FROM cohort GROUP B
 
 SELECT SUM(sbp) / COUNT(sbp) AS mean_by_hand, SUM(bmi) / COUNT(*) AS not_quite FROM cohort;
 
+# code: QG215
 SELECT SQRT(AVG(bmi * bmi) - AVG(bmi) * AVG(bmi)) AS sd_by_hand FROM cohort;
 
 SELECT SQRT(GREATEST(AVG(POWER(bmi, 2)) - POWER(AVG(bmi), 2), 0)) AS sd_by_hand FROM cohort;

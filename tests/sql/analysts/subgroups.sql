@@ -59,6 +59,7 @@ SELECT arm, BOOL_OR(died) AS any_death, BOOL_AND(sbp < 220) AS all_below FROM co
 
 SELECT arm, MAX(age) < 100 AS no_centenarians, AVG(bmi) > 27 AS heavy FROM cohort GROUP BY arm;
 
+# code: QG206
 SELECT AVG(sbp) FROM cohort WHERE age > (SELECT AVG(age) FROM cohort);
 
 SELECT COUNT(*) FROM cohort WHERE bmi >= (SELECT 30);
@@ -69,6 +70,7 @@ SELECT COUNT(*) FROM cohort WHERE patient_id IN (SELECT patient_id FROM cohort W
 
 SELECT COUNT(*) FROM cohort a WHERE EXISTS (SELECT 1 FROM cohort b WHERE b.patient_id = a.patient_id AND b.smoker = 'yes');
 
+# code: QG206
 SELECT COUNT(*) FROM cohort WHERE EXISTS (SELECT 1 FROM cohort WHERE died);
 
 SELECT sex, COUNT(*) AS n FROM cohort WHERE smoker IN (SELECT DISTINCT smoker FROM cohort WHERE smoker = 'yes') GROUP BY sex;

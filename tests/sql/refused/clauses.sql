@@ -17,9 +17,6 @@ SELECT COUNT(*) FROM patients EXCEPT SELECT COUNT(*) FROM patients;
 SELECT DISTINCT ON (sex) sex, COUNT(*) FROM patients GROUP BY sex;
 
 # code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY sex QUALIFY ROW_NUMBER() OVER () = 1;
-
-# code: QG206
 SELECT COUNT(*) FROM patients WINDOW w AS (PARTITION BY sex);
 
 # code: QG206
@@ -59,7 +56,7 @@ SELECT COUNT(*) INTO t FROM patients;
 SELECT COUNT(*) FROM patients WHERE age BETWEEN SYMMETRIC 50 AND 40;
 
 # code: QG207
-SELECT COUNT(*) FROM patients FETCH FIRST 1 ROWS ONLY;
+SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex FETCH FIRST 1 ROWS WITH TIES;
 
 # code: QG207
 SELECT COUNT(*) FROM patients LIMIT ALL;
@@ -76,7 +73,7 @@ SELECT COUNT(*) FROM patients LIMIT 1 + 1;
 # code: QG207
 SELECT COUNT(*) FROM patients LIMIT '1';
 
-# code: QG206
+# code: QG207
 SELECT COUNT(*) FROM patients LIMIT (SELECT 1);
 
 # code: QG207

@@ -1,13 +1,16 @@
 # code: QG201
 SELECT 1 FROM patients;
 
-# code: QG207
-SELECT COUNT(*) > 5 FROM patients;
-
-# code: QG206
+# code: QG201
 SELECT (SELECT COUNT(*) FROM patients) FROM patients;
 
-# code: QG204
+# code: QG205
+SELECT COUNT(*) + (SELECT COUNT(*) FROM patients);
+
+# code: QG205
+SELECT COUNT(*) FROM (SELECT (SELECT COUNT(*) FROM patients) AS n);
+
+# code: QG201
 SELECT [1, 2] FROM patients;
 
 # code: QG204

@@ -1,19 +1,12 @@
--- What is out although much is in: windows, queries as values, chance, time, lists, files, other tables.
-# code: QG206
-# suggests: SELECT sex, COUNT(*), AVG(weight) FROM patients GROUP BY sex
+-- What is out although much is in: windows over records, queries as values in conditions, chance, time, lists, files, other tables.
+# code: QG211
 SELECT sex, city, COUNT(*), AVG(weight) OVER (PARTITION BY sex) FROM patients GROUP BY sex, city;
 
 # code: QG206
 SELECT ROW_NUMBER() OVER (ORDER BY age) FROM patients;
 
 # code: QG206
-SELECT RANK() OVER (ORDER BY COUNT(*)) FROM patients GROUP BY sex;
-
-# code: QG206
 SELECT LAG(age) OVER (ORDER BY born) FROM patients;
-
-# code: QG206
-SELECT SUM(COUNT(*)) OVER () FROM patients GROUP BY sex;
 
 # code: QG206
 SELECT COUNT(*) FROM patients AS p WHERE age > (SELECT AVG(age) FROM patients AS q WHERE q.sex = p.sex);
@@ -29,9 +22,6 @@ SELECT COUNT(*) FROM patients AS p WHERE EXISTS (SELECT 1 FROM patients AS q WHE
 
 # code: QG206
 SELECT COUNT(*) FROM patients WHERE NOT EXISTS (SELECT 1 FROM patients);
-
-# code: QG206
-SELECT sex, (SELECT AVG(age) FROM patients) FROM patients GROUP BY sex;
 
 # code: QG206
 SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING COUNT(*) > (SELECT 5 FROM patients);
@@ -115,9 +105,6 @@ SELECT PRODUCT(age) FROM patients;
 # code: QG204
 SELECT BIT_AND(age) FROM patients;
 
-# code: QG204
-SELECT BOOL_AND(smoker) FROM patients;
-
 # code: QG207
 # suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex
 SELECT COUNT(DISTINCT sex, city) FROM patients;
@@ -130,9 +117,6 @@ SELECT SUM(COALESCE(*, 1)) FROM patients;
 
 # code: QG207
 SELECT QUANTILE_CONT(age, 1.5) FROM patients;
-
-# code: QG204
-SELECT QUANTILE_CONT(age, [0.1, 0.9]) FROM patients;
 
 # code: QG207
 SELECT QUANTILE_CONT(age, weight) FROM patients;
@@ -163,9 +147,6 @@ SELECT MEAN_DIFF(age, sex) FROM patients;
 
 # code: QG209
 SELECT RISK(age, smoker) FROM patients;
-
-# code: QG209
-SELECT MODE(sex) FROM patients;
 
 # code: QG209
 # suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex
@@ -305,9 +286,6 @@ SELECT AVG(CASE WHEN smoker THEN 1 ELSE 'a' END) FROM patients;
 SELECT COUNT(*) FROM patients WHERE city + 1 = 2;
 
 # code: QG207
-SELECT COUNT(*) FROM patients WHERE sex || city = 'FGraz';
-
-# code: QG207
 SELECT COUNT(*) FROM patients WHERE born + age > DATE '2000-01-01';
 
 # code: QG208
@@ -377,3 +355,66 @@ SELECT uuid(), COUNT(*) FROM patients;
 
 # code: QG207
 SELECT WIDTH_BUCKET(age, 0, 100), COUNT(*) FROM patients GROUP BY 1;
+
+# code: QG209
+SELECT city, MEDIAN(CASE WHEN age < 40 THEN 0.5 ELSE 1.0 END) FROM patients GROUP BY city;
+
+# code: QG209
+SELECT city, MEDIAN(age * 0.1), COUNT(*) FROM patients GROUP BY city;
+
+# code: QG209
+SELECT MEDIAN(CAST(age AS FLOAT) / 3) FROM patients;
+
+# code: QG209
+SELECT MEDIAN(m) FROM (SELECT city, SUM(age * 0.1) AS m FROM patients GROUP BY city);
+
+# code: QG206
+SELECT SUM(rn) FROM (SELECT RANK() OVER (ORDER BY age) AS rn FROM patients);
+
+# code: QG206
+SELECT COUNT(*) FROM (SELECT RANK() OVER (ORDER BY age) AS rn FROM patients) WHERE rn < 5;
+
+# code: QG206
+SELECT COUNT(*) FROM (SELECT age FROM patients QUALIFY ROW_NUMBER() OVER (ORDER BY age) = 1);
+
+# code: QG206
+SELECT SUM(age) OVER (ORDER BY age), COUNT(*) FROM patients;
+
+# code: QG206
+SELECT AVG(SUM(age) OVER (ORDER BY age)) FROM patients;
+
+# code: QG206
+SELECT sex, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS t FROM patients GROUP BY sex HAVING t > 3;
+
+# code: QG206
+SELECT sex, SUM(COUNT(*)) OVER (ORDER BY sex ROWS 2 PRECEDING) FROM patients GROUP BY sex;
+
+# code: QG206
+SELECT sex, SUM(COUNT(*)) OVER (PARTITION BY age) FROM patients GROUP BY sex;
+
+# code: QG206
+SELECT sex, MAX(r) OVER () FROM (SELECT sex, RANK() OVER (ORDER BY COUNT(*)) AS r FROM patients GROUP BY sex);
+
+# code: QG206
+SELECT (SELECT age FROM patients);
+
+# code: QG206
+SELECT (SELECT COUNT(*) FROM patients GROUP BY sex);
+
+# code: QG206
+SELECT COUNT(*) FROM patients WHERE EXISTS (SELECT 1 FROM patients WHERE smoker);
+
+# code: QG208
+SELECT COUNT(*) FROM patients WHERE city IN (SELECT city FROM patients WHERE age > 100) OR age > 3;
+
+# code: QG209
+SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING MODE(city) = 'Graz';
+
+# code: QG209
+SELECT COUNT(*) FROM (SELECT sex, BOOL_OR(smoker) AS m FROM patients GROUP BY sex) WHERE m;
+
+# code: QG214
+SELECT sex, QUANTILE_CONT(age, [0.25, 0.5]) AS q FROM patients GROUP BY sex ORDER BY q;
+
+# code: QG204
+SELECT COUNT(*) FROM patients WHERE born < CURRENT_DATE;

@@ -79,14 +79,16 @@ def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) ->
 
 def as_told(rows: Sequence[tuple[Any, ...]], texts: Sequence[tuple[str, ...]]) -> list[tuple[Any, ...]]:
     """True rows as an answer has them: lists of quantiles in columns of their own, texts of ranges by their places."""
-    sizes = [max((len(v) for v in column if isinstance(v, list)), default=0) for column in zip(*rows, strict=True)]
+    columns = list(zip(*rows, strict=True))
+    sizes = [max((len(v) for v in column if isinstance(v, list)), default=1) for column in columns]
+    missing = [i for i, column in enumerate(columns) if all(value is None for value in column)]
+    if missing:  # a list that is NULL everywhere
+        sizes[missing[0]] += len(texts) - sum(sizes)
     told = []
     for row in rows:
-        parts = [(v if isinstance(v, list) else [v] * max(1, n)) for v, n in zip(row, sizes, strict=True)]
-        flat = [value for part in parts for value in part]
-        told.append(
-            tuple(names.index(v) if names and v is not None else v for v, names in zip(flat, texts, strict=True))
-        )
+        parts = [(v if isinstance(v, list) else [v] * n) for v, n in zip(row, sizes, strict=True)]
+        flat = zip([value for part in parts for value in part], texts, strict=True)
+        told.append(tuple(names.index(value) if names and value is not None else value for value, names in flat))
     return told
 
 
