@@ -18,7 +18,8 @@ from querygate.sql.aggregates import NAMES
 PAGE = Path(__file__).with_name("statistics.md")
 BEGIN, END = "<!-- table: begin (from the registry, by make_statistics.py) -->\n", "<!-- table: end -->\n"
 ARGUMENTS = {"column": ("x",), "pair": ("y", "x"), "groups": ("x", "a"), "table": ("a", "b")}
-WRITTEN = {"count": "`COUNT(*)`", "count_distinct": "`COUNT(DISTINCT x)`", "ratio_of_sums": "`SUM(x) / SUM(y)`"}
+WRITTEN = {"count": "`COUNT(*)`", "count_distinct": "`COUNT(DISTINCT x)`", "ratio_of_sums": "`SUM(x) / SUM(y)`",
+           "weighted_mean": "`SUM(y * x) / SUM(y)`"}  # fmt: skip
 SECTION = r"^### `(\w+)`\n(.*?)(?=^##|\Z)"
 SHARP = r"\*Sharp:\* (.+?)[.;:](?:\s|$)"
 

@@ -24,12 +24,15 @@ from querygate.stats.quantiles import on_edges
 BY_ENDS = frozenset(
     {
         "count", "sum", "avg", "min", "max", "median", "quantile_cont", "quantile_disc", "geometric_mean",
-        "harmonic_mean", "exceedance", "ratio_of_sums", "mean_difference",
+        "harmonic_mean", "exceedance", "ratio_of_sums", "weighted_mean", "mean_difference",
         "proportion", "risk_difference", "risk_ratio", "odds_ratio", "chi_square",
     }
 )  # fmt: skip
 """Statistics whose extremes are reached with every value at an end of its interval; others need what lies between."""
 
+
+QUOTIENTS = frozenset({"ratio_of_sums", "weighted_mean"})
+"""Quotients of two sums over the same records."""
 
 _INTERPOLATED = frozenset({"median", "quantile_cont"})
 
@@ -48,7 +51,7 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """The range of an aggregate. Where the cells allow more than the store does, it is an outer bound and says so."""
     cells = measures[aggregate.measure]
     found = _FAMILIES[aggregate.family](aggregate, measures)
-    if aggregate.statistic == "ratio_of_sums":
+    if aggregate.statistic in QUOTIENTS:
         found = _told_of_counts(aggregate, _told_of_quotient(aggregate, found, measures), measures)
     elif aggregate.may_vanish is not None:
         found = _told_of_count(found, measures[aggregate.may_vanish])
@@ -133,11 +136,11 @@ def _of_sets(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
 def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """SQL names y first, except in a quotient of sums."""
     cells = measures[aggregate.measure]
-    x, y = cells.values if aggregate.statistic == "ratio_of_sums" else cells.values[::-1]
+    x, y = cells.values if aggregate.statistic in QUOTIENTS else cells.values[::-1]
     pairs = PairCells(x.low, x.high, y.low, y.high, cells.least, cells.most, x.integer and y.integer)
-    if not cells.classes:
+    if not cells.classes or aggregate.statistic not in CLASS_PAIR_STATISTICS:
         return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
-    told = cells.classes if aggregate.statistic == "ratio_of_sums" else cells.classes[::-1]
+    told = cells.classes if aggregate.statistic in QUOTIENTS else cells.classes[::-1]
     sharper = CLASS_PAIR_STATISTICS[aggregate.statistic](ToldPair(pairs, *told))
     return meet(PAIR_STATISTICS.get(aggregate.statistic).range(pairs), sharper)
 

@@ -152,9 +152,13 @@ def _put_calls(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr])
     """Queries of one number as calls, beside aggregates; constants as they are."""
     for clause in ("expressions", "where", "group", "having", "qualify", "order"):
         for root in listed(tree.args.get(clause)):
-            for node in list(root.find_all(exp.Subquery)):
-                if node.find_ancestor(exp.Subquery) is None or node.find_ancestor(exp.Subquery) not in root.walk():
+            for node in list(root.walk(prune=_is_query)):
+                if isinstance(node, exp.Subquery):
                     node.replace(_number(node, clause, catalog, ctes))
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Subquery)
 
 
 def _number(node: exp.Subquery, clause: str, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> exp.Expr:

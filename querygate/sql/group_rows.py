@@ -48,8 +48,8 @@ class GroupRows:
     @property
     def as_context(self) -> Context:
         """The groups as what formulas and HAVING speak of; made anew only when there are others."""
-        ids = [part.id for part in (*self.keys, *self.measures.aggregates, *self.windows.made)]
-        known = [*ids, "", *self.singles]
+        known = [*(key.id for key in self.keys), *(aggregate.id for aggregate in self.measures.aggregates)]
+        known += [*(window.id for window in self.windows.made), "", *self.singles]
         if self._made is None or self._made[0] != known:
             singles = frozenset(self.singles)
             self._made = known, Context(self.columns(), self.context.native, self.context.condition, singles=singles)

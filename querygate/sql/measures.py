@@ -116,8 +116,8 @@ class Measures:
         if known.statistic == "mode":
             texts = self._numbered_texts(asked.arguments[0])
             if texts is not None:
-                type_, value, told_ = texts
-                measure = self.measure(both([where, value.present]), value)
+                type_, numbers, told_ = texts
+                measure = self.measure(both([where, numbers.present]), numbers)
                 return self.add("column", "mode", measure, type_, texts=told_)
         value = self._value(asked.arguments[0], known, asked.name)
         if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
@@ -212,15 +212,32 @@ class Measures:
             y, x = self._value(first, known, asked.name), self._value(second, known, asked.name)
             measure = self.measure(both([where, y.present, x.present]), y, x)
             return self.add("pair", known.statistic, measure, "number")
-        split = condition(second, self.context)
+        split = self._truth(second)
         if known.family == "groups":
             x = self._value(first, known, asked.name)
             measure = self.measure(both([where, x.present, _decided(split)]), x, splits=(split,))
             sides = [self.measure(both([where, is_true(side), x.present]), x) for side in (split, negate(split))]
             return self.add("groups", known.statistic, measure, "number", sides=tuple(sides))
-        exposed = condition(first, self.context)
+        exposed = self._truth(first)
         measure = self.measure(both([where, _decided(exposed), _decided(split)]), splits=(exposed, split))
         return self.add("table", known.statistic, measure, "number")
+
+    def _truth(self, node: exp.Expr) -> Predicate:
+        """A condition. A category of yes and no is read as one, as the database casts its values to flags."""
+        named = node.unnest()
+        column = self.context.column(named) if isinstance(named, exp.Column) else None
+        if column is None or column.type != "category" or not is_tabulable(column):
+            return condition(node, self.context)
+        try:
+            flags = expression(exp.Cast(this=node.copy(), to=exp.DataType.build("BOOLEAN")), self.context)
+        except UnsupportedSQL:  # values of another kind
+            return condition(node, self.context)
+        if not isinstance(flags, Lookup):
+            return condition(node, self.context)
+        name = self.context.name_of(column)
+        kept = [str(exp.Literal.string(v)) for v, flag in zip(flags.values, flags.results, strict=False) if flag]
+        self.context.note(f"{name} was read as the condition {name} IN ({', '.join(kept)}).")
+        return flags.where(bool)
 
     # -- counts --------------------------------------------------------------------------------------------------
 
@@ -271,7 +288,10 @@ class Measures:
         (n_where, n_value, n_told), (d_where, d_value, _) = above, below
         if not self._alike(both([n_where, d_where]), n_where) or not self._is_positive(d_value):
             return None
-        x = n_value if self._alike(n_where, d_where) else Choice(((n_where, n_value),), NOTHING, _type_of(n_value))
+        value = _weighted_by(d_value, n_value) if d_value != ONE else None
+        statistic = "ratio_of_sums" if value is None else "weighted_mean"
+        value = n_value if value is None else value
+        x = value if self._alike(n_where, d_where) else Choice(((n_where, value),), NOTHING, _type_of(value))
         measure = self.measure(d_where, x, d_value)
         exists = self.grouped and self._alike(d_where, self.where)
         with_it = n_told is not None and self._alike(self.measures[n_told].where, d_where)  # both are NULL, or neither
@@ -279,7 +299,7 @@ class Measures:
         empty: Empty = "exists" if exists else "null" if null or with_it else "refuse"
         counts = n_value == d_value == ONE
         sides = (self.measure(n_where), self.measure(d_where)) if counts else ()
-        return self.add("pair", "ratio_of_sums", measure, "number", empty=empty, may_vanish=vanish, sides=sides)
+        return self.add("pair", statistic, measure, "number", empty=empty, may_vanish=vanish, sides=sides)
 
     def _summed(self, node: exp.Expr) -> tuple[Predicate, Expression, int | None] | None:
         """Selection, value of each record, and the measure without whose records it is NULL."""
@@ -321,6 +341,23 @@ class Measures:
             low = self.context.known(e).low
             return low is not None and low > 0
         return isinstance(e, Lookup) and bool((e.ends[0] > 0).all())
+
+
+def _weighted_by(weight: Expression, value: Expression) -> Expression | None:
+    """What is multiplied by the weight in each record: x of w * x, 1 of w itself; None where that is not so."""
+    match value:
+        case Constant(None | 0):
+            return NOTHING
+        case Call("mul", (left, right)) if weight in (left, right):
+            return right if left == weight else left
+        case Choice():
+            ways = [(p, _weighted_by(weight, branch)) for p, branch in value.branches]
+            otherwise = _weighted_by(weight, value.otherwise)
+            known = [(p, branch) for p, branch in ways if branch is not None]
+            if otherwise is None or len(known) < len(ways):
+                return None
+            return Choice(tuple(known), otherwise, "number", value.complete)
+    return ONE if value == weight else None
 
 
 def _type_of(value: Expression) -> str:

@@ -41,7 +41,8 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner, catalog)
     _check_numbers(query.inner, inner)
-    context = Context(columns, native, condition, **_narrow(query.inner))
+    singles, decimals = _narrow(query.inner)
+    context = Context(columns, native, condition, singles=singles, decimals=decimals)
     check_windows(query.tree)
     check_codes(query.tree, columns)
     check_text_lengths(query.tree, columns)
@@ -91,15 +92,16 @@ def _check_numbers(query: Query | None, inner: Plan | None) -> None:
         )
 
 
-def _narrow(inner: Query | None) -> dict[str, frozenset[str]]:
-    """Outputs of an inner query that may be no doubles, by name."""
+def _narrow(inner: Query | None) -> tuple[frozenset[str], frozenset[str]]:
+    """Outputs of an inner query that may be of single precision, and those that may be decimals, by name."""
     if inner is None:
-        return {}
-    below, items = _narrow(inner.inner), inner.tree.expressions
-    return {
-        name: frozenset(folded(item.alias_or_name) for item in items if test(item, below.get(name, frozenset())))
-        for name, test in (("singles", is_single), ("decimals", is_decimal))
-    }
+        return frozenset(), frozenset()
+    singles, decimals = _narrow(inner.inner)
+    items = {folded(item.alias_or_name): item for item in inner.tree.expressions}
+    return (
+        frozenset(name for name, item in items.items() if is_single(item, singles)),
+        frozenset(name for name, item in items.items() if is_decimal(item, decimals)),
+    )
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """IN and EXISTS over the same dataset, where a record decides them by itself.
 
 A record is one of the dataset, so `region IN (SELECT region FROM t WHERE region LIKE 'n%')` is TRUE exactly where its
-own region is like that. A person has one row, so `mrn IN (SELECT mrn FROM t WHERE died)` is what the row says of itself.
+own region is like that. A person has one row, so `mrn IN (SELECT mrn FROM t WHERE died)` is what that row says.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _is_same_person(node: exp.Expr, inner: str, outer: str, catalog: Catalog) ->
 
 def _own(conditions: Iterable[exp.Expr], inner: str) -> list[exp.Expr] | None:
     """The conditions as ones on the outer row, which is the same row; None where they speak of another."""
-    found = []
+    found: list[exp.Expr] = []
     for condition in conditions:
         part = exp.Paren(this=condition.copy())
         if part.find(exp.Select):

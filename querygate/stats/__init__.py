@@ -65,6 +65,7 @@ from querygate.stats.api.one_column import (
     var,
     var_pop,
     var_samp,
+    weighted_mean,
 )
 from querygate.stats.api.shape_and_limits import (
     count_distinct,
@@ -188,6 +189,7 @@ __all__ = [
     "var",
     "var_pop",
     "var_samp",
+    "weighted_mean",
     "welch_p",
     "welch_t",
 ]

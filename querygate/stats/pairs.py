@@ -1,4 +1,4 @@
-"""Two columns at a time: cells that are boxes, their registry, and SUM(x) / SUM(y).
+"""Two columns at a time: cells that are boxes, their registry, SUM(x) / SUM(y) and SUM(y * x) / SUM(y).
 
 Proof: docs/explanation/proofs/pairs.md.
 """
@@ -133,6 +133,52 @@ def _certified_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most
         slack = 8 * UNIT * (np.abs(x) + abs(t) * y) + 1e-320
         taken = np.where(gains + slack > 0.0, most, least)
         if not taken.any() or dot_bounds(taken, gains + slack, 1).high <= 0.0:
+            return up(t, 3)
+        step *= 4.0
+    return math.inf
+
+
+@pair_statistic("weighted_mean", proof="pairs.md", summary="sum(y x) / sum(y): the mean of x with weights y")
+def weighted_mean(cells: PairCells) -> Range:
+    """Range of sum(y x) / sum(y). A record's weight is the same above and below, so the mean is one of values of x.
+
+    Requires: y > 0, ends below 10^140. Otherwise there is no bound.
+    Ensures:  every computed mean is in the range; both ends attained up to rounding.
+    """
+    y_low, y_high = cells.y_low.astype(np.float64), cells.y_high.astype(np.float64)
+    x_low, x_high = cells.x_low.astype(np.float64), cells.x_high.astype(np.float64)
+    if np.any(y_low <= 0.0) or not are_within(SQUARABLE, x_low, x_high, y_high):
+        return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
+    high = _largest_weighted(x_high, y_low, y_high, cells.least, cells.most)
+    low = _largest_weighted(-x_low, y_low, y_high, cells.least, cells.most)
+    bound_low = max(-low[0], 0.0) if x_low.min() >= 0.0 else -low[0]
+    bound_high = min(high[0], 0.0) if x_high.max() <= 0.0 else high[0]
+    return Range(bound_low, bound_high, -low[1], high[1], sharp=math.isfinite(low[0]) and math.isfinite(high[0]))
+
+
+def _largest_weighted(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints) -> tuple[float, float]:
+    """Dinkelbach: y (x - t) with y at its upper end and all records where x > t, at its lower end and few elsewhere."""
+    mean = float(np.max(x))  # of one record, the best where none is certain
+    if least.any():
+        climbed, mean = tree_sum(least * y_low * x)[0] / tree_sum(least * y_low)[0], -math.inf
+        while climbed > mean:
+            mean = climbed
+            weight = np.where(x > mean, most * y_high, least * y_low)
+            climbed = tree_sum(weight * x)[0] / tree_sum(weight)[0]
+    return _certified_mean(x, y_low, y_high, least, most, mean), mean
+
+
+def _certified_mean(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints, mean: float) -> float:
+    """A t with sum s y (x + g|x| - t (1 - g)) <= 0 for every selection; g covers products and sums of the database."""
+    g = gamma(2 * exact_sum(most) + 10)
+    step = 8 * UNIT * abs(mean) + 2.0**-100 * float(np.max(np.abs(x))) + 1e-300
+    for _ in range(200):
+        t = mean + step
+        gains = x + g * np.abs(x) - t * (1.0 - g if t >= 0.0 else 1.0 + g)
+        gains = gains + 8 * UNIT * (np.abs(x) + abs(t)) + 1e-320
+        taken = np.where(gains > 0.0, most, least)
+        parts = np.where(gains > 0.0, y_high, y_low) * gains
+        if not taken.any() or dot_bounds(taken, parts + 4 * UNIT * np.abs(parts), 1).high <= 0.0:
             return up(t, 3)
         step *= 4.0
     return math.inf

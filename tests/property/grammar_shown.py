@@ -1,4 +1,4 @@
-"""Random items that are only shown: windows over groups, conditions, texts and lists as results, numbers of other queries.
+"""Random items that are only shown: windows over groups, conditions, texts and lists, numbers of other queries.
 
 They are no parts of other expressions, and no outer query reads them.
 """
@@ -35,6 +35,7 @@ def window(rng: random.Random, values: Values, keys: list[str], aggregate: str) 
     """A number of a group that other groups have a part in."""
     part = counted(rng, values)
     plain = over(rng, values, keys, ordered=False)
+    some = over(rng, values, keys, ordered=rng.random() < 0.5)
     ranked = over(rng, values, keys, ordered=rng.random() < 0.8).split(" ROWS")[0].rstrip(")") + ")"
     return rng.choice(
         [
@@ -42,9 +43,9 @@ def window(rng: random.Random, values: Values, keys: list[str], aggregate: str) 
             f"{part} * 100 / NULLIF(SUM({part}) {plain}, 0)",
             f"CAST({part} AS {rng.choice(NUMBER_TYPES[:5])}) / SUM({part}) {plain}",
             f"ROUND({part} / SUM({part}) {plain}, 3)",
-            f"{rng.choice(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'])}({aggregate}) {over(rng, values, keys, ordered=rng.random() < 0.5)}",
+            f"{rng.choice(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'])}({aggregate}) {some}",
             f"SUM({part}) {plain}",
-            f"COUNT(*) {over(rng, values, keys, ordered=rng.random() < 0.5)}",
+            f"COUNT(*) {some}",
             f"{aggregate} - AVG({aggregate}) {plain}",
             *[f"{name}() {ranked}" for name in ("RANK", "DENSE_RANK", "ROW_NUMBER")],
         ]

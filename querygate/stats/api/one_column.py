@@ -337,3 +337,12 @@ def ratio_of_sums(x: Column, y: Column, counts: Counts = None) -> Enclosure:
     ratio_of_sums: 1.49 .. 3.01, sharp
     """
     return pair_bounds("ratio_of_sums", x, y, counts)
+
+
+def weighted_mean(x: Column, y: Column, counts: Counts = None) -> Enclosure:
+    """sum(y x) / sum(y), the mean of x with weights y; without bounds where y can be 0.
+
+    >>> weighted_mean(([1, 2], [1, 2]), ([1, 1], [1, 3]))
+    weighted_mean: 1.499 .. 1.751, sharp
+    """
+    return pair_bounds("weighted_mean", x, y, counts)

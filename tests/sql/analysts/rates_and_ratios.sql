@@ -15,7 +15,6 @@ SELECT sex, RISK_RATIO(smoker = 'yes', died) AS rr FROM cohort GROUP BY sex;
 
 SELECT CHI_SQUARE(smoker = 'yes', died) AS chi2 FROM cohort WHERE age >= 40;
 
-# code: QG209
 SELECT ODDS_RATIO(smoker, diabetes) FROM cohort;
 
 SELECT (COUNT(*) FILTER (WHERE smoker = 'yes' AND diabetes = 'yes') * 1.0 * COUNT(*) FILTER (WHERE smoker = 'no' AND diabetes = 'no'))

@@ -57,6 +57,7 @@ def r_squared(data: Pairs) -> float | None:
 
 TRUTHS: dict[str, Callable[[Pairs], float | None]] = {
     "ratio_of_sums": ratio,
+    "weighted_mean": lambda data: sum(x * y for x, y in data) / sum(y for _, y in data) if data else None,
     "covar_pop": lambda data: co_moments(data)[4] / len(data) if data else None,
     "covar_samp": lambda data: co_moments(data)[4] / (len(data) - 1) if len(data) > 1 else None,
     "corr": correlation,

@@ -82,6 +82,7 @@ def pair_truth(name: str, x: list[float], y: list[float]) -> float:
             "regr_intercept": intercept,
             "regr_r2": np.corrcoef(x, y)[0, 1] ** 2,
             "ratio_of_sums": np.sum(x) / np.sum(y),
+            "weighted_mean": np.average(x, weights=y),
         }[name]
     )
 

@@ -19,6 +19,7 @@ from tests.unit.stats.pair_reference import TRUTHS
 
 SQL = {
     "ratio_of_sums": "sum(x) / sum(y)",
+    "weighted_mean": "sum(y * x) / sum(y)",
     "covar_pop": "covar_pop(y, x)",
     "covar_samp": "covar_samp(y, x)",
     "corr": "corr(y, x)",
