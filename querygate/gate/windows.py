@@ -186,25 +186,24 @@ class _Partition:
             others = _ends(STATISTICS.get("sum").range(_within(cells, surely, maybe)), or_nothing=True)
         else:
             others = Fraction(0), _ends(self.whole or Range.null())[1]
+        least = part[0] + others[0]
         if self.whole is not None and self.whole.low is not None:
-            part, others = _fitted(part, others, _ends(self.whole))
-        low, high = _quotient(part[0], others[1]), _quotient(part[1], others[0])
-        may_be_null = not cells.least[i]
-        if low is None or high is None:
-            if not self.window.null:
-                raise UnsupportedSQL(
-                    "QG215",
-                    "The divisor may be zero, so no range can be computed.",
-                    "Divide by NULLIF(divisor, 0), or group.",
-                )
-            if part[1] == 0 and others[1] == 0:
-                return Range.null()
-            low, high, may_be_null = Fraction(0), high if high is not None else Fraction(1), True
-        bounds = enclose(low).low, enclose(high).high
+            whole = _ends(self.whole)
+            part, others = _fitted(part, others, whole)
+            least = max(part[0] + others[0], whole[0])
+        if part[1] + others[1] == 0 and self.window.null:
+            return Range.null()
+        if least == 0 and not self.window.null:
+            raise UnsupportedSQL(
+                "QG215",
+                "The divisor may be zero, so no range can be computed.",
+                "Divide by NULLIF(divisor, 0), or group.",
+            )
+        bounds = enclose(_quotient(part[0], others[1])).low, enclose(_quotient(part[1], others[0])).high
         if not cells.integer:
             slack = (len(self.certain) + 16) * 2.0**-52  # each sum is rounded, and so is their quotient
             bounds = bounds[0] * (1 - slack), bounds[1] * (1 + slack)
-        return Range(*bounds, sharp=False, may_be_null=may_be_null)
+        return Range(*bounds, sharp=False, may_be_null=least == 0 or not cells.least[i])
 
 
 _Ends = tuple[Fraction, Fraction]
@@ -230,6 +229,5 @@ def _fitted(part: _Ends, rest: _Ends, whole: _Ends) -> tuple[_Ends, _Ends]:
     return (low, high), (max(rest[0], whole[0] - high), min(rest[1], whole[1] - low))
 
 
-def _quotient(part: Fraction, rest: Fraction) -> Fraction | None:
-    """None where there is nothing to divide by."""
-    return part / (part + rest) if part + rest else None
+def _quotient(part: Fraction, rest: Fraction) -> Fraction:
+    return part / (part + rest) if part else Fraction(0)

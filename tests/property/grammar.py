@@ -140,9 +140,11 @@ class Writer:
         if self.chance(0.65):
             return self.aggregate(values)
         a, b = self.aggregate(values), self.aggregate(values)
-        x = values.number(0)
+        x, w = values.number(0), values.number(0)
         condition = values.condition(0)
         return values.one_of(
+            lambda: f"SUM({x} * {w}) / NULLIF(SUM({w}), 0)",
+            lambda: f"SUM(CASE WHEN {condition} THEN {w} ELSE 0 END) / NULLIF(SUM({w}), 0)",
             lambda: f"{a} {self.rng.choice('+-*')} {b}",
             lambda: f"{a} / NULLIF({b}, 0)",
             lambda: f"SUM({x}) / COUNT(*)",
