@@ -77,9 +77,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "SELECT COUNT(*) FROM (SELECT * FROM patients WHERE age > 40) AS older",
     ),
     "QG206": Explanation(
-        "No range can be computed for a clause, so it is refused rather than silently ignored: OVER, QUALIFY, UNION "
-        "without ALL, samples, recursion, and subqueries used as values.",
-        "Remove the clause, or rewrite it with WHERE, GROUP BY, HAVING or a subquery in FROM.",
+        "No range can be computed for a clause, so it is refused rather than silently ignored: OVER and QUALIFY over "
+        "single records, window functions other than sums, means, extremes, counts and ranks, UNION without ALL, "
+        "samples, recursion, and subqueries as values anywhere but beside aggregates.",
+        "Remove the clause, or rewrite it with WHERE, GROUP BY, HAVING or a subquery in FROM. Windows over groups are "
+        "answered.",
         "SELECT AVG(sbp) OVER (PARTITION BY sex) FROM patients",
         "SELECT sex, AVG(sbp) FROM patients GROUP BY sex",
     ),
@@ -100,8 +102,9 @@ EXPLANATIONS: dict[str, Explanation] = {
         "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING AVG(age) > 40",
     ),
     "QG209": Explanation(
-        "A value or a function does not match the type of the column.",
-        "Look up the type of the column. Write dates as DATE '2026-03-01'.",
+        "A value or a function does not match the type of the column. A median or quantile of decimals or of FLOAT is "
+        "refused too, because the database would round it to their digits.",
+        "Look up the type of the column. Write dates as DATE '2026-03-01'. Cast decimals to DOUBLE.",
         "SELECT AVG(sex) FROM patients",
         "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
     ),

@@ -11,7 +11,7 @@ TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
 WHOLE: Schema = {"type": "integer"}
 TRUTH: Schema = {"type": "boolean"}
-END: Schema = {"type": ["number", "string", "null"]}
+END: Schema = {"type": ["number", "string", "boolean", "null"]}
 MAYBE_TEXT: Schema = {"type": ["string", "null"]}
 
 

@@ -28,9 +28,9 @@ POLICY = make_policy(
         "ward": quasi("category", values=["", "A", "b", "Ä", "rare"]),
         "arm": public("category", values=["c", "t"]),
         "ill": sensitive("category", values=["no", "yes"]),
-        "x": sensitive("number", (-20, 20)),
-        "w": sensitive("number", (0.25, 8)),
-        "n": sensitive("integer", (0, 9)),
+        "x": sensitive("number", (-20, 20), guard=0),
+        "w": sensitive("number", (0.25, 8), guard=0),
+        "n": sensitive("integer", (0, 9), guard=0),
         "one": public("integer"),
         "none": public("integer"),
     },
@@ -113,7 +113,7 @@ def questions() -> list[str]:
     rng = random.Random(5)
     asked = []
     for item in ITEMS:
-        for where in WHERES:
+        for where in rng.sample(WHERES, 5):
             listed = item.format(part=rng.choice(PARTS), over=rng.choice(OVERS))
             keys = rng.choice(["", "ward", "ward, arm", "arm, ward"]) if "OVER" not in item else "ward, arm"
             having = rng.choice(["", "", " HAVING COUNT(*) > 1"]) if keys else ""
@@ -135,5 +135,5 @@ def test_the_truth_is_inside(case: Case) -> None:
 
     assert not wrong, "\n".join(wrong[:5])
     assert not [(code, sql) for code, sql in refused if code != "QG215"]  # a divisor that may be zero
-    assert answered >= 100
+    assert answered >= 85
     assert len(refused) < answered / 3
