@@ -157,11 +157,14 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise _not_select(tree)
     stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    kinds: set[type[exp.Expr]] = set()
     while stack:
         node, depth = stack.pop()
+        kinds.add(type(node))
         if depth > DEEPEST:
             raise too_deep()
         if isinstance(node, (exp.Select, exp.Union)):
+            node.meta[_KINDS] = kinds
             _check_query(node)
         if type(node) not in GRAMMAR or not _is_known_function(node):
             raise _outside(node)
@@ -177,6 +180,16 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
             elif isinstance(value, list):
                 stack += [(part, below) for part in value if isinstance(part, exp.Expr)]
     return tree
+
+
+_KINDS = "kinds"
+"""Marks queries with the kinds of nodes of their statement."""
+
+
+def may_have(query: exp.Expr, *kinds: type[exp.Expr]) -> bool:
+    """Can there be such nodes in it? What is not there need not be looked for."""
+    known = query.meta.get(_KINDS)
+    return known is None or not known.isdisjoint(kinds)
 
 
 def _check_query(node: exp.Select | exp.Union) -> None:

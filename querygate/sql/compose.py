@@ -18,12 +18,13 @@ from sqlglot import exp
 from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
+from querygate.sql.allow import may_have
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.from_tables import UNLISTED, Names, Tables, nameless, quoted_column
 from querygate.sql.group_keys import group_of_distinct, mark_without_columns
 from querygate.sql.names import name_text
 from querygate.sql.parse import span_of
-from querygate.sql.person_column import count_rows
+from querygate.sql.person_column import CLAUSES, count_rows
 from querygate.sql.projections import projected
 from querygate.sql.reference_join import join_reference
 from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused
@@ -54,7 +55,8 @@ def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
     queries = _branches(tree, catalog, {}, top=True)
     for query in queries if catalog.person else ():
         over_records = _over_records(query).tree
-        calls = [call for item in over_records.expressions for call in item.walk() if is_call(call)]
+        parts = [part for clause in CLAUSES for part in listed(over_records.args.get(clause))]
+        calls = [node for part in parts for node in part.find_all(exp.Anonymous) if is_call(node)]
         for made in [over_records, *(query_of(call).tree for call in calls)]:
             count_rows(made, catalog.person)
     return queries
@@ -62,7 +64,7 @@ def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
 
 def _put_day(tree: exp.Expr, catalog: Catalog) -> None:
     """CURRENT_DATE is the day the version was published, so that a statement asks the same on every day."""
-    for node in list(tree.find_all(exp.CurrentDate)):
+    for node in list(tree.find_all(exp.CurrentDate)) if may_have(tree, exp.CurrentDate) else ():
         if not catalog.published:
             raise UnsupportedSQL(
                 "QG204", "It is not known when this version was published.", "Write the date.", span=span_of(node)
@@ -150,7 +152,8 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
 
 def _put_calls(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> None:
     """Queries of one number as calls, beside aggregates; constants as they are."""
-    for clause in ("expressions", "where", "group", "having", "qualify", "order"):
+    clauses = ("expressions", "where", "group", "having", "qualify", "order")
+    for clause in clauses if may_have(tree, exp.Subquery) else ():
         for root in listed(tree.args.get(clause)):
             for node in list(root.walk(prune=_is_query)):
                 if isinstance(node, exp.Subquery):
@@ -266,7 +269,7 @@ def reading_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
     usual = {"", "main", "public", folded(catalog.dataset)}
     named = sorted({table.db for table in tree.find_all(exp.Table) if folded(table.db) not in usual})
     day = f"CURRENT_DATE was read as {catalog.published[:10]}, the day this version was published."
-    days = (day,) if tree.find(exp.CurrentDate) else ()
+    days = (day,) if may_have(tree, exp.CurrentDate) else ()
     return days + tuple(
         f"Datasets have no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named
     )

@@ -26,6 +26,8 @@ from querygate.sql.group_keys import grouping_sets
 from querygate.sql.logged_conditions import ConditionPart, UnauditableStatement, bracketed, columns_of, split, text_of
 from querygate.sql.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
+from querygate.sql.scalar_queries import NUMBERS, is_call, query_of
+from querygate.sql.windows import check_windows
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
 
@@ -110,6 +112,8 @@ def take_apart(
     tree = read_statement(sql, dialect)
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise UnauditableStatement("It is not a SELECT.")
+    if tree.find(exp.LogicalOr, exp.LogicalAnd, exp.Array) is not None:
+        raise UnauditableStatement("It uses an unknown aggregate.")
     try:
         tree = allow(tree)  # functions that are not known may depend on chance, on time, or on the machine
     except Refusal as refusal:
@@ -124,13 +128,29 @@ def take_apart(
     catalog = Catalog(tables[0].rpartition(".")[2], 0, "", 0, 0, named_columns, person=person)
     try:
         queries = compose(tree, catalog)
+        for query in queries:
+            check_windows(query.tree)
     except Refusal as refusal:
         raise UnauditableStatement(refusal.detail) from None
     own, hidden = frozenset(map(folded, columns)), frozenset(map(folded, secret))
     number = len(queries)
     return [
-        replace(logged, branch=(i, number)) for i, query in enumerate(queries) for logged in _logged(query, own, hidden)
+        replace(logged, branch=(i, number))
+        for i, query in enumerate(queries)
+        for logged in (*_own_part(query, own, hidden), *_numbers(query, own, hidden))
     ]
+
+
+def _own_part(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[LoggedStatement]:
+    """What the query asks itself; one without FROM asks nothing but numbers of others."""
+    return () if query.tree.meta.get(NUMBERS) else _logged(query, columns, secret)
+
+
+def _numbers(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[LoggedStatement]:
+    """What queries of one number inside it asked, each by itself: their aggregates are parts of expressions."""
+    for call in (node for node in query.tree.find_all(exp.Anonymous) if is_call(node)):
+        for logged in _logged(query_of(call), columns, secret):
+            yield replace(logged, added=tuple(replace(a, item=None) for a in logged.added), formulas=(), names=())
 
 
 def read_statement(sql: str, dialect: str) -> exp.Expr:

@@ -124,14 +124,15 @@ def _check_person(tree: exp.Select, person: str) -> None:
 
 def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     tree = query.tree
-    if plan.having is not None:
+    if plan.having is not None or plan.qualify is not None:
         raise _refused(
-            "HAVING would select groups by their true numbers.", "Remove it, and select groups in the answer."
+            "HAVING or QUALIFY would select groups by their true numbers.",
+            "Remove it, and select groups in the answer.",
         )
     for node in tree.walk():
         if is_code_test(node):
             raise _refused("Noisy counts of code lists are not supported.", _REMEDY, node)
-    if any(map(quantiles, map(exp.Expr.unalias, tree.expressions))):
+    if any(quantiles(item.this if isinstance(item, exp.Alias) else item) for item in tree.expressions):
         raise _refused("Noise is added to one quantile at a time.", "Ask for each share by itself.")
     releases: list[NoisyNumber] = []
     items: list[int | None] = []

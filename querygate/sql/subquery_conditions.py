@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Catalog, folded
+from querygate.sql.allow import may_have
 from querygate.sql.parse import span_of
 
 _PLAIN = {"expressions", "from_", "where", "distinct"}
@@ -19,6 +20,8 @@ _PLAIN = {"expressions", "from_", "where", "distinct"}
 
 def reduce_subqueries(tree: exp.Select, catalog: Catalog) -> None:
     """Put conditions in place of such subqueries; the others are refused."""
+    if not may_have(tree, exp.Subquery, exp.Exists):
+        return
     clause = tree.args.get("where")
     found = [node for node in clause.walk() if isinstance(node, (exp.In, exp.Exists))] if clause is not None else []
     for node in found:
@@ -51,7 +54,7 @@ def _reduced(node: exp.Expr, outer: str, catalog: Catalog) -> exp.Expr | None:
 def _in(
     node: exp.Expr, item: exp.Expr, conditions: list[exp.Expr], inner: str, outer: str, catalog: Catalog
 ) -> exp.Expr | None:
-    asked, given = node.this.unnest(), item.unalias().unnest()
+    asked, given = node.this.unnest(), (item.this if isinstance(item, exp.Alias) else item).unnest()
     if not _is_of(asked, outer) or not _is_of(given, inner) or folded(asked.name) != folded(given.name):
         return None
     own = _own(conditions, inner)

@@ -17,6 +17,7 @@ from querygate.core.expression import Expression, Ref, is_number
 from querygate.core.meaning import told
 from querygate.core.plan import NONE, GroupKey, Rank, Window
 from querygate.sql.aggregates import AGGREGATE_NODES, is_aggregate, listed, read_aggregate
+from querygate.sql.allow import may_have
 from querygate.sql.expressions import Context
 from querygate.sql.parse import span_of
 
@@ -93,6 +94,8 @@ def read_window(
 
 def check_windows(tree: exp.Select) -> None:
     """Windows stand around aggregates, in what is shown of groups, selects among them or orders them: nowhere else."""
+    if not may_have(tree, exp.Window):
+        return
     for name in ("where", "group", "having"):
         clause = tree.args.get(name)
         found = clause.find(exp.Window) if clause is not None else None

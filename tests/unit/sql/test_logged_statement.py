@@ -71,7 +71,7 @@ def test_a_case_without_else_is_a_filter() -> None:
         ("SELECT COUNT(*) FROM patients WHERE sbp > age", "compares a secret column"),
         ("SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t", "groups of another"),
         ("SELECT COUNT(*) FROM patients WHERE height = 3", "no column"),
-        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "list of values"),
+        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "each record decides"),
         ("SELECT COUNT( FROM", "cannot be read"),
         (
             "SELECT COUNT(*) FROM patients WHERE sbp > 1 OR age < 3 AND (dx = 'a' OR age < 4 AND (dx = 'b' OR age < 5 "
@@ -94,3 +94,20 @@ def test_measured_columns_are_told_from_those_in_conditions() -> None:
 def test_several_sets_of_keys_are_several_tables() -> None:
     total, by_sex = take_apart("SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex)", COLUMNS, SECRET)[::-1]
     assert (total.keys, by_sex.keys, total.alone) == ((), (('"sex"', 0),), False)
+
+
+def test_a_number_of_another_query_is_taken_apart_too() -> None:
+    """Nobody hides a question inside another."""
+    sql = "SELECT sex, COUNT(*) / (SELECT COUNT(*) FROM t WHERE age = 51 AND dx = 'flu') FROM t GROUP BY sex"
+    own, inside = take_apart(sql, ["sex", "age", "dx"], ["dx"])
+
+    assert own.keys == (('"sex"', 0),)
+    assert [(added.name, added.item) for added in inside.added] == [("count", None)]
+    assert inside.added[0].parts[0].known == '"age" = 51'
+    assert "flu" in inside.added[0].parts[0].secret
+
+
+def test_a_window_over_groups_asks_for_what_it_is_made_of() -> None:
+    (found,) = take_apart("SELECT sex, COUNT(*) / SUM(COUNT(*)) OVER () FROM t GROUP BY sex", ["sex"], [])
+
+    assert {(added.name, added.item) for added in found.added} == {("count", None)}
