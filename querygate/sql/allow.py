@@ -231,6 +231,8 @@ def _is_known_function(node: exp.Expr) -> bool:
         return str(node.this).lower() in FUNCTIONS | NAMES.keys()
     if isinstance(node, exp.Table):
         return isinstance(node.this, exp.Identifier)
+    if isinstance(node, exp.Array):  # of shares, and of nothing else
+        return isinstance(node.parent, (exp.PercentileCont, exp.PercentileDisc, exp.Quantile))
     return True
 
 

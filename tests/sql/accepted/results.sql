@@ -39,8 +39,6 @@ SELECT MODE() WITHIN GROUP (ORDER BY city) FROM patients;
 
 SELECT MODE(CASE WHEN age < 40 THEN 'young' ELSE 'old' END) FROM patients;
 
-SELECT COUNT(*) FROM patients WHERE [age] = [40];
-
 SELECT COUNT(*) FROM patients WHERE sex || city = 'FGraz';
 
 SELECT COUNT(*) FROM patients WHERE sex || city <> 'FGraz';

@@ -9,7 +9,7 @@ SELECT TOP 3 region, COUNT(*) AS n FROM cohort GROUP BY region ORDER BY n DESC;
 # suggests: SELECT "region", COUNT(*) AS "n" FROM "cohort" GROUP BY "region"
 SELECT `region`, COUNT(*) AS `n` FROM `cohort` GROUP BY `region`;
 
-# code: QG207
+# code: QG204
 # suggests: SELECT "region", COUNT(*) AS n FROM cohort GROUP BY "region"
 SELECT [region], COUNT(*) AS n FROM cohort GROUP BY [region];
 

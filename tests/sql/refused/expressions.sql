@@ -10,7 +10,7 @@ SELECT COUNT(*) + (SELECT COUNT(*) FROM patients);
 # code: QG205
 SELECT COUNT(*) FROM (SELECT (SELECT COUNT(*) FROM patients) AS n);
 
-# code: QG201
+# code: QG204
 SELECT [1, 2] FROM patients;
 
 # code: QG204
