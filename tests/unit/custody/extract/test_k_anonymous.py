@@ -109,7 +109,7 @@ def test_only_the_selected_records_and_columns_leave(tmp_path: Path) -> None:
         "age > 30 GROUP BY sex",
         "age > 30; DROP TABLE rows",
         "age > 30) OR (TRUE",
-        "age IN (SELECT age FROM trial)",
+        "age IN (SELECT MAX(age) FROM trial)",
         "age > (SELECT max(age) FROM rows)",
         "read_csv('/etc/passwd') IS NULL",
         "age > 30 UNION ALL SELECT COUNT(*) FROM trial",
