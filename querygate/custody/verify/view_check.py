@@ -40,6 +40,7 @@ from querygate.custody.verify.margin_records import (
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.raw_combinations import RawCombinations
+from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.custody.verify.view_guarantees import MarginGuards, measure_margin
@@ -326,8 +327,21 @@ class _Job:
         people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
         promise = f"k = {self.policy.k} people in each class of margin {margin.number}"
         require(int(people.min()) >= self.policy.k, promise)
+        self._check_hidden(one)
         self.found.add(people, one.sizes)
         return one
+
+    def _check_hidden(self, margin: LocatedMargin) -> None:
+        """Each value that a class is told to have could be that of k people (R1). Of the whole table as one class
+        nothing coarser could be told.
+        """
+        if margin.names.size == 1:
+            return
+        for name in margin.margin.quasi:
+            column = next(column for column in self.catalog.columns if column.name == name)
+            others = told_values(self.written, column, self.policy.column(name), margin) - 1
+            promise = f"each {name} of a class of margin {margin.number} could be that of k = {self.policy.k} people"
+            require(bool((margin.sizes - others >= self.policy.k).all()), promise)
 
     def _check_column(self, column: Column, margin: WrittenMargin) -> None:
         """Edges are public, and groups whole."""

@@ -1,8 +1,9 @@
 """Frames: public cells that no class crosses, so that everything else happens inside one cell.
 
-A cell follows public cuts of its columns. Neighbours with too few people are joined, and a cell whose views could have
-too many classes, or that has too many people, is divided further: at codes of its ordered columns first, and by
-categories that all views have then. How many people have which quasi-identifiers decides, and nothing else.
+A cell follows public cuts of its columns. Neighbours are joined where one has too few people, or would tell that some
+value is that of fewer than k. A cell whose views could have too many classes, or that has too many people, is divided
+further: at codes of its ordered columns first, and by categories that all views have then. How many people have which
+quasi-identifiers decides, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import distinct_columns
+from querygate.methods.views.hiding import hides
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.table import QuasiIdentifier, RecordTable
 
@@ -37,7 +39,7 @@ class CellLimits:
 def frame_cells(
     table: RecordTable, frame: Sequence[FrameColumn], views: Sequence[Sequence[str]], k: int, most: CellLimits
 ) -> Ints:
-    """The cell of each record, 0..m-1. Every cell has k people, if the table has."""
+    """The cell of each record, 0..m-1. Every cell has k people and hides its values, if the table does."""
     cells = [np.arange(table.records)]
     for one in frame:
         cells = [part for cell in cells for part in _divided(table, one, cell, k)]
@@ -53,22 +55,27 @@ def frame_cells(
 
 
 def _divided(table: RecordTable, one: FrameColumn, cell: Ints, k: int) -> Iterator[Ints]:
-    """The parts of a cell in order of the column; a part that is too small goes on into the next."""
+    """The parts of a cell in order of the column; a part that is too small, or does not hide its values, goes on into
+    the next.
+    """
     column = table.column(one.name)
     part = column.codes[cell]
     if column.ordered:
         part = np.searchsorted(np.unique([0, *one.cuts]), part, side="right")
-    values, place = np.unique(part, return_inverse=True)
-    weight = np.bincount(place.reshape(-1), table.weights[cell], values.size)
-    least, held, joined, number = k * table.person, 0.0, np.zeros(values.size, dtype=np.int64), 0
-    for value in range(values.size):
-        joined[value] = number
-        held += weight[value]
-        if held >= least:
-            held, number = 0.0, number + 1
-    joined[joined == number] = max(0, number - 1)  # what is left over at the end joins the last part
-    for part_number in range(int(joined.max(initial=-1)) + 1):
-        yield cell[joined[place.reshape(-1)] == part_number]
+    order = np.argsort(part, kind="stable")
+    parts, waiting = list[Ints](), cell[:0]
+    for rows in np.split(cell[order], np.flatnonzero(np.diff(part[order])) + 1):
+        waiting = np.concatenate([waiting, rows])
+        if _is_enough(table, waiting, k):
+            parts, waiting = [*parts, waiting], cell[:0]
+    if waiting.size:  # what is left over at the end joins the last part
+        parts[-1:] = [np.concatenate([*parts[-1:], waiting])]
+    yield from parts
+
+
+def _is_enough(table: RecordTable, cell: Ints, k: int) -> bool:
+    weight, least = int(table.weights[cell].sum()), k * table.person
+    return weight >= least and hides(((one, one.codes[cell]) for one in table.quasi), weight, least, table.person)
 
 
 def _refined(
@@ -88,8 +95,9 @@ def _refined(
             for column in order:
                 codes, weights, least = column.codes[cell], table.weights[cell], k * table.person
                 left = balanced_cut(codes, weights, least) if column.ordered else peeled(codes, weights, least)
-                if left is not None:
+                if left is not None and all(_is_enough(table, cell[side], k) for side in (left, ~left)):
                     break
+                left = None
         if left is None:
             yield cell
         else:

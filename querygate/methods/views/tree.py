@@ -1,8 +1,8 @@
 """Trees: how the records of a frame cell divide over the columns of a view, down to the smallest classes with k people.
 
 A node is split at the first column of the view that allows it: an ordered column at a preferred cut, a category by its
-commonest value. Where no such split is left, ordered columns are cut anywhere. Both sides keep k people. Only the
-quasi-identifiers and k decide, and equal people are never parted.
+commonest value. Where no such split is left, ordered columns are cut anywhere. Both sides keep k people, and each value
+that a side has could be that of k. Only the quasi-identifiers and k decide, and equal people are never parted.
 
 Nodes are numbered from the root down, the left side before the right one, and leaves from left to right: so a node is
 a range of leaves, and with all below it a range of nodes.
@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
+from querygate.methods.views.hiding import hides
 from querygate.methods.views.split import balanced_cut, peeled
-from querygate.methods.views.table import NULL, QuasiIdentifier
+from querygate.methods.views.table import QuasiIdentifier
 
 ROOT = 0
 WANTED, FINE = 4.0, 1.0
@@ -104,23 +105,12 @@ def _split(
     for column, own, cuts, worth in wishes:
         left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least, person)
         if left is not None and all(
-            _hides(columns, codes[:, side], int(weights[side].sum()) - least, person) for side in (left, ~left)
+            hides(zip(columns, codes[:, side], strict=True), int(weights[side].sum()), least, person)
+            for side in (left, ~left)
         ):
             share = int(weights[left].sum()) / least
             return left, worth * share * (total / least - share)
     return None
-
-
-def _hides(columns: Sequence[QuasiIdentifier], codes: Ints, more: int, person: int) -> bool:
-    """Could each value that the class is told to have be that of k people, so many being more than k?
-
-    Every value that is told occurs; of an ordered column these are the two ends.
-    """
-    for column, own in zip(columns, codes, strict=True):
-        told = np.unique(own).size
-        if more < (min(told, 2 + (own.min() == NULL)) if column.ordered else told) * person - person:
-            return False
-    return True
 
 
 def _last_leaves(parent: Ints, first: Ints, leaves: int) -> Ints:

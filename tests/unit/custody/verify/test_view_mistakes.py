@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import querygate.custody.publish.view_division as view_division
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
-from querygate.methods.views import CellRelease, ColumnRelease, RecordTable, SensitiveColumn, ViewPlan, certified_cell
+from querygate.methods.views import (
+    CellRelease,
+    ColumnRelease,
+    RecordTable,
+    SensitiveColumn,
+    ViewPlan,
+    certified_cell,
+    frame,
+    tree,
+)
 from querygate.methods.views.frontier import Frontier
 from querygate.methods.views.release import figures_of
 from tests.unit.custody.publish.publications import new_site, put
@@ -80,3 +91,25 @@ def test_views_that_were_made_wrongly(
     monkeypatch.setattr(view_division, "certified_cell", careless)
     with pytest.raises(ConfigError, match=promise):
         put(new_site(tmp_path), SURVEY, survey(400))
+
+
+def few_old() -> dict[str, list[Any]]:
+    """Survey of whom k, of both sexes, are in a frame cell of their own."""
+    people = survey(100)
+    people["age"] = [59] * 5 + [min(age, 49) for age in people["age"][5:]]
+    people["sex"][:5] = ["f", "m", "f", "m", "f"]
+    return people
+
+
+@pytest.mark.parametrize("careless", [tree, frame])
+def test_values_that_could_not_be_those_of_k_people(
+    careless: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Splits, or frame cells, that leave a value to fewer than k."""
+    monkeypatch.setattr(careless, "hides", lambda *_: True)
+    with pytest.raises(ConfigError, match=r"of a class of margin 0 could be that of k = 5 people"):
+        put(new_site(tmp_path), SURVEY, few_old())
+
+
+def test_values_that_could_be_those_of_k_people(tmp_path: Path) -> None:
+    put(new_site(tmp_path), SURVEY, few_old())
