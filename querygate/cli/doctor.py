@@ -19,6 +19,7 @@ from querygate.site.health import (
     Health,
     clock_health,
     control_health,
+    digest_health,
     files_health,
     key_health,
     log_health,
@@ -63,6 +64,7 @@ def examine(site: Site) -> Iterator[Health]:
         yield clock_health(opened)
     yield from store_health(opened)
     yield from files_health(site)
+    yield from digest_health(opened)
 
 
 def make_settings(site: Site) -> list[dict[str, Any]]:

@@ -207,12 +207,13 @@ class Log:
         rows = self.database.rows(_LAST_OF, (kind, dataset))
         return Entry(*rows[0]).event() if rows else None
 
-    def events_of(self, kind: str, dataset: str) -> Iterator[LogEvent]:
+    def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
         """Every event of a kind about a dataset, oldest first. An archive that cannot be read is left out: whoever
-        needs these does not stop working for it, and `verify` names it.
+        needs these does not stop working for it, and `verify` names it. Reading archives takes time, so whoever has
+        none may leave them out.
         """
         with self.database.snapshot() as connection:
-            for segment in read_segments(connection):
+            for segment in read_segments(connection) if archived else ():
                 with suppress(ChainBroken):
                     lines = self.archives.lines(segment) if segment.discarded is None else ()
                     events = (json.loads(line) for line in lines if kind.encode() in line)

@@ -17,9 +17,9 @@ from querygate.control.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
-from querygate.site.open_gate import OpenSite, now
+from querygate.site.open_gate import OpenSite, noted_file, now
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
-from querygate_adapters.store.retired_versions import STAGED, retired_in
+from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
@@ -73,6 +73,27 @@ def files_health(site: Site) -> Iterator[Health]:
             {file.parent.name for place in (site.store, site.vault) for file in place.glob("*/v*.duckdb")}
         ):
             yield _files(dataset, site.store / dataset, site.vault / dataset)
+
+
+def digest_health(opened: OpenSite) -> Iterator[Health]:
+    """Is every version that could be served, byte for byte, the file that was verified? The whole of each is read. On a
+    machine that only serves nothing is on record, nor of versions from before digests were kept.
+    """
+    for folder in sorted(path for path in opened.site.store.glob("*") if path.is_dir()):
+        dataset, name, checked = folder.name, f"digests of {folder.name}", 0
+        readable = readable_in(folder)
+        for version in readable:
+            noted = noted_file(opened.log, dataset, version, archived=True)
+            if noted is not None and not noted.is_of(version_file(folder, version)):
+                remedy = (
+                    f"Find out who could write to store/{dataset}/{version_file(folder, version).name} and restore it "
+                    f"from a backup, or never serve it again: `querygate retire {dataset} {version}`."
+                )
+                yield Health(name, False, f"The file of version {version} is not the one that was verified.", remedy)
+                break
+            checked += noted is not None
+        else:
+            yield Health(name, True, f"{checked} of {counted(len(readable), 'version')} on record, and unchanged")
 
 
 def _files(dataset: str, store: Path, vault: Path) -> Health:

@@ -7,10 +7,11 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 
 from querygate.control import Accounts, Database, Log, new_query_id
 from querygate.core.errors import ConfigError
+from querygate.core.file_digest import FileDigest
 from querygate.core.ports import Store
 from querygate.gate.answer import Gate
 from querygate.site.layout import Site
@@ -38,9 +39,17 @@ def open_gate(site: Site) -> OpenSite:
     database = Database(site.control)
     log = Log(database, now)
     limits = site.settings.limits
-    store = open_store(site)
+    store = open_store(site, log)
     gate = Gate(store, log, shared_native(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+def noted_file(log: Log, dataset: str, version: int, *, archived: bool = False) -> FileDigest | None:
+    """What the log has of the file of a version; archives are read for whoever has the time."""
+    for event in log.events_of("publish", dataset, archived=archived):
+        if event["body"]["version"] == version:
+            return FileDigest.noted(event["body"])
+    return None
 
 
 def shared_native() -> DuckDBNative:
@@ -53,11 +62,12 @@ def _native(process: int) -> DuckDBNative:
     return DuckDBNative()
 
 
-def open_store(site: Site) -> Store:
+def open_store(site: Site, log: Log) -> Store:
     """Where published versions are read from: the site's own folder, or the server that the setting `store` names."""
     location, memory_mb = site.settings["store"], site.settings.limits.memory_mb
     if not location:
-        return DuckDBStore(site.store, memory_mb=memory_mb)
+        noted = partial(noted_file, log)
+        return DuckDBStore(site.store, memory_mb=memory_mb, noted=noted)
     try:
         from querygate_adapters.store.postgres_store import PostgresStore
     except ImportError:

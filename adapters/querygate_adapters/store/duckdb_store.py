@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import duckdb
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.errors import ConfigError
+from querygate.core.file_digest import FileDigest
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catalog_from_json, no_dataset, withdrawn
@@ -29,6 +30,11 @@ from querygate_adapters.store.code_sets import read_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect, limited
 
 WITHDRAWN = "withdrawn"
+
+READ_UP_TO = 64 * 2**20
+"""A version file of up to so many bytes is read whole before it is served: a tenth of a second. Of a larger one the
+length is compared, and `querygate doctor` reads it: nobody waits half a minute for the start of a gate with 10 GB.
+"""
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 
@@ -60,8 +66,16 @@ def current_version(folder: Path) -> int | None:
 class DuckDBStore:
     """All datasets under one folder. Releases stay open and are shared by threads."""
 
-    def __init__(self, root: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
-        self.root = root
+    def __init__(
+        self,
+        root: Path,
+        *,
+        memory_mb: int = 1024,
+        threads: int | None = None,
+        noted: Callable[[str, int], FileDigest | None] = lambda dataset, version: None,
+    ) -> None:
+        """`noted` is what the log has of the file of a version; None: nothing, so that it is served as it is."""
+        self.root, self._noted = root, noted
         self._memory_mb, self._threads = memory_mb, threads
         self._open: dict[str, DuckDBRelease] = {}
         self._lock = threading.Lock()
@@ -83,13 +97,23 @@ class DuckDBStore:
         with self._lock:
             release = self._open.get(dataset)
             if release is None or release.catalog.version != version:
+                file = version_file(folder, version)
                 try:
-                    file = version_file(folder, version)
+                    self._check_noted(dataset, version, file)
                     release = DuckDBRelease(file, memory_mb=self._memory_mb, threads=self._threads)
-                except duckdb.Error:  # its words may quote what it read
+                except (duckdb.Error, OSError):  # its words may quote what it read
                     raise _cannot_be_opened(dataset, version) from None
                 self._open[dataset] = release
             return release
+
+    def _check_noted(self, dataset: str, version: int, file: Path) -> None:
+        noted = self._noted(dataset, version)
+        if noted is not None and not noted.is_of(file, read_up_to=READ_UP_TO):
+            raise ConfigError(
+                "QG804",
+                f"Version {version} of {dataset} is to be served, but its file is not the one that was verified.",
+                "The custodian finds what to do with `querygate doctor`.",
+            )
 
     def _folder(self, dataset: str) -> Path:
         if not NAME.fullmatch(dataset):

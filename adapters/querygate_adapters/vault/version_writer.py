@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
+from querygate.core.file_digest import FileDigest
 from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
@@ -189,6 +190,9 @@ class WrittenStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def digest(self) -> FileDigest:
+        return FileDigest.of(self._path)
 
     def catalog(self) -> Catalog:
         return catalog_from_json(self._tables["catalog"]["body"][0])

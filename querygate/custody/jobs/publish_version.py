@@ -122,6 +122,7 @@ def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str,
         "policy_hash": policy.hash,
         **more,
     }
+    body |= {"file": to_json(report.file)} if report.file else {}
     body |= {"references": dict(report.references)} if report.references else {}
     if report.versions is not None:
         body["versions"] = {

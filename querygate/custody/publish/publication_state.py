@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from querygate.core.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Margin, Reference
 from querygate.core.vault_ports import Combinations, Profile, StagingTables
@@ -111,6 +112,7 @@ class PublicationState:
     view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, where there are views
     # written and verified
     written: Written = _LATER
+    file: FileDigest | None = None
     measured: Measurement = _LATER
     number_reports: tuple[NumberReport, ...] = ()
     view_figures: ViewFigures | None = None

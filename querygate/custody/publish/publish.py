@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
+from querygate.core.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables
@@ -133,6 +134,7 @@ class Report:
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
     codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
     views: ViewFigures | None = None  # None: classes over all quasi-identifiers
+    file: FileDigest | None = None  # what was verified
 
 
 def publish(
@@ -233,6 +235,7 @@ def write(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
     state.progress.begin(Step.VERIFY, "verifying")
+    state = replace(state, file=state.written.digest())  # before it is read: what is changed from now on is noticed
     if state.views is not None:
         given = {cell.place: cell.certificates for cell in state.views.cells}
         with job.publication.kept(state.beside) as kept:
@@ -309,6 +312,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         numbers=state.number_reports,
         codes=tuple(made.report for made in state.code_lists.values()),
         views=state.view_figures,
+        file=state.file,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from querygate.core.errors import ConfigError
+from querygate.core.file_digest import FileDigest
 from querygate.core.types import Arrays, Catalog, Ints
 from querygate.custody.verify.person_check import ClassPeople
 
@@ -26,6 +27,8 @@ class MarginReader(Protocol):
 
 class Written(Protocol):
     """A staged store file, read back."""
+
+    def digest(self) -> FileDigest: ...
 
     def cells(self, quasi: Sequence[int]) -> Arrays: ...
 

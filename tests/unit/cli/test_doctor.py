@@ -76,7 +76,7 @@ def test_a_site_right_after_init_is_well(run):
 
 def test_a_version_that_does_not_open(run, site):
     (site / "store/clinic/v00001.duckdb").write_bytes(b"nothing")
-    assert failing(run) == ["dataset clinic"]
+    assert failing(run) == ["dataset clinic", "digests of clinic"]
 
 
 def test_a_store_that_is_gone(run, site):
