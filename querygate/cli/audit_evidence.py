@@ -131,13 +131,14 @@ def _print_views(views: ViewsTold, k: int) -> None:
         for one in views.margins
     ]
     print_table(("view", "tells of", "classes", "smallest"), rows)
-    found = (
-        "no group is found"
+    told = (
+        ""
         if views.difference is None
-        else f"the smallest group found has {views.difference:,} records"
+        else f" Classes of two views, by themselves or without each other, tell of {views.difference:,} records at "
+        "least."
     )
     click.echo(
-        f"\n{counted(views.frames, 'frame cell')}. By subtracting classes of one view from those of another, {found}."
+        f"\n{counted(views.frames, 'frame cell')}.{told}"
         f"\nThat nothing that is added and subtracted tells of fewer than {k} people was verified on the raw rows when"
         "\nthe version was published: how many people two classes share is not in the store.\n"
     )

@@ -23,6 +23,7 @@ class AnsweredQuery:
     user: str
     version: int
     sql: str
+    mode: str
 
 
 def follow(log: Log, dataset: str, after: int = 0) -> Iterator[AnsweredQuery]:
@@ -42,4 +43,4 @@ def follow(log: Log, dataset: str, after: int = 0) -> Iterator[AnsweredQuery]:
 
 def _answered(seq: int, time: str, query_id: str, user: str, body: dict[str, object]) -> Iterator[AnsweredQuery]:
     if body["outcome"] == "answered" and isinstance(body["version"], int):
-        yield AnsweredQuery(seq, time, query_id, user, body["version"], str(body["sql"]))
+        yield AnsweredQuery(seq, time, query_id, user, body["version"], str(body["sql"]), str(body["mode"]))

@@ -38,6 +38,7 @@ class LogStatement:
     time: str = ""
     answer: JsonValue = None
     version: int = 0  # of the dataset; 0: not told
+    certified_k: int = 0  # of a range from certified views, about how many people their combinations are at least
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from querygate.core.answer_bodies import AnswerBody
@@ -15,6 +16,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.spreadsheet_cells import unescape
 from querygate.custody.audit.audit import LogStatement
+from querygate.gate.answer import INTERVAL
 
 Record = dict[str, JsonValue]
 
@@ -32,11 +34,14 @@ def read_log(path: Path) -> Iterator[LogStatement]:
     first = next((line for line in text.split("\n") if line.strip()), "")
     records = _json_lines(text) if first.lstrip().startswith("{") else _csv_lines(text)
     seen: set[str] = set()
+    certified: dict[tuple[JsonValue, JsonValue], int] = {}
     for number, record in records:
-        for entry in _exported(record) if record.keys() >= _EXPORTED else [_entry(number, record)]:
+        if record.keys() >= _EXPORTED:
+            certified |= _certificate(record)
+        for entry in _exported(record, certified) if record.keys() >= _EXPORTED else [_entry(number, record)]:
             ident = entry.id if entry.id not in seen else f"{entry.id} (line {number})"
             seen.add(ident)
-            yield LogStatement(ident, entry.user, entry.sql, entry.time, entry.answer, entry.version)
+            yield replace(entry, id=ident)
 
 
 def _text(path: Path) -> str:
@@ -99,7 +104,15 @@ def _parsed(text: str) -> JsonValue:
 # -- QueryGate's own ---------------------------------------------------------------------------------------------------
 
 
-def _exported(record: Record) -> Iterator[LogStatement]:
+def _certificate(record: Record) -> dict[tuple[JsonValue, JsonValue], int]:
+    """Of the publication of a version as certified views, by dataset and version: its k."""
+    body = record["body"]
+    views = body.get("views") if record["kind"] == "publish" and isinstance(body, dict) else None
+    k = views.get("k") if isinstance(views, dict) else None
+    return {(record.get("dataset"), body.get("version")): k} if isinstance(body, dict) and isinstance(k, int) else {}
+
+
+def _exported(record: Record, certified: Mapping[tuple[JsonValue, JsonValue], int]) -> Iterator[LogStatement]:
     body = record["body"]
     if record["kind"] != "query.outcome" or not isinstance(body, dict) or body.get("outcome") != "answered":
         return
@@ -111,6 +124,7 @@ def _exported(record: Record) -> Iterator[LogStatement]:
         str(record.get("time") or ""),
         answer_rows(body.get("answer")),
         version if isinstance(version, int) else 0,
+        certified.get((record.get("dataset"), version), 0) if body.get("mode") == INTERVAL else 0,
     )
 
 

@@ -2,9 +2,9 @@
 
 Of two views, a class of one can have people in common with a class of the other only where their boxes meet. Where all
 that some classes of one view can meet are certain classes of the other, the former are inside the latter, and the
-difference of their sizes is about exactly that many people. The smallest one that is found so is told here. How many
-people two classes really share is not in the file: that no combination at all tells of fewer than k people was verified
-on the raw rows before the version was served.
+difference of their sizes is about exactly that many people. The smallest group that any classes tell of so, or by
+themselves, is told here: a least cut (see `least_difference`). How many people two classes really share is not in the
+file: that no combination at all tells of fewer than k people was verified on the raw rows before it was served.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from querygate.core.block import ALL_NULLS, NO_NULLS, Block, BlockColumn, NumberColumn, SetColumn
 from querygate.core.types import Bools, Ints, Margin
 from querygate.custody.evidence.class_reader import ClassedVersion, labels_of
+from querygate.methods.inference.class_differences import least_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,9 @@ class MarginTold:
 
 @dataclass(frozen=True, slots=True)
 class ViewsTold:
-    """A version of views. `difference` is the smallest group that is found by subtracting; None where there is none."""
+    """A version of views. `difference` is the smallest group that classes of two views tell of, by themselves or
+    without each other; None where there is one view alone.
+    """
 
     frames: int
     margins: tuple[MarginTold, ...]
@@ -74,7 +77,7 @@ def _frames(block: Block) -> Ints:
 
 
 def _differences(one: Block, other: Block, shared: Collection[str]) -> Iterator[int]:
-    """Sizes of what is left of classes of either view when all classes inside them are taken away, if anything is."""
+    """The smallest group of each frame cell."""
     for frame in np.unique(_frames(one)).tolist():
         first, second = (block.take(np.flatnonzero(_frames(block) == frame)) for block in (one, other))
         if not (first.size and second.size):
@@ -82,11 +85,7 @@ def _differences(one: Block, other: Block, shared: Collection[str]) -> Iterator[
         meet = np.ones((first.size, second.size), dtype=np.bool_)
         for name in shared:
             meet &= _meet(first.columns[name], second.columns[name])
-        for inner, outer, may in ((first, second, meet), (second, first, meet.T)):
-            # By class: all classes of the other view that it can meet, and the classes that can meet no others.
-            inside = ~((~may).astype(np.int64) @ may.astype(np.int64).T > 0)
-            left = may @ outer.n - inside @ inner.n
-            yield from left[left > 0].tolist()
+        yield least_difference(meet, first.n, second.n)
 
 
 def _meet(one: BlockColumn, other: BlockColumn) -> Bools:

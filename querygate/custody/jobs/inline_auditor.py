@@ -17,8 +17,10 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
 from querygate.custody.audit.audit_problems import problem_of
+from querygate.custody.jobs.certified_answers import is_certified
 from querygate.custody.jobs.known_columns import open_structure
 from querygate.custody.jobs.log_coalitions import POOLED, is_blocking, views_of
+from querygate.gate.answer import INTERVAL
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite
 
@@ -43,7 +45,11 @@ class Inline:
         self._lock = threading.Lock()
 
     def judge(self, query_id: str, catalog: Catalog, user: str, sql: str) -> bool:
-        """Could the answer single people out? A statement that cannot be decided on could."""
+        """Could the answer single people out? A statement that cannot be decided on could. The gate asks about ranges
+        alone, and no combination of ranges from certified views is about fewer than k people.
+        """
+        if is_certified(INTERVAL, views=bool(catalog.margins)):
+            return False
         with self._lock:
             known = self._datasets.get(catalog.dataset)
             if known is None or known.version != catalog.version:

@@ -20,6 +20,7 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
+from querygate.custody.jobs.certified_answers import has_views, is_certified
 from querygate.custody.jobs.known_columns import open_structure
 from querygate.custody.jobs.log_coalitions import POOLED, views_of
 from querygate.methods.inference.live import ITSELF, WHOLE
@@ -54,6 +55,7 @@ class LiveAudit:
         self._served = opened.store.current(dataset).catalog
         self._alerts = Alerts(opened.log.database, opened.log)
         self._ledgers: dict[int, AnswerLedger | None] = {}  # by version; None where its raw records are gone
+        self._views: dict[int, bool] = {}  # by version
         self._read = 0  # entries in the ledgers
         self._capped: set[tuple[int, str]] = set()
 
@@ -83,7 +85,10 @@ class LiveAudit:
         return LogLook(tuple(found), queries, told, incidents)
 
     def _alerts_of(self, entry: AnsweredQuery, *, judge: bool) -> list[Alert]:
-        """What an answer made known. It is taken in whatever comes of it."""
+        """What an answer made known. It is taken in whatever comes of it, a range from certified views too: by itself
+        it tells of nobody, but a noisy answer beside it might.
+        """
+        judge = judge and not is_certified(entry.mode, views=self._has_views(entry.version))
         ledger = self._ledger(entry.version)
         if ledger is None:
             raise Unanswerable(f"The vault does not have the raw records of version {entry.version}.")
@@ -101,6 +106,11 @@ class LiveAudit:
         told = (entry.version, found.view) in self._capped
         self._capped.add((entry.version, found.view))
         return not told
+
+    def _has_views(self, version: int) -> bool:
+        if version not in self._views:
+            self._views[version] = has_views(self._opened, self._served, version)
+        return self._views[version]
 
     def _ledger(self, version: int) -> AnswerLedger | None:
         if version not in self._ledgers:

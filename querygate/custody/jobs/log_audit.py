@@ -6,21 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from querygate.core.types import Catalog, folded
+from querygate.core.types import folded
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record
 from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.finding_text import people
 from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
+from querygate.custody.jobs.certified_answers import has_views, is_certified
 from querygate.custody.jobs.log_coalitions import POOLED, views_of
 from querygate.custody.jobs.withdraw_dataset import last_catalog
-from querygate.gate.answer import INTERVAL
 from querygate.methods.inference import Unexamined, noted
 from querygate.site.open_gate import OpenSite
 from querygate.sql.code_tests import with_flags
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
+from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 
@@ -47,7 +47,8 @@ def audit_file(log: Path, sources: Sequence[str], options: AuditOptions, *, exac
             own = {folded(name) for name in records.columns}
             secret = tuple(name for name in options.secret if folded(name) in own)
             one = _audited(part.entries, records, replace(options, secret=secret), part.version, exact=exact)
-            one = replace(one, found=_attempts(one.found)) if part.version else one
+            certified = {entry.id: entry.certified_k for entry in part.entries if entry.certified_k}
+            one = replace(one, found=_certified(_attempts(one.found), certified)) if part.version else one
         audited.append(replace(one, version=part.version, table=part.table if len(tables) > 1 else ""))
     return audited
 
@@ -67,14 +68,14 @@ def audit_site(
     public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}
     options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
     by_version: dict[int, list[LogStatement]] = {}
-    ranges: set[str] = set()
+    modes: dict[str, str | None] = {}
     for line in opened.log.queries(dataset=dataset):
         asked = users is None or line["user"] in users
         if asked and line["outcome"] == "answered" and line["version"] is not None:
             sql = with_flags(line["sql"], catalog)
             entry = LogStatement(line["id"], line["user"], sql, line["time"], answer_rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
-            ranges |= {line["id"]} if line["mode"] == INTERVAL else set()
+            modes[line["id"]] = line["mode"]
     views = views_of(opened, options.groups)
     audited = []
     for version, entries in sorted(by_version.items()):
@@ -83,8 +84,9 @@ def audit_site(
         if path.exists():
             records = DuckDBRecords(open_source(f"duckdb:{path}#rows"))
             one = _audited(entries, records, replace(options, groups=groups), version, exact=exact)
-            certified = ranges if _has_views(opened, catalog, version) else frozenset[str]()
-            audited.append(replace(one, found=_certified(_attempts(one.found), certified, options.k)))
+            views_told = has_views(opened, catalog, version)
+            certified = {query: options.k for query, mode in modes.items() if is_certified(mode, views=views_told)}
+            audited.append(replace(one, found=_certified(_attempts(one.found), certified)))
         else:
             why = f"The vault does not have the raw records of version {version}."
             audited.append(replace(_unaudited(entries, why, options), groups=groups, version=version))
@@ -115,20 +117,15 @@ def _audited(
     return AuditOutcome(found, entries, options.k, options.groups, version, true, options.domains)
 
 
-def _has_views(opened: OpenSite, last: Catalog, version: int) -> bool:
-    """Whether this version is published as certified views. One whose file is gone is not known to be."""
-    if last.version == version:
-        return bool(last.margins)
-    path = version_file(opened.site.store / last.dataset, version)
-    return path.exists() and bool(DuckDBRelease(path).catalog.margins)
-
-
-def _certified(found: Audit, ranges: Collection[str], k: int) -> Audit:
+def _certified(found: Audit, certified: Mapping[str, int]) -> Audit:
     """What follows from ranges of certified views alone accuses nobody: no combination of what the views tell is about
-    fewer than k people, so ordinary tables whose sets happen to differ by few people are no attempt."""
+    fewer than k people, so ordinary tables whose sets happen to differ by few people are no attempt. `certified` has
+    the k of each such range.
+    """
     told = []
     for one, where in found.findings:
-        if one.severity == "attempt" and one.totals and set(one.queries) <= set(ranges):
+        k = min((certified.get(query, 0) for query in one.queries), default=0)
+        if one.severity == "attempt" and one.totals and one.records < k:
             note = (
                 f"exact answers would isolate {people(one.records)}: {where}. These are ranges from certified views, "
                 f"in which no combination is about fewer than {k} people."

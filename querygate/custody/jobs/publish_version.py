@@ -123,6 +123,7 @@ def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str,
         **more,
     }
     body |= {"file": to_json(report.file)} if report.file else {}
+    body |= {"views": {"k": policy.k}} if policy.views is not None else {}
     body |= {"references": dict(report.references)} if report.references else {}
     if report.versions is not None:
         body["versions"] = {

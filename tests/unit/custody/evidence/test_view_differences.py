@@ -15,6 +15,8 @@ from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import find_weaknesses
 from querygate.custody.evidence.view_differences import read_views
 from querygate.custody.jobs.evidence_reports import replay_site, report_store, report_users
+from querygate.methods.inference import class_differences
+from querygate.methods.inference.class_differences import least_difference
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 from tests.unit.custody.publish.publications import ask, new_site, put
@@ -112,9 +114,10 @@ def test_classes_inside_others_leave_their_difference() -> None:
     """The second view's first class ends three records after the first view's."""
     one = [(0, 49, NO_NULLS, 20), (50, 99, NO_NULLS, 20)]
     assert read_views(Made(one, [(0, 59, NO_NULLS, 23), (60, 99, NO_NULLS, 17)])).difference == 3  # type: ignore[arg-type, union-attr]
-    assert read_views(Made(one, one)).difference is None  # type: ignore[arg-type, union-attr]
+    assert read_views(Made(one, one)).difference == 20  # type: ignore[arg-type, union-attr]
+    assert read_views(Made(one)).difference is None  # type: ignore[arg-type, union-attr]
     missing = [(0, 49, NO_NULLS, 20), (50, 99, SOME_NULLS, 20)]
-    assert read_views(Made(missing, [(0, 99, NO_NULLS, 38), (0, 0, 2, 2)])).difference == 18  # type: ignore[arg-type, union-attr]
+    assert read_views(Made(missing, [(0, 99, NO_NULLS, 38), (0, 0, 2, 2)])).difference == 2  # type: ignore[arg-type, union-attr]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -134,9 +137,29 @@ def test_what_is_told_is_the_size_of_a_group(seed: int) -> None:
         for view in views
     ]
     possible = {abs(a - b) for a in sums[0] for b in sums[1]} - {0}
-    assert found.difference is None or found.difference in possible
-    if found.difference is not None:
-        assert any(age_group(age, views, found.difference))
+    assert found.difference in possible
+    sizes = [one[3] for view in views for one in view]
+    assert found.difference in sizes or any(age_group(age, views, found.difference))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_least_difference_is_that_of_all_unions_of_classes(seed: int) -> None:
+    """Brute force over sizes and pairs that can meet, some of which share nobody."""
+    random = np.random.default_rng(seed)
+    shared = random.integers(0, 4, (int(random.integers(1, 5)), int(random.integers(1, 5)))) * 2
+    shared[0, 0] = 2
+    shared = shared[shared.sum(axis=1) > 0][:, shared.sum(axis=0) > 0]
+    meet = (shared > 0) | (random.random(shared.shape) < 0.15)
+    first, second = shared.sum(axis=1), shared.sum(axis=0)
+    differences = [*first.tolist(), *second.tolist()]
+    for taken in product([False, True], repeat=first.size):
+        outside = meet[~np.array(taken)].any(axis=0)  # classes that may have people who are not in the union
+        differences.append(int(first[np.array(taken)].sum() - second[~outside].sum()))
+    least = min(one for one in differences if one > 0)
+    assert least_difference(meet, first, second) == least
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_differences, "MOST_CLASSES", 1)
+        assert least_difference(meet, first, second) >= least
 
 
 def age_group(age: Any, views: list[Any], size: int) -> list[bool]:
