@@ -52,7 +52,7 @@ from querygate.custody.publish.republication_guard import (
     measure,
 )
 from querygate.custody.publish.untold_columns import untold_warnings
-from querygate.custody.publish.view_division import divide_views
+from querygate.custody.publish.view_division import check_persons, divide_views
 from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import concerns_views, conclude, decide, lay_beside
 from querygate.custody.verify.earlier_views import KeptVersion
@@ -180,6 +180,7 @@ def publish(
 
 def load(state: PublicationState, job: PublicationJob) -> PublicationState:
     state = coded_rows.load(state, job.source, job.joins)
+    check_persons(state)
     named = {column.name for column in state.policy.columns if column.role != "withheld" and column.of_codes is None}
     others = [name for name in job.source.columns() if name not in named]
     read = partial(state.staging.count_source_values, job.source)

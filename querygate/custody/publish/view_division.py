@@ -103,7 +103,6 @@ def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = (
     by row of the new one.
     """
     state.progress.begin(Step.DIVIDE, "making views")
-    _check_persons(state)
     prepare(state)
     plan = make_plan(state)
     whole = quasi_table(state)
@@ -139,9 +138,11 @@ def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = (
     return replace(state, views=views, classes=views.classes)
 
 
-def _check_persons(state: PublicationState) -> None:
-    """Rows of one person trade values one by one, which does not show that the person could be without a value."""
-    if state.repeated and units_of(state.policy):
+def check_persons(state: PublicationState) -> None:
+    """Rows of one person trade values one by one, which does not show that the person could be without a value. Said
+    as soon as the rows are there, before anything is made of them.
+    """
+    if state.policy.views is not None and state.repeated and units_of(state.policy):
         raise ConfigError(
             "QG803",
             "People have several rows, and views cannot show that nobody's value is certain then.",

@@ -14,6 +14,7 @@ from querygate.cli.dataset import explain_report
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.jobs.extract_builder import make_extract
+from querygate.custody.publish import coded_rows
 from querygate.custody.publish.publish import Report
 from querygate.gate.describe import explain_policy
 from querygate.site.open_gate import OpenSite
@@ -191,6 +192,17 @@ def test_the_verifier_counts_people_itself(tmp_path: Path) -> None:
     error = refused(new_site(tmp_path), VISITS, rows, anonymiser=by_age)
     assert "k = 10 people" in error.detail
     assert put(new_site(tmp_path / "by rows"), UNNAMED.but(k_counts="rows"), rows, anonymiser=by_age).measured.k > 100
+
+
+def test_views_of_people_with_several_rows_are_refused_before_anything_is_made_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(state: object) -> None:
+        raise AssertionError("coding began")
+
+    monkeypatch.setattr(coded_rows, "code", too_late)
+    error = refused(new_site(tmp_path), VISITS.but(views={}, anonymise=None), visits(100, 300))
+    assert (error.code, "People have several rows" in error.detail) == ("QG803", True)
 
 
 def test_versions_of_people_with_several_rows_are_not_compared(published: tuple[OpenSite, Report, Rows]) -> None:
