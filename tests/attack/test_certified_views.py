@@ -29,6 +29,7 @@ from querygate.methods.views import (
     certified_views,
 )
 from querygate.methods.views.frontier import Frontier
+from querygate.methods.views.release import class_sums
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
 from tests.places import DATA
 from tests.unit.methods.views.tables import SURVEY_PLAN, survey_like
@@ -106,7 +107,13 @@ def told(cell: CellRelease, column: SensitiveColumn, labels: Ints) -> Told:
     if not column.measures:
         return Told(labels, bins)
     one = column.measures[0]
-    return Told(labels, bins, np.append(one.low, 1), np.append(one.high, 0), one.values[cell.records], one.step)
+    places = [np.unique(row, return_inverse=True)[1].reshape(-1) for row in labels]
+    sums = [class_sums(one, cell.records, bins, place) for place in places]
+    ends = (
+        [sums[i].low[place] for i, place in enumerate(places)],
+        [sums[i].high[place] for i, place in enumerate(places)],
+    )
+    return Told(labels, bins, np.append(one.low, 1), np.append(one.high, 0), (np.stack(ends[0]), np.stack(ends[1])))
 
 
 def fixed(name: str, partitions: Callable[[CellRelease, str], Ints], cells: int = 2) -> int:
@@ -139,6 +146,19 @@ def test_guarding_each_class_is_not_enough() -> None:
     table, release = made("demo study")
     column = table.sensitive[0]
     assert sum(certain_by_programmes(told(c, column, guarded_one_by_one(c, column))) for c in release.cells) > 0
+
+
+def test_the_attack_reads_sums_as_they_are_published() -> None:
+    table, release = made("demo study")
+    column = table.sensitive[1]
+    for cell in release.cells:
+        read = told(cell, column, certified(cell, column.name)).sums
+        one = next(one for one in cell.columns if one.name == column.name)
+        for view, figures in enumerate(one.figures):
+            place = np.searchsorted(figures.nodes, certified(cell, column.name)[view])
+            assert read is not None
+            assert np.array_equal(read[0][view], figures.sum_low[0][place])
+            assert np.array_equal(read[1][view], figures.sum_high[0][place])
 
 
 STUDIES = ("demo study", "NHANES", "made-up survey")

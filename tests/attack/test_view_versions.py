@@ -89,7 +89,7 @@ def fixed_numbers(opened: OpenSite, second: dict[str, list[Any]]) -> int:
     first, then = np.split(told, 2)
     ends = zip(read_sums(opened, 1, "sbp", first), read_sums(opened, 2, "sbp", then), strict=True)
     least, most = (np.vstack(pair) for pair in ends)
-    return certain_by_programmes(Told(told, (values - 80) // 20, low, low + 19, values, sums=(least, most)))
+    return certain_by_programmes(Told(told, (values - 80) // 20, low, low + 19, (least, most)))
 
 
 def test_one_version_alone_hides_everybody(opened: OpenSite) -> None:

@@ -21,15 +21,12 @@ from querygate.core.types import Floats, Ints
 @dataclass(frozen=True)
 class Told:
     """One column in one frame cell: classes of each record (views x records), its bin, and if it is a number the ends
-    of bins, the values and the width of sum cells; or, in the place of that, the ends of what is told of the sum of
-    each record's class (views x records)."""
+    of bins and those of what is told of the sum of each record's class (views x records)."""
 
     labels: Ints
     bins: Ints
     low: Ints | None = None
     high: Ints | None = None
-    values: Ints | None = None
-    step: int = 0
     sums: tuple[Floats, Floats] | None = None
 
 
@@ -64,7 +61,7 @@ def certain_by_programmes(told: Told) -> int:
     np.add.at(truth, (atom, kind.reshape(-1)), 1.0)
     equal = [kron(identity(number), np.ones((1, many))), kron(matrix, identity(many))]
     right = [size, (matrix @ truth).reshape(-1)]
-    upper, limit, more = _sums(told, atoms, atom, matrix, kinds)
+    upper, limit, more = _sums(told, atoms, matrix, kinds)
     a_eq = hstack([vstack(equal), csr_matrix((sum(map(len, right)), more))]) if more else vstack(equal)
     bounds = [(0.0, float(size[a])) for a in range(number) for _ in range(many)] + [(None, None)] * more
 
@@ -176,23 +173,15 @@ def _always(truth: Floats, size: Floats, least: Callable[[Floats], Floats]) -> i
     return sum(int(size[a]) for a, x in suspects if still([(a, x)]))  # each by its own programme
 
 
-def _sums(
-    told: Told, atoms: Ints, atom: Ints, matrix: csr_matrix, kinds: Ints
-) -> tuple[csr_matrix | None, Floats | None, int]:
+def _sums(told: Told, atoms: Ints, matrix: csr_matrix, kinds: Ints) -> tuple[csr_matrix | None, Floats | None, int]:
     """Totals by atom as further unknowns: between the ends of their bins, and in the cell of every class."""
-    if told.values is None or told.low is None or told.high is None:
+    if told.sums is None or told.low is None or told.high is None:
         return None, None, 0
     number, many = atoms.shape[1], kinds.size
     known = told.low <= told.high
     low, high = (np.where(known, ends, 0)[kinds][None, :] for ends in (told.low, told.high))
-    totals = np.zeros(number)
-    np.add.at(totals, atom, np.where(known[told.bins], told.values, 0).astype(np.float64))
-    if told.sums is None:
-        least = np.floor(matrix @ totals / told.step) * told.step
-        most = least + told.step - 1
-    else:
-        first = [np.unique(row, return_index=True)[1] for row in told.labels]
-        least, most = (np.concatenate([end[own] for end, own in zip(ends, first, strict=True)]) for ends in told.sums)
+    first = [np.unique(row, return_index=True)[1] for row in told.labels]
+    least, most = (np.concatenate([end[own] for end, own in zip(ends, first, strict=True)]) for ends in told.sums)
     bins_low, bins_high = block_diag([low] * number), block_diag([high] * number)
     none = csr_matrix((matrix.shape[0], number * many))
     upper = vstack(
