@@ -20,6 +20,7 @@ from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPai
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 from querygate.stats.numerics import enclose
 from querygate.stats.quantiles import on_edges
+from querygate.stats.table_counts import table_of_counts
 
 BY_ENDS = frozenset(
     {
@@ -53,6 +54,8 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     found = _FAMILIES[aggregate.family](aggregate, measures)
     if aggregate.statistic in QUOTIENTS:
         found = _told_of_counts(aggregate, _told_of_quotient(aggregate, found, measures), measures)
+    elif aggregate.family == "table":
+        found = _told_of_table(aggregate, found, measures)
     elif aggregate.may_vanish is not None:
         found = _told_of_count(found, measures[aggregate.may_vanish])
     exact = cells.free if aggregate.statistic in BY_ENDS else cells.solid
@@ -199,6 +202,14 @@ def _told_of_counts(aggregate: Aggregate, found: Range, measures: Sequence[Measu
     low, high = Fraction(over.low) / Fraction(under.high or 0), Fraction(over.high or 0) / Fraction(under.low)
     quotient = Range(enclose(low).low, enclose(high).high, sharp=False, may_be_null=found.may_be_null)
     return meet(found, quotient)
+
+
+def _told_of_table(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:
+    """What margins tell of each count of a table: one may know more of the ill, another of those who are exposed."""
+    if not aggregate.sides or measures[aggregate.measure].frame is None or found.low is None:
+        return found
+    told = table_of_counts(aggregate.statistic, [count_range(measures[side]) for side in aggregate.sides])
+    return found if told is None else meet(found, replace(told, may_be_null=found.may_be_null))
 
 
 def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.margin_choice import choose_margins
+from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.pace import take_share
 from querygate.core.plan import Aggregate, FetchedGroup, Measure, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
@@ -64,7 +64,15 @@ class Sheet:
         """One block for the whole of a plan, or of its innermost one."""
         while plan.inner is not None:
             plan = plan.inner
-        return cls(plan, tuple(range(len(plan.aggregates))), (block,))
+        return cls(_without_totals(plan), tuple(range(len(plan.aggregates))), (block,))
+
+
+def _without_totals(plan: Plan) -> Plan:
+    """One block tells all of a table at once, so that its counts need not be read by themselves."""
+    if not any(aggregate.family == "table" for aggregate in plan.aggregates):
+        return plan
+    alone = (replace(one, sides=()) if one.family == "table" else one for one in plan.aggregates)
+    return part_of(replace(plan, aggregates=tuple(alone)), range(len(plan.aggregates)))
 
 
 @dataclass(frozen=True, slots=True)

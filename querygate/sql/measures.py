@@ -220,7 +220,12 @@ class Measures:
             return self.add("groups", known.statistic, measure, "number", sides=tuple(sides))
         exposed = self._truth(first)
         measure = self.measure(both([where, _decided(exposed), _decided(split)]), splits=(exposed, split))
-        return self.add("table", known.statistic, measure, "number")
+        rows, columns = ([is_true(one), is_true(negate(one))] for one in (exposed, split))
+        counted = [both([row, column]) for row in rows for column in columns]
+        counted += [both([row, _decided(split)]) for row in rows]
+        counted += [both([_decided(exposed), column]) for column in columns]
+        counts = tuple(self.measure(both([where, each])) for each in counted)
+        return self.add("table", known.statistic, measure, "number", sides=counts)
 
     def _truth(self, node: exp.Expr) -> Predicate:
         """A condition. A category of yes and no is read as one, as the database casts its values to flags."""

@@ -186,6 +186,28 @@ def test_a_prevalence_uses_who_is_there_by_other_views(screening: Case) -> None:
     assert men.ranges[0].high == pytest.approx(24, abs=1e-9)
 
 
+TABLES = ("RISK", "RISK_DIFF", "RISK_RATIO", "ODDS_RATIO", "CHI_SQUARE")
+
+
+def test_tables_use_who_is_there_by_other_views(screening: Case) -> None:
+    """12 ill people among 50 men: a risk of 24 % at most."""
+    (found,) = asked(screening, "SELECT RISK(sex = 'M', ill = 'yes'), RISK_DIFF(sex = 'M', ill = 'yes') FROM t")
+    assert found.ranges[0].high == pytest.approx(0.24, abs=1e-9)
+    assert found.ranges[1].high == pytest.approx(0.24, abs=1e-9)
+    (odds,) = asked(screening, "SELECT ODDS_RATIO(race = 'a', ill = 'yes') FROM t WHERE race = 'a' OR race = 'b'")
+    assert odds.ranges[0].low == pytest.approx(odds.ranges[0].high)
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("outcome", ["ill = 'yes'", "smoker = 'no'", "sex = 'M'"])
+def test_tables_hold_the_truth(screening: Case, study: Case, name: str, outcome: str) -> None:
+    told = f"{name}(race = 'a', {outcome}) AS x"
+    assert violations(screening, f"SELECT {told} FROM t") == []
+    assert violations(screening, f"SELECT sex, {told} FROM t GROUP BY sex") == []
+    if "smoker" not in outcome:
+        assert violations(study, f"SELECT sex, {told} FROM t WHERE age < 35 GROUP BY sex") == []
+
+
 def test_answers_that_other_views_limit_hold_the_truth(screening: Case) -> None:
     for statement in (
         "SELECT sex, race, COUNT_IF(ill = 'yes') AS n, COUNT_IF(ill = 'no') AS m FROM t GROUP BY ROLLUP (sex, race)",
