@@ -457,6 +457,11 @@ class Policy:
         return tuple(column for column in self.columns if column.role in roles)
 
     @property
+    def dividing(self) -> tuple[ColumnPolicy, ...]:
+        """The columns that the classes of views are over: a public value is certified as a quasi-identifier is."""
+        return self.named("quasi-identifier", "public")
+
+    @property
     def published(self) -> tuple[ColumnPolicy, ...]:
         """In the order of the file. A list of codes whose groups are told is not told itself."""
         grouped = {column.of_codes.column for column in self.columns if column.of_codes is not None}

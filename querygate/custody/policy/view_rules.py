@@ -15,6 +15,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, islice, pairwise
 from typing import Any
 
@@ -80,7 +81,7 @@ class _Reader:
 
     def __init__(self, table: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
         self.table = table
-        self.quasi = {column.name: column for column in columns if column.role == "quasi-identifier"}
+        self.quasi = {column.name: column for column in columns if column.role in ("quasi-identifier", "public")}
         self.sensitive = {column.name: column for column in columns if column.role == "sensitive"}
 
     def read(self, by_schema: bool) -> ViewRules:
@@ -124,6 +125,10 @@ class _Reader:
             names = usual_frame(list(self.quasi.values()))
         else:
             names = self._names("frame", self.table.raw["frame"], self.quasi, "a list of quasi-identifiers") or ()
+        for name in names:
+            if self.quasi[name].hierarchy is not None:
+                what = f"names {name}, whose hierarchy says which values stay together"
+                self.table.fail("frame", what, "columns without a hierarchy")
         return tuple((name, frame_cuts(self.quasi[name], prefer.get(name, ()))) for name in names)
 
     def _prefer(self) -> tuple[tuple[str, tuple[Number, ...]], ...]:
@@ -202,7 +207,7 @@ def not_of_views(what: str, instead: str) -> ConfigError:
 
 def usual_frame(quasi: Sequence[ColumnPolicy]) -> tuple[str, ...]:
     """The first ordered quasi-identifier with cuts, or with more than a few values; where there is none, no frame."""
-    ordered = [column for column in quasi if column.is_numeric]
+    ordered = [column for column in quasi if column.is_numeric and column.role == "quasi-identifier"]
     ordered.sort(key=lambda column: (not column.cuts, has_few_values(column)))
     found = ordered[0] if ordered else None
     return (found.name,) if found is not None else ()
@@ -258,7 +263,7 @@ def frame_cuts(column: ColumnPolicy, prefer: tuple[Number, ...]) -> tuple[Number
     cuts = column.cuts or prefer
     if not cuts:
         step = round_step(column.low, column.high, whole=column.type in DISCRETE, parts=FRAME_CELLS)
-        edges = grid_edges(column)[1:-1]
+        edges = grid_edges(column if column.grid or column.edges else replace(column, grid=step))[1:-1]
         cuts = tuple(edge for edge in edges if not exact(edge) % exact(step)) or tuple(edges)
     every = -(-len(cuts) // (FRAME_CELLS + 1)) or 1
     return tuple(cuts[every - 1 :: every])
@@ -316,7 +321,8 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
             more = "; sums are told in cells of views.sum_cell guards" if key == "class_moments" else ""
             yield ("anonymise", key), "is about classes over all quasi-identifiers", PLAIN + more
     if "k_map" in top:
-        yield ("k_map",), "looks up classes over all quasi-identifiers", "nothing: remove the table"
+        what = "counts people of a population in boxes of all quasi-identifiers, and views have boxes of a few"
+        yield ("k_map",), what, "nothing: remove the table"
     republish = top.raw.get("republish", {})
     if isinstance(republish, dict) and republish.get("on_overlap") == "sticky":
         yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
@@ -335,11 +341,8 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
 
 
 def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
-    if column.role == "public":
-        what = "public values would divide the people of every class further"
-        yield "role", what, "quasi-identifier or withheld"
-    if column.role == "quasi-identifier" and column.hierarchy is not None:
-        yield "hierarchy", "classes of a view are any values together, and not nodes", "nothing, or groups"
+    if column.role == "public" and column.is_numeric and (column.low is None or column.high is None):
+        yield "domain", "is missing: views that do not have the column allow all of its domain", "[low, high]"
     if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):
         yield "carry", f"{column.carry} gives all members of a class one interval of their own", "bins"
     if has_moments(column) and column.guard is not None and column.low is not None and column.high is not None:

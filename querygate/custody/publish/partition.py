@@ -112,9 +112,11 @@ def with_loss(state: PublicationState, loss: Floats) -> PublicationState:
 
 
 def prepare(state: PublicationState) -> None:
-    """Make ready to combine the quasi-identifiers, and to tell the extremes of sensitive numbers."""
-    numbers = [c.name for c in state.policy.named("sensitive") if c.is_numeric]
-    state.staging.prepare([c.name for c in quasi_identifiers(state.policy)], numbers)
+    """Make ready to combine what classes are made of, and to tell the extremes of sensitive numbers."""
+    policy = state.policy
+    numbers = [c.name for c in policy.named("sensitive") if c.is_numeric]
+    combined = quasi_identifiers(policy) if policy.views is None else policy.dividing
+    state.staging.prepare([c.name for c in combined], numbers)
 
 
 def read_table(

@@ -78,6 +78,8 @@ def _overlapping(whole: RecordTable, cells: Sequence[Ints]) -> tuple[int, int] |
 
 def _admitted(column: QuasiIdentifier, cells: Sequence[Ints]) -> Bools:
     """Cells x codes, missing values last: which of them a class in the cell may have."""
+    if column.levels:  # a class may be told to have whole nodes
+        return np.ones((len(cells), column.size + 1), dtype=np.bool_)
     found = np.zeros((len(cells), column.size + 1), dtype=np.bool_)
     for place, rows in enumerate(cells):
         codes = np.unique(column.codes[rows])

@@ -14,10 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import Bools, Column, Ints, Margin
+from querygate.custody.policy import Policy
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.view_records import FrameRecords, Unit, UnitBins, rules_of, tells_sums, units_of
 from querygate.methods.views import NULL, CellRelease, ClassFigures, QuasiIdentifier, RecordTable
+from querygate.methods.views.frontier import Frontier
 
 ANYTHING = -2
 """In the place of a code: nothing is told, so any value of the domain, or none."""
@@ -25,8 +27,9 @@ ANYTHING = -2
 
 @dataclass(frozen=True)
 class Box:
-    """Which codes of a quasi-identifier occur in each class, in rising order: those of class c are
-    codes[starts[c] : starts[c + 1]]. Of a number these are the least and the greatest alone.
+    """Which codes of a quasi-identifier each class is told to have, in rising order: those of class c are
+    codes[starts[c] : starts[c + 1]]. Of a number these are the least and the greatest alone, of a category with a
+    hierarchy all under the nodes that occur, and those that occur otherwise.
     """
 
     starts: Ints
@@ -34,8 +37,8 @@ class Box:
     missing: Bools
 
     @classmethod
-    def of(cls, quasi: QuasiIdentifier, records: Ints, label: Ints) -> Box:
-        """The box of each class; NULL is told apart."""
+    def of(cls, quasi: QuasiIdentifier, records: Ints, label: Ints, heights: Ints | None = None) -> Box:
+        """The box of each class; NULL is told apart. `heights` are those of the nodes of a class."""
         classes, size = int(label.max()) + 1, quasi.size + 1
         held, codes = np.divmod(np.unique(label * size + quasi.codes[records] + 1), size)
         missing = np.zeros(classes, dtype=np.bool_)
@@ -44,6 +47,8 @@ class Box:
         if quasi.ordered:
             is_end = np.append(True, held[1:] != held[:-1]) | np.append(held[1:] != held[:-1], True)
             held, codes = held[is_end[: held.size]], codes[is_end[: held.size]]
+        if quasi.levels and heights is not None:
+            held, codes = _under_nodes(quasi, held, codes, heights)
         return cls(np.searchsorted(held, np.arange(classes + 1)), codes, missing)
 
     @property
@@ -61,6 +66,22 @@ class Box:
         last = self.codes.size - 1
         first, final = np.minimum(self.starts[:-1], last), np.maximum(self.starts[1:] - 1, 0)
         return np.where(self.some, self.codes[first], 0), np.where(self.some, self.codes[final], 0)
+
+
+def _under_nodes(quasi: QuasiIdentifier, held: Ints, codes: Ints, heights: Ints) -> tuple[Ints, Ints]:
+    """Pairs of a class and a code, with all codes under the same nodes; in order."""
+    parts = [np.stack([held, codes])[:, heights[held] == 0]]
+    for height in range(1, quasi.top + 1):
+        here, level = heights[held] == height, quasi.levels[height - 1]
+        nodes = int(level.max()) + 1
+        pairs = np.unique(held[here] * nodes + level[codes[here]])
+        order = np.argsort(level, kind="stable")
+        begin, end = (np.searchsorted(level[order], pairs % nodes, side=side) for side in ("left", "right"))
+        under = np.repeat(begin - np.cumsum(end - begin) + (end - begin), end - begin) + np.arange((end - begin).sum())
+        parts.append(np.stack([np.repeat(pairs // nodes, end - begin), order[under]]))
+    found = np.concatenate(parts, axis=1)
+    found = found[:, np.lexsort((found[1], found[0]))]
+    return found[0], found[1]
 
 
 @dataclass(frozen=True)
@@ -103,9 +124,9 @@ def margin_cells(
 ) -> list[MarginCells]:
     """All margins of a frame cell, in the order of the catalog."""
     found = []
-    for view, names in enumerate(rules_of(state.policy).told):
+    for view in range(len(made.counts)):
         label = made.counts[view].of(made.leaf[view])
-        boxes = _boxes(records.table, names, made.records, label)
+        boxes = _boxes(records.table, state.policy, view, made.counts[view], made)
         n = np.bincount(label)
         classes = np.arange(n.size)
         found.append(MarginCells(boxes, classes, n, {}))
@@ -116,13 +137,17 @@ def margin_cells(
                 anything = {column.name: np.full(n.size, ANYTHING) for column in unit.columns}
                 found.append(MarginCells(boxes, classes, n, anything))
             else:
-                own_boxes = _boxes(records.table, names, made.records, frontier.of(made.leaf[view]))
+                own_boxes = _boxes(records.table, state.policy, view, frontier, made)
                 found.append(_told(state, unit, records.bins[place], told, own_boxes))
     return found
 
 
-def _boxes(table: RecordTable, names: Sequence[str], records: Ints, label: Ints) -> dict[str, Box]:
-    return {name: Box.of(table.column(name), records, label) for name in names}
+def _boxes(table: RecordTable, policy: Policy, view: int, frontier: Frontier, made: CellRelease) -> dict[str, Box]:
+    """Columns of the frame that the view does not divide have no height: they are no hierarchies."""
+    rules, label = rules_of(policy), frontier.of(made.leaf[view])
+    told = np.zeros((0, 0)) if frontier.tree.heights is None else frontier.tree.heights[frontier.nodes].T
+    heights = dict(zip(rules.views[view], told, strict=False))
+    return {name: Box.of(table.column(name), made.records, label, heights.get(name)) for name in rules.told[view]}
 
 
 def _told(

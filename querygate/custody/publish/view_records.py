@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import DISCRETE, Ints
+from querygate.custody.columns.hierarchies import places
 from querygate.custody.policy import ColumnPolicy, Policy, ViewRules
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.view_rules import value_unit
@@ -132,11 +133,20 @@ def _quasi(state: PublicationState) -> tuple[QuasiIdentifier, ...]:
     prefer = dict(rules_of(state.policy).prefer)
     codes = {} if state.combinations is None else state.combinations.codes
     found = []
-    for column in state.policy.named("quasi-identifier"):
+    for column in state.policy.dividing:
         name, size = column.name, code_size(state, column)
         cuts = _cuts(state, name, prefer.get(name, ()))
-        found.append(QuasiIdentifier(name, codes[name], size, column.is_numeric, cuts))
+        found.append(QuasiIdentifier(name, codes[name], size, column.is_numeric, cuts, _levels(state, name)))
     return tuple(found)
+
+
+def _levels(state: PublicationState, name: str) -> tuple[Ints, ...]:
+    """Of a category with a hierarchy, the nodes above its values."""
+    if name not in state.trees:
+        return ()
+    tree = state.trees[name]
+    leaves = places(tree, state.texts[name])[:-1]
+    return tuple(level[leaves] for level in tree.levels[1:])
 
 
 def code_size(state: PublicationState, column: ColumnPolicy) -> int:

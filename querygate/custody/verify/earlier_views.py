@@ -29,7 +29,7 @@ from querygate.custody.verify.margin_records import (
     read_margin,
 )
 from querygate.custody.verify.promises import MarginReader, Written
-from querygate.custody.verify.raw_combinations import RawCombinations
+from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.unit_figures import UnitTold, read_unit, whole_units
 from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber, closed_ends
 
@@ -282,7 +282,7 @@ class _Reading:
         for number, margin in enumerate(self.catalog.margins):
             by_unit.setdefault(margin.sensitive, []).append(number)
         counts = [self._written(number) for number in by_unit.pop(())]
-        quasi = [column.name for column in columns if column.role == "quasi-identifier"]
+        quasi = [column.name for column in columns if column.role in DIVIDING]
         raw = RawCombinations.of(quasi, self.before, self.catalog.rows)
         of_raw = find_frames(written, counts, columns, raw)
         located = [locate(written, one, columns, raw, of_raw) for one in counts]

@@ -13,6 +13,9 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.core.vault_ports import RawColumn
 
+DIVIDING = ("quasi-identifier", "public")
+"""Roles of the columns that classes of views are over."""
+
 
 @dataclass(frozen=True)
 class RawCombinations:

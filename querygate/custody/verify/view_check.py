@@ -39,7 +39,7 @@ from querygate.custody.verify.margin_records import (
 )
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
-from querygate.custody.verify.raw_combinations import RawCombinations
+from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
@@ -169,7 +169,7 @@ def verify_views(
     persons = _persons(read, policy) if catalog.persons else None
     with written.margins() as margins:
         versions = _read_versions(beside, policy, staging.columns, read) if beside else ()
-        quasi = [column.name for column in catalog.columns if column.role == "quasi-identifier"]
+        quasi = [column.name for column in catalog.columns if column.role in DIVIDING]
         raw = RawCombinations.of(quasi, read, rows)
         job = _Job(written, margins, policy, policy.views, catalog, read, raw, persons, rows, proposals or {}, versions)
         measured = job.measure()
@@ -204,7 +204,7 @@ def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) ->
     require(sorted(named) == sorted(secret), "every sensitive column is in one unit")
     linked = {frozenset(group) for group in rules.linked}
     require(all(len(unit) < 2 or frozenset(unit) in linked for unit in units), "linked columns are those of the policy")
-    others = {column.role for column in catalog.columns if not column.groups} - {"sensitive", "quasi-identifier"}
+    others = {column.role for column in catalog.columns if not column.groups} - {"sensitive", *DIVIDING}
     require(not others, "no other columns are beside views")
     return views
 
@@ -353,7 +353,12 @@ class _Job:
         ends = [np.ma.asarray(margin.cells[f"c{column.index}_{end}"]) for end in ("lo", "hi")]
         known = ~np.ma.getmaskarray(ends[0])
         low, high = (np.ma.getdata(end)[known] for end in ends)
-        check_edges(column, wanted, low, high)
+        if column.role == "public":
+            raw = self.raw.read(column.name)
+            attained = np.isin(np.append(low, high), raw.values[~raw.missing]).all()
+            require(bool(attained), f"the edges of {column.name} are attained")
+        else:
+            check_edges(column, wanted, low, high)
         n = np.asarray(margin.cells["n"])[known]
         total = float(((high.astype(np.float64) - low.astype(np.float64)) * n).sum())
         self.found.widths.setdefault(column.name, []).append((total, int(n.sum())))

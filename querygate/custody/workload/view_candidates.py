@@ -36,7 +36,7 @@ def other_views(policy: Policy, records: int) -> tuple[ViewRules, ...]:
 
 def _other_views(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
     """Two views that share each category in turn; and the first view with all columns."""
-    quasi = policy.named("quasi-identifier")
+    quasi = policy.dividing
     frame = rules.frame[0][0] if rules.frame else ""
     for shared in (column for column in quasi if not column.is_numeric):
         others = [column for column in quasi if column != shared]
@@ -48,7 +48,7 @@ def _other_views(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
 
 def _respanned(policy: Policy, rules: ViewRules, spanning: tuple[tuple[str, ...], ...]) -> ViewRules:
     """Other spanning views; further ones are chosen anew where the schema chose them."""
-    quasi = policy.named("quasi-identifier")
+    quasi = policy.dividing
     by_schema = rules.extra == crossing_views(quasi, rules.spanning)
     return replace(rules, spanning=spanning, extra=crossing_views(quasi, spanning) if by_schema else rules.extra)
 
@@ -57,14 +57,14 @@ def _other_frames(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
     """The frame that the schema gives; and each category of few values, so that its rare values are told in total.
     Views share that and nothing else.
     """
-    quasi = policy.named("quasi-identifier")
+    quasi = policy.dividing
     usual, prefer = usual_frame(quasi), dict(rules.prefer)
     if usual != tuple(name for name, _ in rules.frame):
         cuts = tuple((name, frame_cuts(policy.column(name), prefer.get(name, ()))) for name in usual)
         yield replace(_respanned(policy, rules, spanning_views(quasi, usual[0] if usual else "")), frame=cuts)
     for column in quasi:
         few = 2 if column.type == "boolean" else len(column.groups or column.values)
-        if not column.is_numeric and 0 < few <= FEW_VALUES:
+        if not column.is_numeric and column.hierarchy is None and 0 < few <= FEW_VALUES:
             rest = [other.name for other in quasi if other != column]
             half = (len(rest) + 1) // 2 if len(quasi) > ONE_VIEW else len(rest)
             views = tuple((column.name, *part) for part in (rest[:half], rest[half:]) if part)

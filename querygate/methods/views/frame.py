@@ -44,7 +44,8 @@ def frame_cells(
     for one in frame:
         cells = [part for cell in cells for part in _divided(table, one, cell, k)]
     order = [table.column(one.name) for one in frame]
-    order += [column for column in table.quasi if column not in order and all(column.name in view for view in views)]
+    shared = [column for column in table.quasi if all(column.name in view for view in views)]
+    order += [column for column in shared if column not in order and not column.levels]  # whose nodes trees divide
     order.sort(key=lambda column: not column.ordered)
     found = np.zeros(table.records, dtype=np.int64)
     number = 0
@@ -75,7 +76,8 @@ def _divided(table: RecordTable, one: FrameColumn, cell: Ints, k: int) -> Iterat
 
 def _is_enough(table: RecordTable, cell: Ints, k: int) -> bool:
     weight, least = int(table.weights[cell].sum()), k * table.person
-    return weight >= least and hides(((one, one.codes[cell]) for one in table.quasi), weight, least, table.person)
+    own = ((one, one.lifted(one.codes[cell], one.top)) for one in table.quasi)
+    return weight >= least and hides(own, weight, least, table.person)
 
 
 def _refined(

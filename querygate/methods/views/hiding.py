@@ -11,7 +11,8 @@ from querygate.methods.views.table import NULL, QuasiIdentifier
 
 
 def hides(columns: Iterable[tuple[QuasiIdentifier, Ints]], weight: int, least: int, person: int) -> bool:
-    """Could each value be that of k people? Columns come with the codes of those in the class, who weigh so much.
+    """Could each value be that of k people? Columns come with the codes, or nodes, of those in the class, who weigh so
+    much.
 
     Every value that is told occurs, so others are about one person at least; of an ordered column these are the two
     ends. Two classes that hide do so together, too.

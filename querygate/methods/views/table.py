@@ -36,16 +36,34 @@ class ClassGuard(Protocol):
 
 @dataclass(frozen=True)
 class QuasiIdentifier:
-    """One quasi-identifier by record; `prefer` are the codes just above a cut that questions are likely to follow."""
+    """One quasi-identifier by record; `prefer` are the codes just above a cut that questions are likely to follow.
+
+    `levels` are those of a category's hierarchy above its values, the root last: the node of each code. A class has
+    whole nodes of one height, 0 for values.
+    """
 
     name: str
     codes: Ints
     size: int
     ordered: bool = False
     prefer: tuple[int, ...] = ()
+    levels: tuple[Ints, ...] = ()
 
     def __post_init__(self) -> None:
         _check_codes(self.name, self.codes, self.size)
+        if any(level.shape != (self.size,) for level in self.levels) or (self.levels and np.ptp(self.levels[-1])):
+            raise ValueError(f"{self.name}: a level has a node for each code, and the last is the root")
+
+    @property
+    def top(self) -> int:
+        """The height of the root; 0 where there is no hierarchy."""
+        return len(self.levels)
+
+    def lifted(self, codes: Ints, height: int) -> Ints:
+        """The nodes of codes at a height; NULL stays."""
+        if not height:
+            return codes
+        return np.where(codes == NULL, NULL, self.levels[height - 1][np.maximum(codes, 0)])
 
 
 @dataclass(frozen=True)

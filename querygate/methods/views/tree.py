@@ -1,8 +1,9 @@
 """Trees: how the records of a frame cell divide over the columns of a view, down to the smallest classes with k people.
 
 A node is split at the first column of the view that allows it: an ordered column at a preferred cut, a category by its
-commonest value. Where no such split is left, ordered columns are cut anywhere. Both sides keep k people, and each value
-that a side has could be that of k. Only the quasi-identifiers and k decide, and equal people are never parted.
+commonest value, or by the commonest node of its hierarchy, as high as possible. Where no such split is left, ordered
+columns are cut anywhere. Both sides keep k people, and each value that a side is told to have could be that of k. Only
+the quasi-identifiers and k decide, and equal people are never parted.
 
 Nodes are numbered from the root down, the left side before the right one, and leaves from left to right: so a node is
 a range of leaves, and with all below it a range of nodes.
@@ -10,7 +11,7 @@ a range of leaves, and with all below it a range of nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,8 @@ class Tree:
     worth: Floats
     leaf: Ints
     """The leaf of each row that the tree was grown over."""
+    heights: Ints | None = None
+    """Nodes x columns: at which height of its hierarchy a column is told; 0 where it has none."""
 
     @property
     def nodes(self) -> int:
@@ -69,48 +72,73 @@ class _Growth:
     first: list[int]
     last: list[int]
     worth: list[float]
+    heights: list[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Who goes left, what the split is worth, and at which heights columns are told on both sides."""
+
+    left: Bools
+    worth: float
+    heights: tuple[int, ...]
 
 
 def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int = 1) -> Tree:
     """The tree over rows with `codes` (columns x rows); `least` is the weight of k people, `person` that of one."""
-    growth, leaf, leaves = _Growth([], [], [], []), np.zeros(weights.size, dtype=np.int64), 0
-    waiting: list[tuple[int, Ints]] = [(-1, np.arange(weights.size))]
+    growth, leaf, leaves = _Growth([], [], [], [], []), np.zeros(weights.size, dtype=np.int64), 0
+    top = tuple(column.top for column in columns)
+    waiting: list[tuple[int, Ints, tuple[int, ...]]] = [(-1, np.arange(weights.size), top)]
     while waiting:
-        parent, rows = waiting.pop()
+        parent, rows, heights = waiting.pop()
         node = len(growth.parent)
-        split = _split(columns, codes[:, rows], weights[rows], least, person)
+        split = _split(columns, codes[:, rows], weights[rows], least, person, heights)
         growth.parent.append(parent)
         growth.first.append(leaves)
-        growth.worth.append(0.0 if split is None else split[1])
+        growth.worth.append(0.0 if split is None else split.worth)
+        growth.heights.append(heights)
         if split is None:
             leaf[rows] = leaves
             leaves += 1
         else:
-            waiting += [(node, rows[~split[0]]), (node, rows[split[0]])]
-    parents, first = np.array(growth.parent), np.array(growth.first)
-    return Tree(parents, first, _last_leaves(parents, first, leaves), np.array(growth.worth), leaf)
+            waiting += [(node, rows[~split.left], split.heights), (node, rows[split.left], split.heights)]
+    parents, first, last_heights = np.array(growth.parent), np.array(growth.first), np.array(growth.heights)
+    return Tree(parents, first, _last_leaves(parents, first, leaves), np.array(growth.worth), leaf, last_heights)
 
 
 def _split(
-    columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int
-) -> tuple[Bools, float] | None:
-    """Who goes left, and the worth of the split."""
+    columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int, heights: tuple[int, ...]
+) -> _Split | None:
+    """The first that both sides allow. `heights` are those at which columns are told so far."""
     total = int(weights.sum())
     if total < 2 * least:
         return None
-    wishes: list[tuple[QuasiIdentifier, Ints, set[int] | None, float]] = [
-        (column, own, {0, *column.prefer}, WANTED) for column, own in zip(columns, codes, strict=True)
-    ]
-    wishes += [(column, own, None, FINE) for column, own, _, _ in wishes if column.ordered]
-    for column, own, cuts, worth in wishes:
-        left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least, person)
-        if left is not None and all(
-            hides(zip(columns, codes[:, side], strict=True), int(weights[side].sum()), least, person)
+    for place, cuts, height, worth in _wishes(columns, heights):
+        column, nodes = columns[place], columns[place].lifted(codes[place], height)
+        left = balanced_cut(nodes, weights, least, cuts) if column.ordered else peeled(nodes, weights, least, person)
+        if left is None:
+            continue
+        told = (*heights[:place], height, *heights[place + 1 :])
+        own = [(one, one.lifted(codes[i], told[i])) for i, one in enumerate(columns)]
+        if all(
+            hides([(one, lifted[side]) for one, lifted in own], int(weights[side].sum()), least, person)
             for side in (left, ~left)
         ):
             share = int(weights[left].sum()) / least
-            return left, worth * share * (total / least - share)
+            return _Split(left, worth * share * (total / least - share), told)
     return None
+
+
+def _wishes(
+    columns: Sequence[QuasiIdentifier], heights: tuple[int, ...]
+) -> Iterator[tuple[int, set[int] | None, int, float]]:
+    """Columns by their place, the cuts that are allowed (None: any), the height of nodes, and what a split is worth."""
+    for place, column in enumerate(columns):
+        for height in range(heights[place], -1, -1):
+            yield place, {0, *column.prefer}, height, WANTED
+    for place, column in enumerate(columns):
+        if column.ordered:
+            yield place, None, 0, FINE
 
 
 def _last_leaves(parent: Ints, first: Ints, leaves: int) -> Ints:
