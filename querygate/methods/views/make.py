@@ -68,7 +68,7 @@ def cell_records(table: RecordTable, plan: ViewPlan) -> list[Ints]:
 def certified_cell(table: RecordTable, plan: ViewPlan, records: Ints) -> CellRelease:
     """Everything that is published of one cell, with its certificates."""
     least = plan.k * table.person
-    trees = [_tree(table, view, records, least) for view in plan.views]
+    trees = [_tree(table, view, [one.name for one in plan.frame], records, least) for view in plan.views]
     leaf = np.stack([tree.leaf for tree in trees])
     counts = [Frontier.finest(tree) for tree in trees]
     rows, row = distinct_columns(leaf)
@@ -87,12 +87,14 @@ def certified_cell(table: RecordTable, plan: ViewPlan, records: Ints) -> CellRel
     return CellRelease(records, leaf, tuple(counts), least_cut, tuple(balances), tuple(columns), tuple(collapses))
 
 
-def _tree(table: RecordTable, view: Sequence[str], records: Ints, least: int) -> Tree:
-    """The tree over the distinct combinations of the view's columns, with the leaf of each record."""
-    columns = [table.column(name) for name in view]
+def _tree(table: RecordTable, view: Sequence[str], frame: Sequence[str], records: Ints, least: int) -> Tree:
+    """The tree over the distinct combinations of the view's columns, with the leaf of each record. Its classes tell
+    columns of the frame as well.
+    """
+    columns = [table.column(name) for name in dict.fromkeys((*view, *frame))]
     codes, place = distinct_columns(np.stack([column.codes[records] for column in columns]))
     weights = by_atom(place, table.weights[records], codes.shape[1])
-    return grow(columns, codes, weights, least, table.person).over(place)
+    return grow(columns, codes, weights, least, table.person, len(view)).over(place)
 
 
 def column_release(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,15 +85,34 @@ class _Split:
     heights: tuple[int, ...]
 
 
-def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int = 1) -> Tree:
-    """The tree over rows with `codes` (columns x rows); `least` is the weight of k people, `person` that of one."""
+class _Wish(NamedTuple):
+    """A split of the column at this place: the cuts that are allowed (None: any), the height of nodes, its worth."""
+
+    place: int
+    cuts: set[int] | None
+    height: int
+    worth: float
+
+
+def grow(
+    columns: Sequence[QuasiIdentifier],
+    codes: Ints,
+    weights: Ints,
+    least: int,
+    person: int = 1,
+    divided: int | None = None,
+) -> Tree:
+    """The tree over rows with `codes` (columns x rows); `least` is the weight of k people, `person` that of one. The
+    first `divided` columns are split, or all; others are told.
+    """
     growth, leaf, leaves = _Growth([], [], [], [], []), np.zeros(weights.size, dtype=np.int64), 0
     top = tuple(column.top for column in columns)
     waiting: list[tuple[int, Ints, tuple[int, ...]]] = [(-1, np.arange(weights.size), top)]
     while waiting:
         parent, rows, heights = waiting.pop()
         node = len(growth.parent)
-        split = _split(columns, codes[:, rows], weights[rows], least, person, heights)
+        wishes = list(_wishes(columns[:divided], heights))
+        split = _split(columns, codes[:, rows], weights[rows], least, person, heights, wishes)
         growth.parent.append(parent)
         growth.first.append(leaves)
         growth.worth.append(0.0 if split is None else split.worth)
@@ -107,13 +127,19 @@ def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: 
 
 
 def _split(
-    columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int, heights: tuple[int, ...]
+    columns: Sequence[QuasiIdentifier],
+    codes: Ints,
+    weights: Ints,
+    least: int,
+    person: int,
+    heights: tuple[int, ...],
+    wishes: Sequence[_Wish],
 ) -> _Split | None:
     """The first that both sides allow. `heights` are those at which columns are told so far."""
     total = int(weights.sum())
     if total < 2 * least:
         return None
-    for place, cuts, height, worth in _wishes(columns, heights):
+    for place, cuts, height, worth in wishes:
         column, nodes = columns[place], columns[place].lifted(codes[place], height)
         left = balanced_cut(nodes, weights, least, cuts) if column.ordered else peeled(nodes, weights, least, person)
         if left is None:
@@ -129,16 +155,14 @@ def _split(
     return None
 
 
-def _wishes(
-    columns: Sequence[QuasiIdentifier], heights: tuple[int, ...]
-) -> Iterator[tuple[int, set[int] | None, int, float]]:
-    """Columns by their place, the cuts that are allowed (None: any), the height of nodes, and what a split is worth."""
+def _wishes(columns: Sequence[QuasiIdentifier], heights: tuple[int, ...]) -> Iterator[_Wish]:
+    """Splits in the order in which they are tried."""
     for place, column in enumerate(columns):
         for height in range(heights[place], -1, -1):
-            yield place, {0, *column.prefer}, height, WANTED
+            yield _Wish(place, {0, *column.prefer}, height, WANTED)
     for place, column in enumerate(columns):
         if column.ordered:
-            yield place, None, 0, FINE
+            yield _Wish(place, None, 0, FINE)
 
 
 def _last_leaves(parent: Ints, first: Ints, leaves: int) -> Ints:

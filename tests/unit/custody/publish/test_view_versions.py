@@ -120,7 +120,7 @@ def test_many_newcomers_are_certified_together_with_those_before(opened: OpenSit
 def test_newcomers_fewer_than_k_wait_for_more(opened: OpenSite) -> None:
     few = plus(people(), newcomers(2, age=45))
     error = refused(opened, VIEWS, few, AS_IT_SAYS)
-    assert "age from 40 below 50" in error.detail
+    assert "age from 30 below 50" in error.detail
     assert "wait until at least 3 people" in error.remedy
     assert shelf_of(opened).readable("t") == (1,)
     enough = plus(people(), newcomers(3, age=45) | {"ill": [True, False, True]})
