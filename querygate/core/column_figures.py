@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
+from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 
 
@@ -18,6 +21,9 @@ class ColumnFigures:
 
     `readable` says how many values can be read as each type of a policy. `low` and `high` are the ends of a number
     column, in days since 1970-01-01 those of a date and in microseconds those of a timestamp, None of anything else.
+    `middle`, `spread` and `step` are the median of a number column, its standard deviation and the step that its values
+    are multiples of (0 if there is none). `sample` has a value of each sampled record, in the same order in all
+    columns: the number, or of anything else its place among all; NaN where it is missing.
     """
 
     name: str
@@ -32,6 +38,10 @@ class ColumnFigures:
     contains: Mapping[str, float] = field(default_factory=dict)  # share of values that have such a text inside
     words: float = 0.0  # mean words of a value
     largest: int = 0  # records that have the most frequent value
+    middle: float | None = None
+    spread: float | None = None
+    step: float = 0.0
+    sample: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
     @property
     def known(self) -> int:

@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Mapping
 
 import duckdb
+import numpy as np
 
 from querygate.core.column_figures import ColumnFigures
+from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
@@ -22,6 +24,12 @@ SAMPLE = 10_000
 
 FEW = 100
 """Different values up to which each is counted."""
+
+STEPS = (1000, 500, 100, 50, 10, 5, 2, 1, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001)
+"""What measured values may be multiples of, the widest first."""
+
+NEARLY = 0.99
+"""Share of the values that are multiples of a step, for the others may be mistakes."""
 
 TYPES = ("integer", "number", "date", "timestamp", "boolean")
 _AXIS = {"date": "CAST({x} - DATE '1970-01-01' AS BIGINT)", "timestamp": "epoch_us({x})"}
@@ -65,7 +73,8 @@ class _Column:
         matches, contains, words = self._sampled(patterns)
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
-            words, self._largest(),
+            words, self._largest(), *(self._spread(casts["number"]) if kind == "number" else ()),
+            sample=self._sample(casts["number"] if kind == "number" else None),
         )  # fmt: skip
 
     def _ends(self, kind: str | None, casts: Mapping[str, str]) -> tuple[float | None, float | None]:
@@ -74,6 +83,25 @@ class _Column:
         axis = _AXIS.get(kind, "CAST({x} AS DOUBLE)").format(x=f"({casts[kind]})")
         low, high = self._one(f"SELECT MIN({axis}), MAX({axis}) FROM raw")
         return float(low), float(high)
+
+    def _spread(self, number: str) -> tuple[float | None, float | None, float]:
+        """Median, standard deviation, and the step that nearly all values are multiples of."""
+        multiples = ", ".join(
+            f"AVG(CAST(ABS(x / {step} - ROUND(x / {step})) < 1e-6 AS INTEGER)) FILTER (x <> 0)" for step in STEPS
+        )
+        median, deviation, *shares = self._one(
+            f"SELECT MEDIAN(x), CASE WHEN MAX(ABS(x)) < 1e150 THEN STDDEV_SAMP(x) END, {multiples} "
+            f"FROM (SELECT CAST({number} AS DOUBLE) AS x FROM raw) WHERE isfinite(x)"
+        )
+        step = next((step for step, share in zip(STEPS, shares, strict=True) if (share or 0) >= NEARLY), 0.0)
+        return median, deviation, step
+
+    def _sample(self, number: str | None) -> Floats:
+        """The sampled numbers, or the places of sampled texts among all; NaN where they are missing."""
+        value = number or f"CASE WHEN {self._x} IS NOT NULL THEN DENSE_RANK() OVER (ORDER BY {self._text}) END"
+        values = f"SELECT rowid AS i, CAST({value} AS DOUBLE) AS x FROM sample"
+        found = self._db.execute(f"SELECT COALESCE(x, 'nan') AS x FROM ({values}) ORDER BY i").fetchnumpy()["x"]
+        return np.asarray(found, dtype=np.float64)
 
     def _values(self) -> tuple[tuple[str, int], ...]:
         found = self._db.execute(

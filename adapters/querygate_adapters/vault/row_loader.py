@@ -20,8 +20,10 @@ from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.code_list_rows import CASTS
 
-# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
-_DAY = "TRY_CAST({x} AS DATE)"
+# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column, {c} the day
+# that eight digits write (20240131).
+_COMPACT = "CASE WHEN regexp_full_match({t}, '[0-9]{{8}}') THEN CAST(try_strptime({t}, '%Y%m%d') AS DATE) END"
+_DAY = "COALESCE(TRY_CAST({x} AS DATE), {c})"
 _CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
 _MOMENT = "TRY_CAST({x} AS TIMESTAMP)"
 _CLOCK = f"CASE WHEN {_MOMENT} >= TIMESTAMP '0001-01-01' AND {_MOMENT} < TIMESTAMP '10000-01-01' THEN {_MOMENT} END"
@@ -36,7 +38,7 @@ _FROM_TEXT = {
 _FROM_NUMBER = {
     "integer": "CASE WHEN {x} = TRUNC({x}) THEN TRY_CAST({x} AS BIGINT) END",
     "number": "TRY_CAST({x} AS DOUBLE)",
-    "date": "NULL",
+    "date": "{c}",
     "timestamp": "NULL",
     "boolean": "CASE {x} WHEN 0 THEN FALSE WHEN 1 THEN TRUE END",
     "category": "CAST({x} AS VARCHAR)",
@@ -51,7 +53,7 @@ _ALIKE = (("number", "FLOAT"), ("number", "DOUBLE"), ("boolean", "BOOLEAN"))
 LOADED = "loaded"
 """A table that says from what `rows` was read, while the publication goes on."""
 
-FORM = 1
+FORM = 2
 """To be raised whenever a source is read in another way."""
 
 
@@ -240,13 +242,14 @@ def cast_to(name: str, kind: str, found: str) -> str:
     if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
         return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC
     if found == "VARCHAR":
-        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))")
+        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))", c=_COMPACT.format(t=f"TRIM({x})"))
     if kind == "integer" and found in _WHOLE:
         return f"CAST({x} AS BIGINT)"
     if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
-        cast = _FROM_NUMBER[kind].format(x=x)
+        whole = f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS BIGINT) AS VARCHAR) END"
+        cast = _FROM_NUMBER[kind].format(x=x, c=_COMPACT.format(t=f"({whole})"))
         return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
-    return _FROM_OTHER[kind].format(x=x, d="NULL")
+    return _FROM_OTHER[kind].format(x=x, d="NULL", c="NULL")
 
 
 def _as_key(name: str, found: str) -> str:

@@ -68,7 +68,7 @@ def _may_be_a_key(column: ColumnPolicy, counted: ValueCount) -> bool:
     """Days and places are nobody's own; names and telephones are, where hardly any are in two rows."""
     if column.kind in ("date", "place") or column.type in ("date", "timestamp"):
         return False
-    if column_names.says(column_names.BIRTH, column.name) or column_names.says(column_names.POSTCODE, column.name):
+    if column_names.is_birth(column.name) or column_names.says(column_names.POSTCODE, column.name):
         return False
     shared = is_shared(column.name) or column.kind in ("name", "phone", "fax", "email")
     return not shared or counted.distinct < NEARLY_ALL * counted.known

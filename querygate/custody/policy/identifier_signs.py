@@ -86,7 +86,7 @@ DETECTORS = (
         r"\b(mrn|seqn|uuid|guid|hadm|icustay|barcode)\b|\b(medical )?record( number)?$"
         rf"|\b(record|patient|pat|subject|person|participant|respondent|encounter|visit|stay|case|chart|study|accession"
         rf"|specimen|sample|claim|clm|episode|household|family|provider|prvdr) ({_NUMBER})\b"
-        r"|(^|(?<!concept) )(id|ident|rowid|index)$",
+        r"|\bperson source value\b|(^|(?<!concept) )(id|ident|rowid|index)$",
         r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
     ),
 )

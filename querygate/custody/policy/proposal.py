@@ -1,24 +1,33 @@
-"""A policy proposed from figures of a source: roles, types, public domains, and why. The custodian decides.
+"""A policy proposed from figures of a source, by column: role, type, public domain, and why. The custodian decides.
 
 Whatever looks like an identifier or like free text stays in the vault, and so does what the gate could not publish
 well. Each proposal says why, in figures; no value of the data is written except the names of categories that at least
-k records share. Domains are rounded outward to numbers that look public, since the least and the greatest value of a
+k records share. Domains are those of the measure, or end on round numbers, since the least and the greatest value of a
 column belong to two people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.core.types import Role, folded
+from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
-from querygate.custody.policy.proposal_domains import date_keys, domain_of, number_keys, toml_list, toml_text
-
-MOST_QUASI, MOST_SENSITIVE = 8, 6
-"""Columns that are published: each one more makes every class wider. The rest is one edit away."""
+from querygate.custody.policy.measures import FoundMeasure, measure_of
+from querygate.custody.policy.proposal_domains import (
+    Keys,
+    age_keys,
+    date_keys,
+    day_of,
+    number_keys,
+    sensitive_date_keys,
+    toml_list,
+    toml_text,
+    year_keys,
+)
 
 FEW = 50
 """Values up to which a category lists them."""
@@ -33,24 +42,27 @@ OTHER = "other"
 """What rare values of a category are called together."""
 
 NEARLY_UNIQUE = 0.95
-MOSTLY_ONE, NEARLY_ALL = 0.8, 0.9
+MOSTLY_ONE, NEARLY_ALL, SELDOM = 0.8, 0.9, 0.03
 WORDY = 4.0
+EXACT = 2**53
+YEARS = (1800, 2200)
 
-WELL_KNOWN, NAMED, UNSURE = range(3)
-"""How sure it is what a column means: a quantity of medicine, a name that says so, none of it."""
+NAMED, UNSURE = range(2)
+"""How sure it is what a column means: by its name, or not at all."""
 
 MISSED = "Missing in most records. Every class would need enough records that have it, so classes would be large."
-ALIKE = "Most records have the same value. Every class would need others, so classes would be large."
+ALIKE = "Nearly all records have the same value. Every class would need others, so classes would be large."
 REPEATS = "Texts repeat: if they are categories and name nobody, give it type category and list them in `values`."
-AGAIN = "Another column already gives the {once}, and the two together would reveal more."
-OVER = f"Left out: {MOST_QUASI} quasi-identifiers and {MOST_SENSITIVE} sensitive columns are enough to start with."
+MEASURED = "Must not be learned about a person."
+DECIDE = "The name does not suggest a role: decide."
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed for one column. `keys` are written as they stand.
+    """What is proposed for one column. `keys` are written as they stand, with `notes` beside them.
 
-    Columns of low `rank` come first where not all can be published. Of the columns that say the same thing (`once`) the
+    Columns of low `rank` come first where not all can be published: how sure it is what they are, the rank of their
+    kind and of their measure, and how many values are missing. Of the columns that say the same thing (`once`) the
     first by rank is published.
     """
 
@@ -60,18 +72,28 @@ class Proposal:
     keys: dict[str, str] = field(default_factory=dict)
     why: tuple[str, ...] = ()
     warning: str = ""
-    rank: tuple[int, int] = (UNSURE, 0)  # how sure its meaning is, and how many values are missing
+    rank: tuple[int, int, int, int] = (UNSURE, 0, 0, 0)
     offer: str = ""  # of a withheld column, the role in which it could be published
     once: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    measure: str = ""
+    beside: str = ""  # another measure that analysts lay beside it
+
+    @property
+    def is_published(self) -> bool:
+        return self.role in ("quasi-identifier", "sensitive")
+
+    def left_out(self, why: str) -> Proposal:
+        """The same, one edit away."""
+        return replace(self, role="withheld", offer=self.role, why=(*self.why, why))
 
 
 Rule = Callable[[ColumnFigures, int], "Proposal | None"]
 
 
-def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
-    """A proposal for each column, in the order of the source."""
-    proposals = [_with_figures(next(filter(None, (rule(c, k) for rule in RULES))), c) for c in columns]
-    return _limited(_once(proposals))
+def propose_columns(columns: Iterable[ColumnFigures], k: int) -> list[Proposal]:
+    """A proposal for each column by itself, in the order of the source."""
+    return [_with_figures(next(filter(None, (rule(c, k) for rule in RULES))), c) for c in columns]
 
 
 def choose_k(rows: int) -> int:
@@ -90,7 +112,7 @@ def _empty(c: ColumnFigures, k: int) -> Proposal | None:
 
 def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     sign = identifier_sign(c.name, c.matches, c.distinct)
-    if sign is None or (column_names.says(column_names.AGE, c.name)):
+    if sign is None or _is_kind(c, "age"):
         return None
     by = ["its name says so"] if sign.named else []
     by += [f"{sign.share:.0%} of the values match the pattern"] if sign.share >= 0.01 else []
@@ -104,38 +126,49 @@ def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     return Proposal(c.name, "identifier", why=tuple(why), warning=_article(sign.kind))
 
 
-def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
-    if c.matches.get("compact date", 0) < 0.99 or c.distinct < CODED:
+def _birth_part(c: ColumnFigures, k: int) -> Proposal | None:
+    kind = column_names.kind_of(c.name)
+    if kind is None or kind.name not in ("part_of_birth_date", "finer_age"):
         return None
-    what = "date of birth" if column_names.says(column_names.BIRTH, c.name) else "date"
-    why = f"Likely a {what} written as eight digits, which is read as a number."
-    return Proposal(
-        c.name, "withheld", why=(why, "To publish it, write it as 2024-01-31 in the source."), warning=f"a {what}"
-    )
+    return Proposal(c.name, "withheld", why=(kind.why,), once=kind.once, rank=(NAMED, kind.rank, 0, c.missing))
+
+
+def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
+    if c.matches.get("compact date", 0) < 0.99 or c.distinct < 2 or c.low is None or c.high is None:
+        return None
+    low, high = day_of(c.low), day_of(c.high)
+    if low is None or high is None:
+        return None
+    return _day(c, "date", low, high, "Dates written as eight digits, which are read as dates.")
 
 
 def _date(c: ColumnFigures, k: int) -> Proposal | None:
     kind = next((kind for kind in ("date", "timestamp") if c.all_are(kind)), None)
     if kind is None or c.low is None or c.high is None:
         return None
-    is_birth = column_names.says(column_names.BIRTH, c.name)
-    why = ["Others may know the date: edges are coarse, and cuts are public."]
-    if is_birth:
-        why = [
-            "Likely a date of birth, which identifies most people together with sex and place: publish at most the "
-            "year."
-        ]
-    keys = date_keys(kind, int(c.low), int(c.high), yearly=is_birth)
-    if not is_birth:
-        return Proposal(c.name, "quasi-identifier", kind, keys, tuple(why))
-    rank = (UNSURE, c.missing)  # an age comes first
-    return Proposal(c.name, "quasi-identifier", kind, keys, tuple(why), "a date of birth", rank, once="age")
+    return _day(c, kind, int(c.low), int(c.high))
+
+
+def _day(c: ColumnFigures, kind: str, low: int, high: int, how: str = "") -> Proposal:
+    """A date or a moment: of birth by the year, of an outcome as sensitive, else as something that others may know."""
+    why = [how] if how else []
+    named = column_names.kind_of(c.name)
+    if named is not None and named.name == "birth":
+        keys = date_keys(kind, low, high, yearly=True)
+        found = Proposal(c.name, "quasi-identifier", kind, keys, (*why, named.why), "a date of birth", once="age")
+        return replace(found, rank=(NAMED, named.rank, 1, c.missing))  # a year comes first
+    if named is not None and named.role == "sensitive":
+        found = _published(c, kind, Keys(sensitive_date_keys(kind, low, high)), why)
+        return found.left_out(MISSED) if c.missing > MOSTLY * c.rows else found
+    keys = date_keys(kind, low, high, yearly=False)
+    why.append("Others may know the date: edges are coarse, and cuts are public.")
+    return _published(c, kind, Keys(keys), why, "quasi-identifier")
 
 
 def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
     """Texts of many words; those that many records share too, unless the name says what categories they are."""
     found = [f"{sign.share:.1%} of the values contain {_article(sign.kind)}" for sign in traces(c.contains)]
-    is_named = column_names.says(column_names.QUASI, c.name) or column_names.says(column_names.SENSITIVE, c.name)
+    is_named = column_names.kind_of(c.name) is not None
     repeats, several = c.distinct <= FEW, c.words > 1
     is_text = c.words >= WORDY and not (repeats and is_named)
     is_text |= several and (bool(found) or column_names.says(column_names.REMARKS, c.name))
@@ -175,13 +208,13 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
         "which codes may be merged.",
     )
     keys = {"system": toml_text(system)} | ({} if lists >= NEARLY_ALL else {"separator": toml_text(mark)})
-    return Proposal(c.name, "codes", keys=keys, why=why, rank=(NAMED, c.missing))
+    return Proposal(c.name, "codes", keys=keys, why=why, rank=(NAMED, 0, 0, c.missing))
 
 
 def _key(c: ColumnFigures, k: int) -> Proposal | None:
     """A value for each record leads back to it, whatever it is called. Measured numbers have fractions."""
     whole = c.all_are("integer")
-    if c.known < FEW or (c.all_are("number") and not whole) or column_names.says(column_names.AGE, c.name):
+    if c.known < FEW or (c.all_are("number") and not whole) or _is_kind(c, "age"):
         return None
     if c.distinct < (c.known if whole else NEARLY_UNIQUE * c.known):
         return None
@@ -190,20 +223,27 @@ def _key(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _age(c: ColumnFigures, k: int) -> Proposal | None:
-    in_years = c.all_are("integer") and (c.low or 0) >= 0 and (c.high or 0) <= 120
-    if not column_names.says(column_names.AGE, c.name) or not in_years:
+    in_years = c.all_are("number") and (c.low or 0) >= 0 and (c.high or 0) <= 120
+    if not _is_kind(c, "age") or not in_years or c.distinct < 2:
         return None
-    keys = {"domain": "[0, 120]", "grid": "1", "cuts": "[10, 20, 30, 40, 50, 60, 70, 80, 90]"}
-    why = ("Age, with cuts at decades: questions by decade get exact counts.",)
-    return Proposal(c.name, "quasi-identifier", "integer", keys, why, rank=(NAMED, c.missing), once="age")
+    whole = c.all_are("integer")
+    return _published(c, "integer" if whole else "number", age_keys(whole=whole), [])
+
+
+def _year(c: ColumnFigures, k: int) -> Proposal | None:
+    """A calendar year, of birth or of something else."""
+    is_birth = _is_kind(c, "birth")
+    in_range = c.all_are("integer") and YEARS[0] <= (c.low or 0) <= (c.high or 0) <= YEARS[1]
+    if not in_range or not (is_birth or _is_kind(c, "calendar")):
+        return None
+    keys = year_keys(int(c.low or 0), int(c.high or 0), every=10 if is_birth else 1)
+    return _published(c, "integer", keys, [])
 
 
 def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("boolean") or c.distinct != 2:
         return None
-    why = ["Two values that mean false and true."]
-    found = _published(c, "boolean", {}, why, "sensitive")
-    return _unless_alike(found, c) if found.rank[0] == UNSURE else found
+    return _unless_alike(_published(c, "boolean", Keys({}), ["Two values that mean false and true."]), c, k)
 
 
 def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
@@ -224,7 +264,7 @@ def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
         "With so many codes, a rare one identifies a person: generalised along the chapters, like other "
         "knowledge of attackers."
     )
-    keys, rank = {"hierarchy": toml_text(system)}, (NAMED, c.missing)
+    keys, rank = {"hierarchy": toml_text(system)}, (NAMED, 4, 0, c.missing)
     return Proposal(c.name, "quasi-identifier", "category", keys, tuple(why), rank=rank, once="diagnosis")
 
 
@@ -233,34 +273,34 @@ def _postcode(c: ColumnFigures, k: int) -> Proposal | None:
         return None
     keys = {"hierarchy": '"digits"'}
     why = "Likely postcodes: generalised by dropping digits from the right."
-    return Proposal(c.name, "quasi-identifier", "category", keys, (why,), rank=(NAMED, 0))
+    return Proposal(c.name, "quasi-identifier", "category", keys, (why,), rank=(NAMED, 10, 0, c.missing))
 
 
 def _number(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("number") or c.low is None or c.high is None:
         return None
-    whole = c.all_are("integer")
+    if not all(math.isfinite(end) and abs(end) < EXACT for end in (c.low, c.high)):
+        return Proposal(c.name, "withheld", why=("Numbers too large to add up: to publish it, take a larger unit.",))
+    whole, found = c.all_are("integer"), measure_of(c)
     few = c.distinct <= CODED and not column_names.says(column_names.AMOUNT, c.name)
-    if whole and (few or column_names.says(column_names.CODE, c.name) or c.high - c.low < 4):
+    coded = few or column_names.says(column_names.CODE, c.name) or c.high - c.low < 4
+    if whole and coded and (found is None or c.distinct <= 2):
         return None  # codes, and what has too few steps to be an interval
-    why = [
-        f"{'Whole numbers' if whole else 'Numbers'}; the domain is rounded outward, so that its ends are not real "
-        "values."
-    ]
-    domain, known = domain_of(c.name, c.low, c.high, whole=whole)
-    if known:
-        why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is the usual range of this quantity."]
-    found = _published(c, "integer" if whole else "number", number_keys(domain, whole=whole), why, "sensitive")
-    found = replace(found, rank=(WELL_KNOWN, 0)) if known else found
-    if found.role == "sensitive" and c.missing > MOSTLY * c.rows:
-        return replace(found, role="withheld", offer=found.role, why=(*why, MISSED))
-    if found.role == "sensitive" and c.largest > MOSTLY_ONE * c.known:
-        return replace(found, role="withheld", offer=found.role, why=(*why, ALIKE))
-    return found
+    proposal = _published(c, "integer" if whole else "number", number_keys(c, found, whole=whole), [], measured=found)
+    if proposal.role == "quasi-identifier":
+        keys = {key: value for key, value in proposal.keys.items() if key in ("title", "domain")}
+        return replace(proposal, keys=keys | {"grid": proposal.keys["bins"]}, notes={})
+    if proposal.role == "sensitive" and c.missing > MOSTLY * c.rows:
+        return proposal.left_out(MISSED)
+    if proposal.role == "sensitive" and c.largest > MOSTLY_ONE * c.known:
+        return proposal.left_out(ALIKE)
+    return proposal
 
 
 def _category(c: ColumnFigures, k: int) -> Proposal:
     rare = sum(1 for _, n in c.values if n < k)
+    if c.values and rare == c.distinct:
+        return Proposal(c.name, "withheld", why=(f"None of its values has {k} records.",))
     keys, why = {}, []
     if c.distinct <= FEW and not rare:
         keys["values"] = toml_list(toml_text(value) for value, _ in c.values)
@@ -272,13 +312,19 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
         )
     if c.all_are("integer"):
         why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")
-    is_finding = c.distinct == 2 and not column_names.are_sexes(value for value, _ in c.values)
-    return _unless_alike(_published(c, "category", keys, why, "sensitive" if is_finding else "quasi-identifier"), c)
+    sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
+    found = _published(c, "category", Keys(keys), why, "quasi-identifier" if sexes else "sensitive")
+    return _unless_alike(found, c, k)
 
 
-def _unless_alike(found: Proposal, c: ColumnFigures) -> Proposal:
-    if found.role == "sensitive" and max(c.largest, c.missing) > NEARLY_ALL * c.rows:
-        return replace(found, role="withheld", offer="sensitive", why=(*found.why, ALIKE))
+def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
+    """Sensitive categories need holders of other values; an outcome that few have is missing from the others."""
+    others = c.rows - max(c.largest, c.missing)
+    if found.role == "sensitive" and others <= max(k, SELDOM * c.rows):
+        return found.left_out(ALIKE)
+    is_outcome = _is_kind(c, "outcome") or _is_kind(c, "cause_of_death")
+    if found.role == "sensitive" and c.missing > MOSTLY * c.rows and not is_outcome:
+        return found.left_out(MISSED)
     return found
 
 
@@ -300,28 +346,43 @@ def _rest(c: ColumnFigures, k: int) -> Proposal:
 
 
 RULES: tuple[Rule, ...] = (
-    *(_empty, _compact_date, _age, _identifier, _date, _code_list, _free_text, _sequence, _key, _diagnosis, _postcode),
-    *(_boolean, _number, _few_values, _rest),
+    *(_empty, _birth_part, _compact_date, _age, _identifier, _date, _code_list, _free_text, _sequence, _year, _key),
+    *(_diagnosis, _postcode, _boolean, _number, _few_values, _rest),
 )
 
 
-def _published(c: ColumnFigures, kind: str, keys: dict[str, str], why: list[str], default: Role) -> Proposal:
-    """A column to publish, in the role that its name or its type suggests."""
-    rank = NAMED
-    if column_names.says(column_names.FINER_AGE, c.name):
-        return Proposal(c.name, "withheld", kind, keys, (*why, "Likely an age, finer than years."))
-    if column_names.says(column_names.QUASI, c.name):
-        role: Role = "quasi-identifier"
-        why = [*why, "Others could know it about a person."]
-    elif column_names.says(column_names.SENSITIVE, c.name):
-        role = "sensitive"
-        why = [*why, "Must not be learned about a person."]
+def _is_kind(c: ColumnFigures, name: str) -> bool:
+    kind = column_names.kind_of(c.name)
+    return kind is not None and kind.name == name
+
+
+def _published(
+    c: ColumnFigures,
+    kind: str,
+    keys: Keys,
+    why: list[str],
+    default: Role = "sensitive",
+    measured: FoundMeasure | None = None,
+) -> Proposal:
+    """A column to publish, in the role that its name or its values suggest."""
+    named = column_names.kind_of(c.name)
+    made = Proposal(c.name, default, kind, keys.keys, notes=keys.notes)
+    if measured is not None and (named is None or named.role == "sensitive"):
+        by = "its name" if measured.is_spelled else "its name and its range"
+        why = [*why, f"{measured.measure.title} in {measured.unit.unit}, by {by}.", MEASURED]
+        if measured.unit.cuts:
+            why.append(f"Edges: {measured.measure.source}.")
+        rank = (NAMED, 3, measured.rank, c.missing)
+        made = replace(made, role="sensitive", measure=measured.measure.name, beside=measured.measure.beside)
+    elif named is not None:
+        usual = (
+            10 * c.largest // c.rows if kind in ("category", "boolean") else 0
+        )  # the more there is to tell, the better
+        why, rank = [*why, named.why], (NAMED, named.rank, usual, c.missing)
+        made = replace(made, role=named.role, offer=named.finer, once=named.once)
     else:
-        role, rank = default, UNSURE
-        why = [*why, "The name does not suggest a role: decide."]
-    if role == "sensitive" and kind in ("category", "boolean"):
-        keys = {**keys, "diversity": '{ kind = "distinct", l = 2 }'}
-    return Proposal(c.name, role, kind, keys, tuple(why), rank=(rank, 0))
+        why, rank = [*why, DECIDE], (UNSURE, 0, 0, c.missing)
+    return replace(made, why=tuple(why), rank=rank)
 
 
 def _with_figures(proposal: Proposal, c: ColumnFigures) -> Proposal:
@@ -332,37 +393,3 @@ def _with_figures(proposal: Proposal, c: ColumnFigures) -> Proposal:
 
 def _article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-
-
-# -- the table as a whole ------------------------------------------------------------------------------------------
-
-
-def _once(proposals: list[Proposal]) -> list[Proposal]:
-    """Age is published once, and a date of birth only where there is no age; so is one of several diagnoses."""
-    first: dict[str, str] = {}
-    for p in sorted(proposals, key=lambda p: p.rank):
-        first.setdefault(p.once, p.name)
-    return [
-        replace(p, role="withheld", offer=p.role, why=(*p.why, AGAIN.format(once=p.once)))
-        if p.once and p.name != first[p.once]
-        else p
-        for p in proposals
-    ]
-
-
-def _limited(proposals: list[Proposal]) -> tuple[Proposal, ...]:
-    """Not more than can be published well: those first whose names say what they are."""
-    kept = set()
-    for role, most in (("quasi-identifier", MOST_QUASI), ("sensitive", MOST_SENSITIVE)):
-        ranked = sorted((p for p in proposals if p.role == role), key=lambda p: p.rank[0])
-        kept |= {p.name for p in ranked[:most]}
-    seen: set[str] = set()
-    result = []
-    for p in proposals:
-        published = p.role in ("quasi-identifier", "sensitive")
-        if published and (p.name not in kept or folded(p.name) in seen):
-            p = replace(p, role="withheld", offer=p.role, why=(*p.why, OVER))
-        elif published:
-            seen.add(folded(p.name))
-        result.append(p)
-    return tuple(result)

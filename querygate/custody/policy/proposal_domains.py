@@ -1,7 +1,8 @@
-"""Public-looking domains, grids and cuts for a proposed policy, as they stand in its file.
+"""Public-looking domains, bins, guards and cuts for a proposed policy, as they stand in its file.
 
-The least and the greatest value of a column belong to people, so a domain never ends on them: ends are rounded outward
-by at least a part of the span, to few digits. Zero is an end of its own: what cannot be negative begins there.
+The least and the greatest value of a column belong to people, so a domain never follows them closely: it is what a
+measure can be at all, or ends on a round number well outside. Bins and guards follow the spread of the column, which is
+no one person's.
 """
 
 from __future__ import annotations
@@ -9,16 +10,41 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from querygate.core.column_figures import ColumnFigures
 from querygate.core.timestamps import DAY_US
-from querygate.custody.policy.column_names import QUANTITIES
-from querygate.custody.policy.identifier_signs import words_of
-from querygate.custody.policy.public_edges import round_step
+from querygate.custody.policy.measures import FoundMeasure
+from querygate.custody.policy.public_edges import exact, round_step
 from querygate.custody.policy.toml_reader import EPOCH
 
-MARGIN = 0.05
+BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 10, 4
+"""A median is known to a bin, and a class mean to a few guards over its people: both must be less than a fifth of the
+standard deviation for a paper to print them.
+"""
+
+MOST_BINS = 20_000
+"""Of a domain far wider than the spread."""
+
+UNITS = 2**34
+"""Sums are counted in whole units, of which a domain has so many: no guard is narrower than one."""
+
+ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+"""Leading digits of a round number."""
+
+AGE_CUTS = (18, 25, 35, 45, 55, 65, 75, 85)
+"""Of age: majority, and the bands of most papers."""
+
+Domain = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of a column as the file has them, and what is said beside some of them."""
+
+    keys: dict[str, str]
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def toml_text(value: str) -> str:
@@ -34,44 +60,104 @@ def toml_list(items: Iterable[str]) -> str:
     return f"[{', '.join(items)}]"
 
 
-def domain_of(name: str, low: float, high: float, *, whole: bool) -> tuple[tuple[float, float], bool]:
-    """A domain for a number column, and whether it is the usual one of a quantity that the name speaks of."""
-    for pattern, least, most in QUANTITIES:
-        # A usual domain far wider than the data would make a guard that the data cannot keep.
-        if (
-            re.search(pattern, words_of(name))
-            and (least < low or least == 0 <= low)
-            and high < most
-            and high - low > (most - least) / 5
-        ):
-            return (least, most), True
-    return rounded_outward(low, high, whole=whole), False
+# -- numbers -------------------------------------------------------------------------------------------------------
 
 
-def rounded_outward(low: float, high: float, *, whole: bool = False) -> tuple[float, float]:
-    """Ends with few digits, outside the data by a part of its span.
+def round_domain(low: float, high: float) -> Domain:
+    """Round ends well outside the values. From 0 where it cannot be negative, unless all values are far from it.
 
-    >>> rounded_outward(72, 226, whole=True), rounded_outward(0, 17), rounded_outward(0.31, 0.92)
-    ((60, 240), (0.0, 18.0), (0.26, 0.96))
+    >>> round_domain(3, 971), round_domain(-40.5, 3.25), round_domain(1995, 2003), round_domain(0.31, 0.92)
+    ((0, 1000), (-50, 4), (1990, 2010), (0, 1))
     """
-    span = (high - low) or max(abs(high), 1.0)
-    step = round_step(0.0, span * 2.5, whole=whole)  # near a twentieth of the span
-    first = math.floor((low - MARGIN * span) / step)
-    last = math.ceil((high + MARGIN * span) / step)
-    if low >= 0 and first < 0:
-        first = 0
-    ends = [_times(first, step), _times(last, step)]
-    return ends[0], ends[1]
+    if high > 0 and low > high / 2 and high - low < high / 4:
+        step = exact(round_step(0, max((high - low) * 0.75, high / 200), whole=False, parts=1))
+        first, last = math.ceil(exact(low) / step) - 1, math.floor(exact(high) / step) + 1
+        return _plain(float(first * step)), _plain(float(last * step))
+    if high < 0 and high < low / 2:
+        least, most = round_domain(-high, -low)
+        return -most, -least
+    return (-_above(-low) if low < 0 else 0), (_above(high) if high > 0 else 0 if low < 0 else 1)
 
 
-def _times(number: int, step: float) -> float:
-    """number * step, without the dust of floating point."""
-    return number * step if isinstance(step, int) else float(f"{number * step:.12g}")
+def _above(value: float) -> float:
+    """The next round number."""
+    power = exact(float(f"1e{math.floor(math.log10(value))}"))
+    return next(_plain(float(exact(lead) * power)) for lead in (*ROUND, 15, 20) if exact(lead) * power > exact(value))
 
 
-def number_keys(domain: tuple[float, float], *, whole: bool) -> dict[str, str]:
-    ends = [int(end) if whole else float(end) for end in domain]
-    return {"domain": f"[{ends[0]}, {ends[1]}]"}
+def _plain(value: float) -> float:
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
+
+
+def number_keys(c: ColumnFigures, found: FoundMeasure | None, *, whole: bool) -> Keys:
+    """Domain, bins and guard of a sensitive number, fitted to its spread and its resolution."""
+    low, high = c.low or 0.0, c.high or 0.0
+    domain = found.unit.domain if found else round_domain(low, high)
+    deviation = c.spread or (high - low) / 6 or (domain[1] - domain[0]) / 10
+    finest = max(c.step, (domain[1] - domain[0]) / MOST_BINS, 1.0 if whole else 0.0)
+    cuts = found.unit.cuts if found else ()
+    bins = _fitting(round_step(0.0, deviation, whole=whole, parts=BINS_IN_DEVIATION), domain[0], cuts, finest)
+    guard = float(round_step(0.0, deviation, whole=whole, parts=GUARDS_IN_DEVIATION))
+    twice = 2 * c.step if 2 * c.step <= deviation / 2 else c.step
+    guard = max(guard, twice, bins, max(map(abs, domain)) / UNITS)
+    notes = {
+        "bins": f"{bins / deviation:.2g} standard deviations" + (_told_cuts(bins, domain[0], cuts) if cuts else ""),
+        "guard": f"{guard / deviation:.2g} standard deviations"
+        + (f", {guard / c.step:,.3g} times the resolution" if c.step and guard > c.step else ""),
+    }
+    if found:
+        notes["domain"] = f"what {_lowered(found.measure.title)} can be"
+    keys = {
+        "domain": toml_list(_shown(end, whole=whole) for end in domain),
+        "bins": _shown(bins, whole=whole),
+        "guard": _shown(guard, whole=whole),
+    }
+    title = {"title": toml_text(f"{found.measure.title}, {found.unit.unit}")} if found else {}
+    return Keys(title | keys, notes)
+
+
+def _fitting(width: float, low: float, cuts: tuple[float, ...], finest: float) -> float:
+    """The width, or the next finer one at whose steps all cuts are; not finer than values are told apart."""
+    power = math.floor(math.log10(width))
+    finer = [m * 10.0**n for n in (power, power - 1, power - 2) for m in (5, 2, 1)]
+    for one in (width, *(one for one in finer if one < width)):
+        if one >= finest and not any(
+            (exact(float(cut)) - exact(float(low))) % exact(float(f"{one:.12g}")) for cut in cuts
+        ):
+            return float(f"{one:.12g}")
+    return float(f"{max(width, finest):.12g}")
+
+
+def _told_cuts(bins: float, low: float, cuts: tuple[float, ...]) -> str:
+    told = [cut for cut in cuts if not (exact(float(cut)) - exact(float(low))) % exact(bins)]
+    return f"; edges at {', '.join(f'{cut:g}' for cut in told)}" if told else ""
+
+
+def _lowered(title: str) -> str:
+    return title if title[:2].isupper() or title[1:2].isupper() else title[0].lower() + title[1:]
+
+
+def _shown(value: float, *, whole: bool) -> str:
+    return str(math.ceil(value)) if whole else repr(float(f"{value:.12g}"))
+
+
+def age_keys(*, whole: bool) -> Keys:
+    keys = {"domain": "[0, 120]", "grid": "1", "cuts": toml_list(map(str, AGE_CUTS))}
+    if not whole:
+        keys = {"domain": "[0.0, 120.0]", "grid": "1.0", "cuts": toml_list(f"{cut}.0" for cut in AGE_CUTS)}
+    return Keys(keys, {"domain": "what an age can be", "cuts": "majority, and the bands of most papers"})
+
+
+def year_keys(low: int, high: int, every: int = 10) -> Keys:
+    """Domain, grid and cuts of a calendar year: whole decades, or single years."""
+    first, last = (low - 1) // 10 * 10, -(-(high + 1) // 10) * 10
+    every = every if last - first <= 20 else 10
+    cuts = list(range(first + every, last, every))
+    keys = {"domain": toml_list((str(first), str(last))), "grid": "1"}
+    return Keys(keys | ({"cuts": toml_list(map(str, cuts))} if cuts else {}), {"domain": "whole decades"})
+
+
+# -- dates ---------------------------------------------------------------------------------------------------------
 
 
 def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]:
@@ -89,10 +175,31 @@ def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]
         first, last = first // 10 * 10 or 1, min(9999, -(-last // 10) * 10)
     days = 365 if yearly or every == 10 else 30
     cuts = [year for year in range(first + 1, last) if year % every == 0]
-    grid = str(days) if kind == "date" else f'"{days}d"'
-    return {"domain": toml_list(_start(kind, y) for y in (first, last)), "grid": grid} | (
+    return {"domain": toml_list(_start(kind, y) for y in (first, last)), "grid": _days(kind, days)} | (
         {"cuts": toml_list(_start(kind, y) for y in cuts)} if cuts else {}
     )
+
+
+def sensitive_date_keys(kind: str, low: int, high: int) -> dict[str, str]:
+    """The same of a sensitive date: bins of a month, told apart by a season at best."""
+    keys = date_keys(kind, low, high, yearly=False)
+    return {"domain": keys["domain"], "bins": _days(kind, 30), "guard": _days(kind, 90)}
+
+
+def day_of(digits: float) -> int | None:
+    """The day that eight digits write, as days since 1970-01-01.
+
+    >>> day_of(20240131), day_of(20240231)
+    (19753, None)
+    """
+    try:
+        return datetime.datetime.strptime(f"{int(digits):08d}", "%Y%m%d").toordinal() - EPOCH
+    except ValueError:
+        return None
+
+
+def _days(kind: str, days: int) -> str:
+    return str(days) if kind == "date" else f'"{days}d"'
 
 
 def _start(kind: str, year: int) -> str:

@@ -9,18 +9,11 @@ from textwrap import wrap
 from querygate.core.count_text import counted
 from querygate.custody.policy.proposal import Proposal
 from querygate.custody.policy.proposal_domains import toml_text
+from querygate.custody.policy.proposal_form import Form
 from querygate.custody.policy.proposal_person import PersonProposal, person_lines
 from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110
-
-VIEWS = (
-    "For counts, prevalences and means by a few columns at a time, publish views in place of classes: answers are much "
-    "narrower at the same k. What is lost: statistics about two sensitive columns at once, unless `linked` names them, "
-    "of lists of codes all but the groups that `views.codes` names, and hierarchies. `querygate policy "
-    "preview` compares both."
-)
-"""Of the other way to publish, which is one edit away."""
 
 
 def dataset_name(source: str) -> str:
@@ -34,12 +27,13 @@ def dataset_name(source: str) -> str:
     return re.sub(r"^[^a-z]+", "", words).strip("_")[:63] or "dataset"
 
 
-def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int, person: PersonProposal) -> str:
+def write_policy(dataset: str, rows: int, form: Form, k: int, person: PersonProposal) -> str:
     """The text of the file."""
-    lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}", *person_lines(person, rows)]
-    for proposal in proposals:
+    lines = [*_head(rows, form.columns), f"dataset = {toml_text(dataset)}", f"k = {k}", *person_lines(person, rows)]
+    for proposal in form.columns:
         lines += ["", *_column(proposal)]
-    lines += ["", *_comment(VIEWS), "# [views]", '# mode = "auto"']
+    for comment, table in form.tables:
+        lines += [*([""] if not table or table[0].startswith("[") else []), *_comment(comment), *table]
     return "\n".join(lines) + "\n"
 
 
@@ -73,7 +67,8 @@ def _column(proposal: Proposal) -> Iterator[str]:
     offered = {"role": toml_text(proposal.offer)} if proposal.offer else {}
     offered |= {"type": toml_text(proposal.type)} if proposal.type else {}
     for key, value in (offered | proposal.keys).items():
-        yield f"{'' if published else '# '}{key} = {value}"
+        beside = f"  # {proposal.notes[key]}" if key in proposal.notes else ""
+        yield f"{'' if published else '# '}{key} = {value}{beside}"
 
 
 def _comment(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The path of a proposal: look over a source, propose a role and a domain for each column."""
+"""The path of a proposal: look over a source, propose a role and a domain for each column, and how to publish them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from querygate.core.column_figures import Surveyor
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposal import Proposal, choose_k, propose
+from querygate.custody.policy.proposal import Proposal, choose_k
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
+from querygate.custody.policy.proposal_form import choose_form
 from querygate.custody.policy.proposal_person import for_several_rows, propose_person
+from querygate.custody.policy.proposal_table import propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +39,6 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     columns = propose(figures, k)
     if person.people < rows:
         columns = tuple(for_several_rows(columns))
+    form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=person.people < rows)
     dataset = dataset_name(name)
-    return DraftedPolicy(write_policy(dataset, rows, columns, k, person), dataset, k, rows, columns)
+    return DraftedPolicy(write_policy(dataset, rows, form, k, person), dataset, k, rows, form.columns)

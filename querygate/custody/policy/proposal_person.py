@@ -13,6 +13,9 @@ from querygate.custody.policy.proposal_domains import toml_text
 LISTS = "People have several rows, and code lists are protected by counting records: provide one row per person."
 
 
+_ORDER = (KeyName.PERSON, KeyName.ANY, None)
+
+
 @dataclass(frozen=True, slots=True)
 class PersonProposal:
     """The column and how many people it tells apart; no column where none has a value in every row."""
@@ -22,7 +25,7 @@ class PersonProposal:
 
 
 def propose_person(figures: Sequence[ColumnFigures], proposals: Sequence[Proposal]) -> PersonProposal:
-    """A key whose name speaks of people comes first, then one that has another value in every row."""
+    """A key whose name speaks of people comes first, then any other key, then what has another value in every row."""
     rows = figures[0].rows if figures else 0
     roles = {proposal.name: proposal.role for proposal in proposals}
     found = [
@@ -30,7 +33,7 @@ def propose_person(figures: Sequence[ColumnFigures], proposals: Sequence[Proposa
         for c in figures
         if roles[c.name] == "identifier" and not c.missing and (key_name(c.name) is not None or c.distinct == rows)
     ]
-    best = min(found, key=lambda c: (key_name(c.name) is not KeyName.PERSON, -c.distinct), default=None)
+    best = min(found, key=lambda c: (_ORDER.index(key_name(c.name)), -c.distinct), default=None)
     return PersonProposal("", rows) if best is None else PersonProposal(best.name, best.distinct)
 
 

@@ -11,10 +11,12 @@ import pytest
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposal import MOST_QUASI, choose_k, propose
-from querygate.custody.policy.proposal_domains import date_keys, rounded_outward, toml_text
+from querygate.custody.policy.proposal import choose_k
+from querygate.custody.policy.proposal_domains import date_keys, round_domain, toml_text
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
+from querygate.custody.policy.proposal_form import choose_form
 from querygate.custody.policy.proposal_person import PersonProposal, propose_person
+from querygate.custody.policy.proposal_table import MOST_CATEGORIES, MOST_NUMBERS, MOST_QUASI, propose
 
 ROWS = 1000
 
@@ -23,6 +25,8 @@ def figures(name, *, kind="", distinct=500, low=None, high=None, values=(), miss
     known = ROWS - missing
     also = {"integer": ("integer", "number"), "date": ("date", "timestamp"), "": ()}.get(kind, (kind,))
     more.setdefault("largest", max((n for _, n in values), default=known // max(1, distinct)))
+    if kind in ("integer", "number") and low is not None:
+        more = {"middle": (low + high) / 2, "spread": (high - low) / 6} | more
     return ColumnFigures(
         name, ROWS, missing, len(values) or distinct, dict.fromkeys(also, known), low, high, tuple(values), **more
     )
@@ -33,21 +37,34 @@ def only(column, k=10):
     return proposal
 
 
+def text_of(columns, k=10, person=None, *, several_rows=False):
+    """The file that proposes these columns."""
+    form = choose_form(propose(columns, k), {c.name: c for c in columns}, k, several_rows=several_rows)
+    return write_policy("t", ROWS, form, k, person or PersonProposal("", ROWS))
+
+
 SEX = figures("sex", values=[("F", 480), ("M", 520)])
 AGE = figures("age", kind="integer", distinct=90, low=1, high=97)
+SBP = figures("sbp", kind="integer", distinct=120, low=76, high=226, middle=120, spread=18)
+DIGITS = figures(
+    "seen", kind="integer", distinct=300, low=20_090_131, high=20_101_231, matches={"compact date": 1.0}
+)  # fmt: skip
 
 
-def test_age_is_cut_at_decades():
-    found = only(AGE)
-    assert (found.role, found.type, found.keys["domain"]) == ("quasi-identifier", "integer", "[0, 120]")
-    assert found.keys["cuts"].startswith("[10, 20")
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_age_is_cut_at_majority_and_the_bands_of_papers(kind):
+    found = only(figures("age", kind=kind, distinct=90, low=1, high=97))
+    assert (found.role, found.type, tomllib.loads(f"x = {found.keys['domain']}")["x"]) == (
+        "quasi-identifier", kind, [0, 120],
+    )  # fmt: skip
+    assert tomllib.loads(f"x = {found.keys['cuts']}")["x"] == [18, 25, 35, 45, 55, 65, 75, 85]
 
 
 def test_a_measured_number_has_a_domain_that_is_nobodys():
     found = only(figures("x17", kind="integer", distinct=180, low=3, high=971))
     domain = tomllib.loads(f"d = {found.keys['domain']}")["d"]
     assert found.role == "sensitive"
-    assert domain == [0, 1050]
+    assert domain == [0, 1000]
 
 
 def test_a_known_quantity_has_its_usual_domain_where_the_data_fits():
@@ -77,15 +94,24 @@ def test_values_of_few_records_are_not_written():
         (figures("constant", values=[("a", ROWS)]), "withheld"),
         (figures("empty", distinct=0, missing=ROWS), "withheld"),
         (figures("place", distinct=800, words=1.5), "withheld"),
-        (figures("seen", kind="integer", distinct=300, low=2e7, high=2.1e7, matches={"compact date": 1.0}), "withheld"),
+        (DIGITS, "quasi-identifier"),
         (figures("glucose", kind="number", distinct=300, low=2.0, high=30.5, missing=900), "withheld"),
         (figures("cost", kind="number", distinct=300, low=0.0, high=3e4, largest=950), "withheld"),
-        (figures("survey weight", kind="number", distinct=ROWS, low=3e3, high=1.5e5), "sensitive"),
+        (figures("survey weight", kind="number", distinct=ROWS, low=3e3, high=1.5e5), "withheld"),
+        (figures("x9", kind="number", distinct=300, low=0.0, high=1e308), "withheld"),
+        (figures("death", kind="boolean", values=[("0", 700), ("1", 300)]), "sensitive"),
+        (figures("status", values=[("alive", 700), ("dead", 300)]), "sensitive"),
+        (figures("cause_of_death", values=[("heart", 150), ("other", 150)], missing=700), "sensitive"),
+        (figures("death_date", kind="date", distinct=200, low=14_000, high=15_000, missing=300), "sensitive"),
+        (figures("relapse", values=[("none", 600), ("local", 200), ("distant", 200)]), "sensitive"),
+        (figures("futime", kind="integer", distinct=500, low=1, high=4000), "sensitive"),
+        (figures("flavour", values=[("a", 500), ("b", 300), ("c", 200)]), "quasi-identifier"),
         (figures("diabetes", kind="boolean", values=[("No", 800), ("Yes", 200)]), "sensitive"),
         (figures("hypertension", kind="boolean", values=[("no", 700), ("yes", 300)]), "sensitive"),
         (figures("mgus", values=[("absent", 700), ("present", 300)]), "sensitive"),
         (figures("mi", kind="boolean", values=[("no", 970), ("yes", 30)]), "withheld"),
-        (figures("hiv", kind="boolean", values=[("no", 970), ("yes", 30)]), "sensitive"),
+        (figures("hiv", kind="boolean", values=[("no", 850), ("yes", 150)]), "sensitive"),
+        (figures("hiv", kind="boolean", values=[("no", 985), ("yes", 15)]), "withheld"),
         (figures("patient_gender", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
         (figures("q1", values=[("Männlich", 480), ("weiblich", 520)]), "quasi-identifier"),
         (figures("married", kind="boolean", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
@@ -111,11 +137,7 @@ def test_lists_of_codes_are_proposed():
     assert (texts.role, texts.keys) == ("codes", {"system": '"icd9cm"', "separator": '";"'})
     lists = only(figures("dx", distinct=ROWS, words=9.0, matches={"icd10cm by ,": 0.7, "in brackets": 1.0}))
     assert lists.keys == {"system": '"icd10cm"'}
-    policy = parse_policy(
-        write_policy(
-            "t", ROWS, propose([AGE, figures("dx", matches={"icd9cm by |": 1.0})], 10), 10, PersonProposal("", ROWS)
-        )
-    )
+    policy = parse_policy(text_of([AGE, figures("dx", matches={"icd9cm by |": 1.0})]))
     assert policy.column("dx").codes.separator == "|"
 
 
@@ -134,7 +156,7 @@ REPEATED = [("see letter", 500), ("tel 044 123 45 67; patient's daughter", 500)]
 def test_texts_that_many_records_share_are_not_written(column):
     found = only(column)
     assert (found.role, found.offer) == ("withheld", "note")
-    assert "daughter" not in write_policy("t", ROWS, (found,), 10, PersonProposal("", ROWS))
+    assert "daughter" not in text_of([column])
     assert any("list them in `values`" in reason for reason in found.why)
 
 
@@ -155,12 +177,36 @@ def test_other_figures_are_no_telephone_numbers(text):
     assert not re.search(PATTERNS["telephone or fax number"], text)
 
 
-def test_the_file_says_how_to_publish_views_and_is_a_policy_with_them():
-    columns = propose([SEX, AGE, figures("sbp", kind="integer", distinct=120, low=76, high=226)], 10)
-    text = write_policy("t", ROWS, columns, 10, PersonProposal("", ROWS))
-    assert parse_policy(text).views is None
-    assert parse_policy(text.replace("# [views]", "[views]").replace("# mode", "mode")).views is not None
-    assert "two sensitive columns at once" in text.replace("\n# ", " ")
+def test_views_are_proposed_and_pairs_to_link_are_offered():
+    text = text_of([SEX, SBP, AGE, figures("dbp", kind="integer", distinct=90, low=40, high=120)])
+    policy = parse_policy(text)
+    assert policy.views is not None
+    assert (policy.views.frame[0][0], policy.views.spanning) == ("age", (("age", "sex"),))
+    assert policy.answers.min_group == policy.k == 10
+    assert parse_policy(text.replace("# linked", "linked")).views.linked == (("sbp", "dbp"),)
+
+
+@pytest.mark.parametrize(
+    ("columns", "several_rows"),
+    [
+        ([AGE, SBP], True),
+        ([AGE, SBP, figures("dx", matches={"icd9cm by ;": 1.0})], False),
+        ([AGE, SBP, figures("diag", distinct=400, matches={"icd10cm": 1.0})], False),
+        ([figures("zip", kind="integer", distinct=300, low=1001, high=99_950), SBP], False),
+    ],
+    ids=["several rows", "lists of codes", "diagnoses", "only a postcode"],
+)
+def test_what_views_do_not_have_is_published_as_classes(columns, several_rows):
+    policy = parse_policy(text_of(columns, several_rows=several_rows))
+    assert policy.views is None
+    assert policy.anonymise.class_moments == ("none" if several_rows else "rounded")
+    assert policy.column("sbp").bins == policy.column("sbp").guard == 5
+    assert not policy.warnings
+
+
+def test_a_postcode_is_left_out_of_views():
+    text = text_of([AGE, figures("zip", kind="integer", distinct=300, low=1001, high=99_950)])
+    assert parse_policy(text).column("zip").role == "withheld"
 
 
 def test_identifiers_inside_texts_are_told():
@@ -180,10 +226,22 @@ def test_age_is_published_once():
 def test_not_more_is_published_than_can_be_published_well():
     many = [figures(f"x{i}", values=[("a", 500), ("b", 300), ("c", 200)]) for i in range(20)]
     found = propose([*many, SEX], 10)
-    published = [p.name for p in found if p.role == "quasi-identifier"]
-    assert len(published) == MOST_QUASI
-    assert "sex" in published  # its name says what it is
-    assert found[15].offer == "quasi-identifier"
+    assert [p.name for p in found if p.role == "quasi-identifier"] == ["sex"]  # its name says what it is
+    assert len([p for p in found if p.role == "sensitive"]) == MOST_CATEGORIES
+    assert found[15].offer == "sensitive"
+    assert len([p for p in propose(many, 10) if p.role == "quasi-identifier"]) == MOST_QUASI  # one is needed
+
+
+def test_what_researchers_ask_for_comes_first():
+    """Not what comes first in the file: five names of demographic columns, and more measures than there is room for."""
+    names = ("workclass", "marital_status", "education", "race", "sex")
+    quasi = [figures(name, values=[("a", 500), ("b", 300), ("c", 200)]) for name in names]
+    pulse = [figures(f"lab{i}", kind="integer", distinct=90, low=40, high=130) for i in range(8)]
+    found = propose([*quasi, *pulse, AGE, SBP], 10)
+    published = {role: {p.name for p in found if p.role == role} for role in ("quasi-identifier", "sensitive")}
+    assert published["quasi-identifier"] == {"age", "sex", "race", "education"}
+    assert "sbp" in published["sensitive"]
+    assert len(published["sensitive"]) == MOST_NUMBERS
 
 
 @pytest.mark.parametrize(
@@ -201,15 +259,15 @@ def test_a_person_is_proposed(columns, person, people):
     found = propose_person(columns, propose(columns, 10))
     assert (found.column, found.people) == (person, people)
     zipped = figures("zip", kind="integer", distinct=300, low=1001, high=99_950)
-    policy = parse_policy(write_policy("t", ROWS, propose([zipped, *columns], 10), 10, found))
+    policy = parse_policy(text_of([zipped, *columns], person=found))
     assert policy.person == person
 
 
 def test_the_file_is_a_policy():
     columns = [SEX, AGE, figures('a "b"\n', values=[("x", 500), ("y\x7f", 500)]), figures("note", words=12.0)]
-    text = write_policy("study", ROWS, propose(columns, 10), 10, PersonProposal("", ROWS))
+    text = text_of(columns)
     policy = parse_policy(text)
-    assert (policy.dataset, policy.k, policy.column("sex").values) == ("study", 10, ("F", "M"))
+    assert (policy.dataset, policy.k, policy.column("sex").values) == ("t", 10, ("F", "M"))
     assert policy.column('a "b"\n').values == ("x", "y\x7f")
     assert "Found: note is likely free text." in text
     offered = parse_policy(text.replace('role = "withheld"\n# role = "note"', 'role = "note"'))
@@ -225,9 +283,12 @@ def test_the_dataset_is_named_after_its_source(source, name):
     assert dataset_name(source) == name
 
 
-@pytest.mark.parametrize(("low", "high"), [(72, 226), (0, 17), (-40.5, 3.25), (1e-9, 3e-9), (5, 5), (1e12, 1.5e12)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(72, 226), (0, 17), (-40.5, 3.25), (1e-9, 3e-9), (5, 5), (1e12, 1.5e12), (74, 90), (0, 12), (-9, -8), (0, 0)],
+)
 def test_domains_are_rounded_outward(low, high):
-    ends = rounded_outward(low, high)
+    ends = round_domain(low, high)
     assert ends[0] < low or ends[0] == low == 0
     assert ends[1] > high
     assert [float(f"{end:.3g}") for end in ends] == list(ends)  # few digits

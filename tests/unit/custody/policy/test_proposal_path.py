@@ -36,6 +36,7 @@ def test_a_draft_is_published_as_it_stands(source, tmp_path):
     report = put(opened, drafted.text, source)
     assert report.measured.k >= drafted.k == 10
     assert report.rows == drafted.rows
+    assert not report.warnings
     assert report.classes > 10
     (row,) = ask(opened, f"SELECT COUNT(*) AS n FROM {drafted.dataset}", drafted.dataset)
     assert row["n"]["low"] == row["n"]["high"] == drafted.rows
@@ -72,7 +73,7 @@ def test_roles_of_a_survey(tmp_path):
         "BPSysAve": "sensitive",
         "Weight": "sensitive",
         "Diabetes": "sensitive",
-        "WTINT2YR": "sensitive",
+        "WTINT2YR": "withheld",
     }
 
 
@@ -89,7 +90,8 @@ def test_roles_of_a_register(tmp_path):
         "remarks": "free text",
     }
     policy = parse_policy(drafted.text)
-    assert policy.column("zipcode").hierarchy.preset == "digits"
+    assert policy.column("zipcode").role == "withheld"  # views have no hierarchies
+    assert '# hierarchy = "digits"' in drafted.text
     assert "contain a telephone or fax number" in drafted.text
 
 
@@ -101,7 +103,7 @@ def test_roles_of_claims(tmp_path):
     assert policy.column("dgns_cd_1").hierarchy.preset == "icd9cm"
     assert policy.column("dgns_cd_2").role == "withheld"  # one diagnosis is enough to begin with
     assert policy.column("state_code").type == "category"
-    assert policy.column("from_dt").role == "withheld"
+    assert policy.column("from_dt").type == "date"  # written as eight digits
     assert policy.column("admitted").type == "timestamp"
 
 

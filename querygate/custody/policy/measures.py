@@ -1,0 +1,94 @@
+"""Measures of medicine, recognised by the name, the unit and the range of a column: the list in data/measures.toml.
+
+The list gives what is public about a measure: which values are possible, and the limits that readers ask about. The
+unit is the one that the name spells, or else the one in which the median of the column would be an ordinary one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+from querygate.core.column_figures import ColumnFigures
+from querygate.custody.policy.identifier_signs import words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A measure in one unit. `median` is between which numbers that of a population lies."""
+
+    unit: str
+    median: tuple[float, float]
+    domain: tuple[float, float]
+    cuts: tuple[float, ...] = ()
+    spelled: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`beside` is another measure that analysts lay beside it."""
+
+    name: str
+    title: str
+    names: str
+    source: str
+    units: tuple[Unit, ...]
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMeasure:
+    """What a column measures, and in which unit. `rank` is its place among what papers ask for."""
+
+    measure: Measure
+    unit: Unit
+    is_spelled: bool
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    asked: tuple[str, ...]
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+
+
+@cache
+def _read() -> _List:
+    raw = tomllib.loads(files("querygate.custody.policy").joinpath("data/measures.toml").read_text(encoding="utf-8"))
+    asked = tuple(raw.pop("asked"))
+    found = {}
+    for name, entry in raw.items():
+        units = tuple(
+            Unit(
+                one["unit"], tuple(one["median"]), tuple(one["domain"]), tuple(one.get("cuts", ())),
+                one.get("spelled", ""),
+            )
+            for one in entry["units"]
+        )  # fmt: skip
+        found[name] = Measure(name, entry["title"], entry["names"], entry["source"], units, entry.get("with", ""))
+    return _List(asked, found)
+
+
+def measures() -> tuple[Measure, ...]:
+    """Every measure, in the order of the list."""
+    return tuple(_read().measures.values())
+
+
+def measure_of(column: ColumnFigures) -> FoundMeasure | None:
+    """The measure that a column is of; None where the name speaks of none, or the values do not fit into any unit."""
+    words = words_of(column.name)
+    named = next((measure for measure in measures() if re.search(measure.names, words)), None)
+    if named is None or column.middle is None or column.low is None or column.high is None:
+        return None
+    spelled = [unit for unit in named.units if unit.spelled and re.search(unit.spelled, words)]
+    by_range = [unit for unit in named.units if unit.median[0] <= column.middle <= unit.median[1]]
+    unit = next(iter(spelled or by_range), None)
+    if unit is None or not unit.domain[0] <= column.low <= column.high <= unit.domain[1]:
+        return None
+    asked = _read().asked
+    rank = asked.index(named.name) if named.name in asked else len(asked)
+    return FoundMeasure(named, unit, bool(spelled), rank)

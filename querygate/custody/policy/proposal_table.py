@@ -1,0 +1,146 @@
+"""The table as a whole: which of its columns are published. Not more than can be published well, and nothing twice.
+
+Columns that papers ask for most come first. What is left out says why, and is one edit away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from querygate.core.column_figures import ColumnFigures
+from querygate.core.types import Role, folded
+from querygate.custody.policy.column_relations import follows, rank_correlation
+from querygate.custody.policy.proposal import UNSURE, Proposal, propose_columns
+
+MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 4, 6, 6
+"""Quasi-identifiers, and sensitive numbers and categories, that are published. Four quasi-identifiers are two views of
+three columns each; a fifth makes the classes of one of them much larger.
+"""
+
+COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
+"""From which rank correlation on a number repeats another, codes are groups of a number, and a number is another
+reading of the same measure. From which share of wrong guesses that it avoids on, one column tells another.
+"""
+
+NUMBERS = ("integer", "number")
+AGAIN = "Another column already gives the {once}, and the two together would reveal more."
+OVER = (
+    f"Left out: {MOST_QUASI} quasi-identifiers, {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive "
+    "categories are enough to start with."
+)
+SAME_NAME = "Left out: another column has this name, apart from capitals."
+
+
+def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
+    """A proposal for each column, in the order of the source."""
+    figures = {c.name: c for c in columns}
+    return _limited(_unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures))
+
+
+def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
+    """Where no name speaks of what others know, whatever is not known to be sensitive might be it."""
+    if any(p.role == "quasi-identifier" for p in proposals):
+        return proposals
+    return [
+        replace(p, role="quasi-identifier")
+        if p.role == "sensitive" and p.rank[0] == UNSURE and p.type in ("category", "boolean")
+        else p
+        for p in proposals
+    ]
+
+
+def _ranked(proposals: Iterable[Proposal]) -> list[Proposal]:
+    return sorted(proposals, key=lambda p: p.rank)
+
+
+def _once(proposals: list[Proposal]) -> list[Proposal]:
+    """Age is published once, and a date of birth only where there is no age."""
+    first: dict[str, str] = {}
+    for p in _ranked(proposals):
+        if p.is_published:
+            first.setdefault(p.once, p.name)
+    return [
+        p.left_out(AGAIN.format(once=p.once)) if p.is_published and p.once and p.name != first[p.once] else p
+        for p in proposals
+    ]
+
+
+# -- copies ----------------------------------------------------------------------------------------------------------
+
+
+def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures]) -> list[Proposal]:
+    """Of columns that tell nearly the same, the first by rank."""
+    kept: list[Proposal] = []
+    told: dict[str, str] = {}
+    for p in _ranked(proposals):
+        if not p.is_published:
+            continue
+        why = next(filter(None, (_repeated(p, other, figures) for other in kept)), "")
+        if why:
+            told[p.name] = why
+        elif _room(p, kept):
+            kept.append(p)
+    return [p.left_out(told[p.name]) if p.name in told else p for p in proposals]
+
+
+def _repeated(p: Proposal, other: Proposal, figures: Mapping[str, ColumnFigures]) -> str:
+    """Why a column says the same as another; empty where it does not."""
+    ours, theirs = figures[p.name].sample, figures[other.name].sample
+    if ours.size != theirs.size:
+        return ""
+    if other.type in NUMBERS and (p.type in NUMBERS or figures[p.name].all_are("integer")):
+        found = abs(rank_correlation(ours, theirs))
+        what, least = (
+            (f"Another reading of what {other.name} measures", READING)
+            if p.measure and p.measure == other.measure
+            else (f"Nearly a copy of {other.name}", COPY)
+            if p.type in NUMBERS
+            else (f"Groups of {other.name}", CODED)
+        )
+        if found >= least:
+            return f"{what} (rank correlation {found:.2f}): published once."
+    if p.type in NUMBERS:
+        return ""
+    if p.role == other.role == "quasi-identifier" and (found := follows(ours, theirs)) >= TELLING:
+        return f"Tells {other.name} (it avoids {found:.0%} of wrong guesses): published once."
+    found = follows(theirs, ours)
+    return (
+        f"Follows from {other.name} (which avoids {found:.0%} of wrong guesses): published once."
+        if found >= TELLING
+        else ""
+    )
+
+
+# -- how many --------------------------------------------------------------------------------------------------------
+
+
+def _limited(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    kept: list[Proposal] = []
+    for p in _ranked(proposals):
+        if p.is_published and _room(p, kept) and not _is_taken(p, kept):
+            kept.append(p)
+    names = {p.name for p in kept}
+    return tuple(
+        p.left_out(SAME_NAME if _is_taken(p, kept) else OVER) if p.is_published and p.name not in names else p
+        for p in proposals
+    )
+
+
+def _room(p: Proposal, kept: Sequence[Proposal]) -> bool:
+    """Whether one more of its role and sort can be published well."""
+    most = MOST_QUASI if p.role == "quasi-identifier" else MOST_NUMBERS if _is_number(p) else MOST_CATEGORIES
+    alike = [one for one in kept if one.role == p.role and (_is_number(one) == _is_number(p) or _is_quasi(p.role))]
+    return len(alike) < most
+
+
+def _is_taken(p: Proposal, kept: Sequence[Proposal]) -> bool:
+    return any(folded(one.name) == folded(p.name) for one in kept)
+
+
+def _is_number(p: Proposal) -> bool:
+    return p.type not in ("category", "boolean")
+
+
+def _is_quasi(role: Role) -> bool:
+    return role == "quasi-identifier"
