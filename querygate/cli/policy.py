@@ -36,9 +36,9 @@ def policy() -> None:
 def draft(source: str, out: Path | None, form: str) -> None:
     """Propose a policy from a source.
 
-    The draft proposes roles, types and public domains, points out likely identifiers and free text, and gives reasons
-    in comments. Its figures come from the raw data; check every column before you publish. Nothing is published, and no
-    site is needed.
+    The draft proposes roles, types, public domains, bins, guards and views, points out likely identifiers and free
+    text, and gives reasons in comments. It can be published as it stands, but its figures come from the raw data, and
+    only you know what others know: check every column before you publish. Nothing is published, and no site is needed.
     """
     drafted = draft_from(source)
     if out is not None:

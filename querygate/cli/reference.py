@@ -14,6 +14,7 @@ import click
 
 from querygate.cli.commands import main as commands
 from querygate.core.errors import CODES
+from querygate.custody.policy.measures import measures
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
 from querygate.web.pages import SECTIONS, WHO, make_example, make_fields
 from querygate.web.refusal_explanations import EXPLANATIONS
@@ -90,6 +91,21 @@ site. QG900: an internal error.
 """
 
 
+MEASURES = """\
+<!-- Written by `make docs` from querygate/custody/policy/data/measures.toml. -->
+
+# Measures that drafts recognise
+
+[`querygate policy draft`](../how-to/draft-a-policy.md) recognises a number by the name of its column, its unit and its
+range. It takes the domain of the measure, which is public knowledge, and bins that have the cuts among their edges. A
+unit that the name spells (`chol_mgdl`) decides; otherwise the unit in which the median of the column is an ordinary one.
+A column whose values do not fit into the domain is not taken for the measure.
+
+To add one, add a table to `querygate/custody/policy/data/measures.toml`.
+
+"""
+
+
 def make_pages() -> dict[str, str]:
     """Name and text of each generated page."""
     return {
@@ -97,6 +113,7 @@ def make_pages() -> dict[str, str]:
         "http.md": HTTP % make_example("Problem") + "".join(_sections()),
         "settings.md": SETTINGS_PAGE + "".join(map(_setting, SETTINGS)),
         "refusals.md": REFUSALS + "".join(map(_refusal, CODES)),
+        "measures.md": MEASURES + _measures(),
     }
 
 
@@ -184,6 +201,19 @@ def _refusal(code: str) -> str:
         sql = f"-- refused\n{explained.example}\n-- accepted\n{explained.accepted}"
         return text + _block(sql, "sql")
     return text + _block(explained.example)
+
+
+def _measures() -> str:
+    def shown(numbers: Iterable[float]) -> str:
+        return ", ".join(f"{number:,.12g}" for number in numbers)
+
+    rows = (
+        (one.title, unit.unit, " to ".join(shown([end]) for end in unit.median), " to ".join(shown([end]) for end in unit.domain),
+         shown(unit.cuts) or "none", one.source)
+        for one in measures()
+        for unit in one.units
+    )  # fmt: skip
+    return _table(("measure", "unit", "median between", "domain", "cuts", "source of the cuts"), rows)
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -70,7 +70,7 @@ class _Column:
         readable = dict(zip(TYPES, map(int, read), strict=True))
         kind = next((kind for kind in ("number", "date", "timestamp") if known and readable[kind] == known), None)
         values = self._values() if 0 < distinct <= FEW else ()
-        matches, contains, words = self._sampled(patterns)
+        matches, contains, words = self._sampled(patterns, inside=kind is None)
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
             words, self._largest(), *(self._spread(casts["number"]) if kind == "number" else ()),
@@ -113,23 +113,23 @@ class _Column:
         counts = f"SELECT COUNT(*) AS n FROM raw WHERE {self._x} IS NOT NULL GROUP BY {self._x}"
         return int(self._one(f"SELECT COALESCE(MAX(n), 0) FROM ({counts})")[0])
 
-    def _sampled(self, patterns: Mapping[str, str]) -> tuple[dict[str, float], dict[str, float], float]:
-        """Shares of the sampled values that are, and that contain, each pattern; and the mean number of words."""
+    def _sampled(
+        self, patterns: Mapping[str, str], *, inside: bool
+    ) -> tuple[dict[str, float], dict[str, float], float]:
+        """Shares of the sampled values that are, and that contain, each pattern; and the mean number of words. Numbers
+        and dates contain nothing.
+        """
+        calls = ("regexp_full_match", "regexp_matches") if inside else ("regexp_full_match",)
         trimmed = f"TRIM({self._text})"
-        tests = [
-            f"AVG(CAST({call}({trimmed}, ?) AS INTEGER))"
-            for call in ("regexp_full_match", "regexp_matches")
-            for _ in patterns
-        ]
+        tests = [f"AVG(CAST({call}({trimmed}, ?) AS INTEGER))" for call in calls for _ in patterns]
         words = f"AVG(LENGTH({trimmed}) - LENGTH(REPLACE({trimmed}, ' ', '')) + 1)"
-        found = self._one(
-            f"SELECT {', '.join([*tests, words])} FROM sample WHERE {self._x} IS NOT NULL", [*patterns.values()] * 2
-        )
+        wanted = [*patterns.values()] * len(calls)
+        found = self._one(f"SELECT {', '.join([*tests, words])} FROM sample WHERE {self._x} IS NOT NULL", wanted)
         shares = [float(share or 0) for share in found]
         size = len(patterns)
         return (
             dict(zip(patterns, shares[:size], strict=True)),
-            dict(zip(patterns, shares[size : 2 * size], strict=True)),
+            dict(zip(patterns, shares[size : 2 * size], strict=True)) if inside else {},
             shares[-1],
         )
 

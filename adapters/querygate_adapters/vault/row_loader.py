@@ -22,7 +22,9 @@ from querygate_adapters.vault.code_list_rows import CASTS
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column, {c} the day
 # that eight digits write (20240131).
-_COMPACT = "CASE WHEN regexp_full_match({t}, '[0-9]{{8}}') THEN CAST(try_strptime({t}, '%Y%m%d') AS DATE) END"
+_COMPACT = (
+    "CASE WHEN regexp_full_match({t}, '[0-9]{{8}}([.]0)?') THEN CAST(try_strptime(LEFT({t}, 8), '%Y%m%d') AS DATE) END"
+)
 _DAY = "COALESCE(TRY_CAST({x} AS DATE), {c})"
 _CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
 _MOMENT = "TRY_CAST({x} AS TIMESTAMP)"

@@ -109,7 +109,7 @@ PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detecto
     **{f"{system} by {mark}": pattern for (system, mark), pattern in LISTS.items()},
     "in brackets": r"\[.*\]",
     "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
-    "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])",
+    "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:\.0)?",
     "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",
     "missing by name": r"(?i:na|n/a|nan|null|none|nil|missing|unknown|\?|\.|-|-9|-99|-999)",
 }

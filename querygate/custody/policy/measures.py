@@ -81,7 +81,8 @@ def measures() -> tuple[Measure, ...]:
 def measure_of(column: ColumnFigures) -> FoundMeasure | None:
     """The measure that a column is of; None where the name speaks of none, or the values do not fit into any unit."""
     words = words_of(column.name)
-    named = next((measure for measure in measures() if re.search(measure.names, words)), None)
+    plain = re.sub(r"(?<=[a-z])[0-9]+\b", "", words)  # sbp1 and sbp2 are readings
+    named = next((one for text in (words, plain) for one in measures() if re.search(one.names, text)), None)
     if named is None or column.middle is None or column.low is None or column.high is None:
         return None
     spelled = [unit for unit in named.units if unit.spelled and re.search(unit.spelled, words)]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from querygate.core.column_figures import ColumnFigures
+from querygate.core.count_text import counted
 from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
@@ -34,6 +35,10 @@ FEW = 50
 
 CODED = 12
 """Whole numbers of so few values are taken for codes."""
+
+COMMON, SEVERAL = 20, 12
+"""A value of a quasi-identifier that k people of either sex have in each of ten age bands; and values that a view asks
+about one by one."""
 
 MANY = 500
 """Values from which a category needs a hierarchy."""
@@ -301,20 +306,37 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     rare = sum(1 for _, n in c.values if n < k)
     if c.values and rare == c.distinct:
         return Proposal(c.name, "withheld", why=(f"None of its values has {k} records.",))
-    keys, why = {}, []
-    if c.distinct <= FEW and not rare:
-        keys["values"] = toml_list(toml_text(value) for value, _ in c.values)
-    else:
-        keys["rare"] = toml_text(OTHER)
-        why.append(
-            f"Values that fewer than {k} people have are published together, as {OTHER!r}"
-            + (f": {rare} of its values have fewer than {k} records." if rare else ".")
-        )
+    why = []
     if c.all_are("integer"):
         why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")
     sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
-    found = _published(c, "category", Keys(keys), why, "quasi-identifier" if sexes else "sensitive")
+    found = _published(c, "category", Keys({}), why, "quasi-identifier" if sexes else "sensitive")
+    told = _values(c, k, found.role)
+    found = replace(found, keys=told.keys, why=(*found.why, *told.notes.values()))
+    if found.role == "quasi-identifier" and c.distinct > SEVERAL:
+        sure, kind, *rest = found.rank
+        found = replace(found, rank=(sure, kind + MANY, rest[0], rest[1]))  # those of few values tell more
     return _unless_alike(found, c, k)
+
+
+def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
+    """Which values of a category are told by name: those of k records; of what classes are made of, of many more."""
+    least = max(k, min(COMMON * k, c.rows // 50)) if role == "quasi-identifier" else k
+    common = [value for value, n in c.values if n >= least]
+    few = len(c.values) - len(common)
+    if common and not few and len(common) <= FEW:
+        return Keys({"values": toml_list(map(toml_text, common))})
+    if role != "quasi-identifier" or not common:
+        told = f": {few} of its values have fewer than {least} records." if few else "."
+        note = f"Values that fewer than {least} people have are published together, as {OTHER!r}{told}"
+        return Keys({"rare": toml_text(OTHER)}, {"rare": note})
+    other = next((value for value in common if value.strip().lower() == OTHER), OTHER)
+    note = (
+        f"{counted(few, 'value')} with fewer than {least} records: published together as {other!r}, since classes by "
+    )
+    note += "age and sex would hide them one by one."
+    keys = {"values": toml_list(map(toml_text, common)), "rare": toml_text(other)}
+    return Keys(keys, {"rare": note} if few else {})
 
 
 def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
