@@ -66,11 +66,12 @@ def _lambda(part: Ints, value: Ints) -> float:
 def _parts(numbers: Floats) -> Ints:
     """The values, or parts of about equal size in their order."""
     values, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    most = min(MOST_PARTS, numbers.size // RECORDS_A_PART)
-    if values.size <= MOST_PARTS:
-        return place
-    before = np.cumsum(counts) - counts
-    return np.unique((before * most // numbers.size)[place], return_inverse=True)[1]
+    found: Ints = place
+    if values.size > MOST_PARTS:
+        most = min(MOST_PARTS, numbers.size // RECORDS_A_PART)
+        before = np.cumsum(counts) - counts
+        found = np.unique((before * most // numbers.size)[place], return_inverse=True)[1]
+    return found
 
 
 def _mean_ranks(numbers: Floats) -> Floats:

@@ -36,9 +36,9 @@ FEW = 50
 CODED = 12
 """Whole numbers of so few values are taken for codes."""
 
-COMMON, SEVERAL = 20, 12
-"""A value of a quasi-identifier that k people of either sex have in each of ten age bands; and values that a view asks
-about one by one."""
+COMMON, SEVERAL = 50, 12
+"""A value of a quasi-identifier is told by name if so many times k people have it: about k in most cells of age and sex
+by another category. A view asks about values one by one up to so many."""
 
 MANY = 500
 """Values from which a category needs a hierarchy."""

@@ -54,8 +54,8 @@ def choose_form(
         why = "views have no lists of codes and no hierarchies yet"
     small = ("Groups that cannot have k records are not shown.", ("[answers]", f"min_group = {k}"))
     if not why:
-        columns = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
-        bridged = bridge(columns, figures)
+        plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
+        bridged = bridge(plain, figures)
         views = (SHARP, ("[views]", 'mode = "auto"'))
         return Form(bridged.columns, (small, views, *bridged.preferred, *_linked(bridged.columns)))
     columns = tuple(map(_of_classes, proposals))
