@@ -98,8 +98,8 @@ MEASURES = """\
 
 [`querygate policy draft`](../how-to/draft-a-policy.md) recognises a number by the name of its column, its unit and its
 range. It takes the domain of the measure, which is public knowledge, and bins that have the cuts among their edges. A
-unit that the name spells (`chol_mgdl`) decides; otherwise the unit in which the median of the column is an ordinary one.
-A column whose values do not fit into the domain is not taken for the measure.
+unit that the name spells (`chol_mgdl`) decides; otherwise the unit in which the median of the column is an ordinary
+one. A column whose values do not fit into the domain is not taken for the measure.
 
 To add one, add a table to `querygate/custody/policy/data/measures.toml`.
 
@@ -204,12 +204,12 @@ def _refusal(code: str) -> str:
 
 
 def _measures() -> str:
-    def shown(numbers: Iterable[float]) -> str:
-        return ", ".join(f"{number:,.12g}" for number in numbers)
+    def shown(numbers: Iterable[float], between: str) -> str:
+        return between.join(f"{number:,.12g}" for number in numbers)
 
     rows = (
-        (one.title, unit.unit, " to ".join(shown([end]) for end in unit.median), " to ".join(shown([end]) for end in unit.domain),
-         shown(unit.cuts) or "none", one.source)
+        (one.title, unit.unit, shown(unit.median, " to "), shown(unit.domain, " to "), shown(unit.cuts, ", ") or "none",
+         one.source)
         for one in measures()
         for unit in one.units
     )  # fmt: skip

@@ -72,9 +72,10 @@ class _Column:
         values = self._values() if 0 < distinct <= FEW else ()
         matches, contains, words = self._sampled(patterns, inside=kind is None)
         number = casts["number"] if kind == "number" else None
+        middle, spread, step = self._spread(number) if number else (None, None, 0.0)
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
-            words, self._largest(), *(self._spread(number) if number else (None, None, 0.0)), self._sample(number),
+            words, self._largest(), middle, spread, step, self._sample(number),
         )  # fmt: skip
 
     def _ends(self, kind: str | None, casts: Mapping[str, str]) -> tuple[float | None, float | None]:

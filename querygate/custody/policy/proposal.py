@@ -59,6 +59,7 @@ MISSED = "Missing in most records. Every class would need enough records that ha
 ALIKE = "Nearly all records have the same value. Every class would need others, so classes would be large."
 REPEATS = "Texts repeat: if they are categories and name nobody, give it type category and list them in `values`."
 MEASURED = "Must not be learned about a person."
+RARE = "values that fewer than {k} people have"
 DECIDE = "The name does not suggest a role: decide."
 
 
@@ -312,7 +313,7 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
     found = _published(c, "category", Keys({}), why, "quasi-identifier" if sexes else "sensitive")
     told = _values(c, k, found.role)
-    found = replace(found, keys=told.keys, why=(*found.why, *told.notes.values()))
+    found = replace(found, keys=told.keys, notes=told.notes)
     if found.role == "quasi-identifier" and c.distinct > SEVERAL:
         sure, kind, *rest = found.rank
         found = replace(found, rank=(sure, kind + MANY, rest[0], rest[1]))  # those of few values tell more
@@ -327,14 +328,10 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
     if common and not few and len(common) <= FEW:
         return Keys({"values": toml_list(map(toml_text, common))})
     if role != "quasi-identifier" or not common:
-        told = f": {few} of its values have fewer than {least} records." if few else "."
-        note = f"Values that fewer than {least} people have are published together, as {OTHER!r}{told}"
-        return Keys({"rare": toml_text(OTHER)}, {"rare": note})
+        told = f"{counted(few, 'value')} with fewer than {least} records" if few else RARE.format(k=k)
+        return Keys({"rare": toml_text(OTHER)}, {"rare": told})
     other = next((value for value in common if value.strip().lower() == OTHER), OTHER)
-    note = (
-        f"{counted(few, 'value')} with fewer than {least} records: published together as {other!r}, since classes by "
-    )
-    note += "age and sex would hide them one by one."
+    note = f"{counted(few, 'value')} with fewer than {least} records: by age and sex, classes would hide each of them"
     keys = {"values": toml_list(map(toml_text, common)), "rare": toml_text(other)}
     return Keys(keys, {"rare": note} if few else {})
 

@@ -38,7 +38,7 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     k = choose_k(person.people)
     columns = propose(figures, k)
     if person.people < rows:
-        columns = tuple(for_several_rows(columns))
+        columns = tuple(for_several_rows(columns, k))
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=person.people < rows)
     dataset = dataset_name(name)
     return DraftedPolicy(write_policy(dataset, rows, form, k, person), dataset, k, rows, form.columns)

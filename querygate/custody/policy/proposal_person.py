@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy.identifier_signs import KeyName, key_name
-from querygate.custody.policy.proposal import OTHER, Proposal
+from querygate.custody.policy.proposal import OTHER, RARE, Proposal
 from querygate.custody.policy.proposal_domains import toml_text
 
 LISTS = "People have several rows, and code lists are protected by counting records: provide one row per person."
@@ -37,11 +37,12 @@ def propose_person(figures: Sequence[ColumnFigures], proposals: Sequence[Proposa
     return PersonProposal("", rows) if best is None else PersonProposal(best.name, best.distinct)
 
 
-def for_several_rows(proposals: Sequence[Proposal]) -> Iterator[Proposal]:
+def for_several_rows(proposals: Sequence[Proposal], k: int) -> Iterator[Proposal]:
     """What can be published where people have several rows: k records may be one person's, and so may a value."""
     for p in proposals:
         if "values" in p.keys:
-            p = replace(p, keys={"rare": toml_text(OTHER), **{k: v for k, v in p.keys.items() if k != "values"}})
+            keys = {key: value for key, value in p.keys.items() if key != "values"}
+            p = replace(p, keys={"rare": toml_text(OTHER), **keys}, notes={**p.notes, "rare": RARE.format(k=k)})
         yield replace(p, role="withheld", offer=p.role, why=(*p.why, LISTS)) if p.role == "codes" else p
 
 
