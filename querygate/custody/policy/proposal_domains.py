@@ -19,7 +19,7 @@ from querygate.custody.policy.measures import FoundMeasure
 from querygate.custody.policy.public_edges import exact, round_step
 from querygate.custody.policy.toml_reader import EPOCH
 
-BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 16, 4
+BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 10, 4
 """A median is known to a bin, and a class mean to a few guards over its people: both must be less than a fifth of the
 standard deviation for a paper to print them.
 """
