@@ -1,7 +1,7 @@
 """How a proposed policy publishes: as certified views where it can, and otherwise as classes.
 
-Views answer most of what papers print much more narrowly at the same k. They do not have lists of codes or hierarchies
-yet, nor several rows per person where something is sensitive.
+Views answer most of what papers print much more narrowly at the same k. They have no hierarchies, of lists of codes
+only named groups, and not several rows per person where something is sensitive.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def choose_form(
     if several_rows and any(p.role != "quasi-identifier" for p in shown):
         why = "people have several rows, and views cannot show then that nobody's value is certain"
     elif any(p.role == "codes" or _is_diagnosis(p) for p in shown) or not any(map(_fits_views, shown)):
-        why = "views have no lists of codes and no hierarchies yet"
+        why = "views have no hierarchies, and of lists of codes only the groups that `views.codes` names"
     small = ("Groups that cannot have k records are not shown.", ("[answers]", f"min_group = {k}"))
     if not why:
         plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
