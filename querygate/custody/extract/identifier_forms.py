@@ -53,7 +53,7 @@ def kind_of(column: ColumnPolicy, values: Sequence[str | None]) -> IdentifierKin
         return IdentifierKind(column.kind.upper())
     words = words_of(column.name)
     sample = [value for value in values[:SAMPLE] if value]
-    dated = said.says(said.BIRTH, column.name) or re.search(_DATE, words)
+    dated = said.is_birth(column.name) or re.search(_DATE, words)
     if column.type in ("date", "timestamp") or (dated and (not sample or _share(sample, _DAY) >= MOSTLY)):
         return IdentifierKind.DATE
     for detector in DETECTORS:
