@@ -78,6 +78,8 @@ class RangeBody(TypedDict):
     attained_high: int | float | str | None
     sharp: bool
     may_be_null: bool
+    estimate: NotRequired[int | float | str | None]  # inside the range and not guaranteed; old answers have none
+    estimate_note: NotRequired[str]  # why there is none
 
 
 class NoisyBody(TypedDict):

@@ -42,6 +42,18 @@ def shown(low: float, high: float) -> tuple[str, str]:
     return _end(low, power, math.floor), _end(high, power, math.ceil)
 
 
+def near(value: float, low: float, high: float) -> str:
+    """A number of a range with the digits that matter beside its width.
+
+    >>> near(129.64183, 127.41237, 131.88811), near(130, 127, 131)
+    ('129.64', '130')
+    """
+    if isinstance(value, int) or not math.isfinite(value):
+        return _exactly(value)
+    power = _power(low, high)
+    return _text(Decimal(round(Fraction(value) / Fraction(10) ** power)).scaleb(power, _WIDE))
+
+
 def _power(low: float, high: float) -> int:
     """The place of the last digit: three digits of the width, but no more than are worth reading."""
     finite = [abs(Decimal(end)) for end in (low, high) if math.isfinite(end)]

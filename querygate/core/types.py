@@ -345,10 +345,19 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number inside a range that is likely by the published store, and not guaranteed; or why there is none."""
+
+    value: int | float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """One row of an answer: its keys, one range per statistic, and how many records it may hold.
 
     `rolled_up` says of each key whether the row is over all of its values, where a statement has several grouping sets.
+    `estimates` has one for each range, or nothing where none were asked for.
     """
 
     keys: tuple[Scalar, ...]
@@ -356,6 +365,7 @@ class Group:
     count: Range
     certain: bool
     rolled_up: tuple[bool, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

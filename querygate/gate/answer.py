@@ -6,6 +6,7 @@
                 on disk before anything is computed
     fetch       an aggregate read of the published cells, or of margins   (engine)
     protect     cells to guaranteed ranges                                (pure: bounds, stats)
+    estimate    a likely value beside each range, from the published store (pure: estimates)
     arrange     ORDER BY and LIMIT, without hiding what may be true
     explain     why ranges are as wide as they are, where that is asked for: the gate tries questions nearby
     record      the answer is on disk before it leaves
@@ -30,9 +31,12 @@ from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, Publish
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
+from querygate.gate.estimates import NOTE as NOT_GUARANTEED
+from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.explain import explain_width
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
+from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.render import make_body, to_json
 from querygate.gate.sheets import Sheet, fetch_sheets, too_large
 from querygate.gate.widths import told_widths
@@ -68,6 +72,7 @@ class Gate:
     limits: Limits = field(default_factory=Limits)
     auditor: InlineAuditor | None = None
     noise: NoisyPath | None = None
+    likely: LikelyTables = field(default_factory=LikelyTables)
 
 
 HURRIED = (
@@ -76,6 +81,9 @@ HURRIED = (
 )
 """The note of an answer whose searches were cut short."""
 
+
+FOR_THE_REST = 0.2
+"""The part of a request's time that estimates leave to what comes after them."""
 
 FOR_EXPLAINING = 0.5
 """The part of the time left that an explanation may use."""
@@ -235,6 +243,19 @@ def protect(state: State, gate: Gate) -> State:
     return replace(state, groups=tuple(groups), notes=notes)
 
 
+def estimate(state: State, gate: Gate) -> State:
+    """The ranges are there: what is left of the time is for estimates, but for what the answer itself still needs."""
+    with within(gate.clock_s, gate.limits.timeout_s) as deadline:
+
+        def check() -> None:
+            if deadline.clock_s() > deadline.at_s - FOR_THE_REST * gate.limits.timeout_s:
+                raise OutOfTime
+
+        pairs = zip(state.plan.branches, state.groups, strict=True)
+        groups = [with_estimates(*pair, gate.likely, state.release, gate.limits, check) for pair in pairs]
+    return replace(state, groups=tuple(groups))
+
+
 def arrange(state: State, gate: Gate) -> State:
     catalog = state.catalog
     shown: list[Group] = []
@@ -244,6 +265,7 @@ def arrange(state: State, gate: Gate) -> State:
         arranged, told = order.arrange(groups, plan)
         shown += [shown_part(plan, group) for group in arranged if (group.count.high or 0) >= catalog.min_group]
         notes += [note for note in told if note not in notes]
+    notes += [NOT_GUARANTEED] if any(map(has_estimate, shown)) else []
     columns, elapsed_ms = make_columns(state.plan), round((gate.clock_s() - state.began_s) * 1000, 1)
     made = Answer(
         state.query_id, catalog.dataset, catalog.version, INTERVAL, columns, tuple(shown), tuple(notes), elapsed_ms
@@ -270,7 +292,7 @@ def record(state: State, gate: Gate) -> State:
     return state
 
 
-STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, arrange, explain, record)
+STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, estimate, arrange, explain, record)
 
 
 def _try(sql: str, state: State, gate: Gate) -> Answer | None:

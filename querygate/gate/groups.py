@@ -250,10 +250,12 @@ def as_block(plan: Plan, groups: Sequence[Group]) -> tuple[Block, Bools]:
 
 
 def shown_part(plan: Plan, group: Group) -> Group:
-    """What an answer shows of a group: keys and ranges in the order of the select list."""
+    """What an answer shows of a group: keys, ranges and estimates in the order of the select list."""
     ranged = [output for output in plan.outputs if output.kind == "range"]
     shown = plan.outputs[: plan.shown]
     keys = [o.source for o in shown if o.kind == "key"]
-    ranges = tuple(group.ranges[ranged.index(o)] for o in shown if o.kind == "range")
+    places = [ranged.index(o) for o in shown if o.kind == "range"]
+    ranges = tuple(group.ranges[place] for place in places)
+    estimates = tuple(group.estimates[place] for place in places) if group.estimates else ()
     rolled_up = tuple(group.rolled_up[k] for k in keys) if group.rolled_up else ()
-    return Group(tuple(group.keys[k] for k in keys), ranges, group.count, group.certain, rolled_up)
+    return Group(tuple(group.keys[k] for k in keys), ranges, group.count, group.certain, rolled_up, estimates)

@@ -1,4 +1,6 @@
-"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`), text for a terminal."""
+"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`, `name_estimate`), text for a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
-from querygate.core.range_ends import in_words, shown
+from querygate.core.answer_bodies import AnswerBody, ColumnBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
+from querygate.core.range_ends import in_words, near, shown
 from querygate.core.spreadsheet_cells import escape
 from querygate.core.timestamps import moment_text
-from querygate.core.types import Answer, AnswerColumn, Group, Range, Scalar
+from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Range, Scalar
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
@@ -42,7 +44,8 @@ def _row(answer: Answer, group: Group) -> Row:
         if column.kind == "key":
             row[column.name] = key_value(group.keys[column.source], column.type)
         else:
-            row[column.name] = _range(group.ranges[column.source], column)
+            estimate = group.estimates[column.source] if group.estimates else None
+            row[column.name] = _range(group.ranges[column.source], column, estimate)
     count = CountBody(low=int(group.count.low or 0), high=int(group.count.high or 0))
     state: GroupBody = {"certain": group.certain, "count": count}
     if group.rolled_up:
@@ -51,8 +54,8 @@ def _row(answer: Answer, group: Group) -> Row:
     return {**row, "_group": state}
 
 
-def _range(found: Range, column: AnswerColumn) -> RangeBody:
-    return {
+def _range(found: Range, column: AnswerColumn, estimate: Estimate | None) -> RangeBody:
+    body: RangeBody = {
         "low": _end(found.low, column),
         "high": _end(found.high, column),
         "attained_low": _end(found.attained_low, column),
@@ -60,6 +63,11 @@ def _range(found: Range, column: AnswerColumn) -> RangeBody:
         "sharp": found.sharp,
         "may_be_null": found.may_be_null,
     }
+    if estimate is not None:
+        body["estimate"] = _end(estimate.value, column)
+        if estimate.value is None:
+            body["estimate_note"] = estimate.note
+    return body
 
 
 def _end(value: int | float | None, column: AnswerColumn) -> int | float | str | None:
@@ -85,17 +93,19 @@ def key_value(key: Scalar, column_type: str) -> Scalar:
 
 
 def table(body: AnswerBody) -> tuple[list[str], list[list[Scalar]]]:
-    """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows.
+    """Column names and rows: a key is one column, a range is `name_low`, `name_high` and `name_estimate`, which is not
+    guaranteed; the group's state follows. Answers that were logged before there were estimates have none.
 
     A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
     """
-    names = [name + ending for name, ending in _flat_columns(body)]
+    flat = [(column, _endings(column, body)) for column in body["columns"]]
+    names = [column["name"] + ending for column, endings in flat for ending in endings]
     state = [*(_GROUP_STATE if body["mode"] == "interval" else ()), *_rolled_up_columns(body)]
-    rows = [[*_flat(body, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
+    rows = [[*_flat(flat, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
     return _told_apart([*names, *(name for name, _ in state)]), rows
 
 
-_ENDINGS = {"key": ("",), "range": ("_low", "_high"), "noisy": ("", "_low95", "_high95")}
+_ENDINGS = {"key": ("",), "range": ("_low", "_high", "_estimate"), "noisy": ("", "_low95", "_high95")}
 _GROUP_STATE: tuple[tuple[str, Callable[[GroupBody], Scalar]], ...] = (
     ("group_certain", lambda group: group["certain"]),
     ("group_count_low", lambda group: group["count"]["low"]),
@@ -123,18 +133,20 @@ def has_subtotals(body: AnswerBody) -> bool:
     return any("rolled_up" in row.get("_group", ()) for row in body["rows"])
 
 
-def _flat_columns(body: AnswerBody) -> list[tuple[str, str]]:
-    """Each column with the endings of the flat ones it becomes."""
-    return [(column["name"], ending) for column in body["columns"] for ending in _ENDINGS[column["kind"]]]
+def _endings(column: ColumnBody, body: AnswerBody) -> tuple[str, ...]:
+    """The endings of the flat columns that a column becomes."""
+    endings = _ENDINGS[column["kind"]]
+    told = column["kind"] != "range" or all("estimate" in row[column["name"]] for row in body["rows"])
+    return endings if told else endings[:-1]
 
 
-def _flat(body: AnswerBody, row: Row) -> Iterator[Scalar]:
-    for column in body["columns"]:
+def _flat(flat: Sequence[tuple[ColumnBody, tuple[str, ...]]], row: Row) -> Iterator[Scalar]:
+    for column, endings in flat:
         value = row[column["name"]]
         if column["kind"] == "key":
             yield value
         elif column["kind"] == "range":
-            yield from (value["low"], value["high"])
+            yield from (value[ending[1:]] for ending in endings)
         else:
             yield from (value["value"], *(value["interval95"] or (None, None)))
 
@@ -178,7 +190,7 @@ def _arrow(body: AnswerBody) -> pa.Table:
             kind = pa.int64()
         if column["kind"] == "noisy":
             kind = pa.float64()
-        types += [kind] * len(_ENDINGS[column["kind"]])
+        types += [kind] * len(_endings(column, body))
     types += [pa.bool_(), pa.int64(), pa.int64()] if body["mode"] == "interval" else []
     types += [pa.bool_()] * (len(names) - len(types))  # which keys are rolled up
     columns = [[row[i] for row in rows] for i in range(len(names))]
@@ -221,11 +233,19 @@ FORMATS: dict[str, tuple[str, Callable[[AnswerBody], bytes]]] = {
 
 
 def range_text(value: RangeBody) -> str:
-    """A range as a person reads it: `127.4 .. 131.9`, `117 exactly`, `NULL`."""
-    low, high = value["low"], value["high"]
+    """A range as a person reads it: `127.4 .. 131.9 (about 129.6)`, `117 exactly`, `NULL`."""
+    low, high, estimate = value["low"], value["high"], value.get("estimate")
     if low is None or high is None:
         return "NULL"
-    return _ends_text(low, high) + (" or NULL" if value["may_be_null"] else "")
+    about = "" if estimate is None or low == high else f" (about {_about_text(estimate, low, high)})"
+    return _ends_text(low, high) + (" or NULL" if value["may_be_null"] else "") + about
+
+
+def _about_text(estimate: float | str, low: float | str, high: float | str) -> str:
+    """An estimate with the digits that its range is shown with."""
+    if isinstance(estimate, str) or isinstance(low, str) or isinstance(high, str):
+        return str(estimate)
+    return near(estimate, low, high)
 
 
 def _ends_text(low: float | str, high: float | str) -> str:

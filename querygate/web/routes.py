@@ -141,7 +141,12 @@ ROUTES: tuple[Route, ...] = (
         media=tuple(media for media, _ in FORMATS.values()),
         parameters=(
             Parameter("query_id", "path", "The `query_id` of the answer.", {"type": "string"}),
-            Parameter("form", "path", "Tabular formats have columns name_low and name_high.", {"enum": list(FORMATS)}),
+            Parameter(
+                "form",
+                "path",
+                "Tabular formats have columns name_low, name_high and name_estimate.",
+                {"enum": list(FORMATS)},
+            ),
         ),
         codes=("QG304",),
     ),

@@ -30,6 +30,7 @@ ANSWER_EXAMPLE = {
                 "attained_high": 131.9,
                 "sharp": True,
                 "may_be_null": False,
+                "estimate": 129.6,
             },
             "_group": {"certain": True, "count": {"low": 412, "high": 431}},
         }
@@ -173,7 +174,13 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "No narrower range would hold for every table consistent with the store.",
             },
             "may_be_null": TRUTH,
+            "estimate": {
+                **END,
+                "description": "A likely value inside the range, from the published store alone. Not guaranteed.",
+            },
+            "estimate_note": {**TEXT, "description": "Why there is no estimate, if it is null."},
         },
+        optional=("estimate", "estimate_note"),
     ),
     "Readable": record(
         "The same answer as a table of text, and its explanation as lines.",

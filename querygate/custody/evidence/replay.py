@@ -9,6 +9,7 @@ recorded, and there is no vault to look into.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,10 +20,11 @@ from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import HURRIED, Gate, State, arrange, fetch, protect, understand
+from querygate.gate.answer import HURRIED, Gate, State, arrange, estimate, fetch, protect, understand
+from querygate.gate.estimates import TOO_LONG
 from querygate.gate.render import make_body
 
-STEPS = (understand, fetch, protect, arrange)
+STEPS = (understand, fetch, protect, estimate, arrange)
 
 OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes", "explanation")
 """What names this very request, and what is said beside the figures, which another version of QueryGate may choose
@@ -163,18 +165,38 @@ def _encloses(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
     return low and high and (outer["may_be_null"] or not inner["may_be_null"])
 
 
-def _alike(logged: object, made: object) -> tuple[object, object]:
+def _alike(logged: dict[str, object], made: dict[str, object]) -> tuple[object, object]:
     """Both answers, the one made now without what answers did not say when the other was logged: which keys of a
-    group are rolled up."""
-    if isinstance(logged, dict) and isinstance(made, dict) and "rolled_up" not in _text(logged):
-        rows = [
-            {**row, "_group": {key: told for key, told in row["_group"].items() if key != "rolled_up"}}
-            if "_group" in row
-            else row
-            for row in made.get("rows", [])
-        ]
-        made = {**made, "rows": rows}
-    return logged, made
+    group are rolled up, and estimates."""
+    pairs: Any = zip(logged.get("rows", ()), made.get("rows", ()), strict=False)  # type: ignore[call-overload]
+    rows = [{name: _told_then(before.get(name), cell) for name, cell in row.items()} for before, row in pairs]
+    same_rows = len(rows) == len(made.get("rows", ()))  # type: ignore[arg-type]
+    return logged, {**made, "rows": rows} if same_rows else made
+
+
+def _told_then(logged: Any, cell: Any) -> Any:
+    """A cell that was made now, as it would have been logged."""
+    if not isinstance(logged, dict) or not isinstance(cell, dict):
+        return cell
+    if "certain" in cell and "rolled_up" not in logged:
+        return {name: value for name, value in cell.items() if name != "rolled_up"}
+    if "sharp" in cell and _is_same_estimate(logged, cell):
+        own = {name: value for name, value in cell.items() if name not in ESTIMATE}
+        return own | {name: logged[name] for name in ESTIMATE if name in logged}
+    return cell
+
+
+ESTIMATE = ("estimate", "estimate_note")
+
+
+def _is_same_estimate(logged: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+    """None was told, or there was no time for it, or both are the same but for how another processor adds up."""
+    if "estimate" not in logged or logged.get("estimate_note") == TOO_LONG:
+        return True
+    one, other = logged["estimate"], made["estimate"]
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-6) or abs(one - other) <= 1e-3 * (made["high"] - made["low"])
+    return bool(one == other)
 
 
 def first_difference(logged: object, made: object, place: str = "answer") -> str:

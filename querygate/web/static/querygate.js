@@ -46,7 +46,7 @@ function refusal(problem) {
 // -- answers -----------------------------------------------------------------------------------------
 
 const CAPTIONS = {
-  interval: "Each range contains the true value, ends included.",
+  interval: "Each range contains the true value, ends included. A value after \"about\" is likely, and not guaranteed.",
   laplace: "Numbers have noise. In 95 of 100 answers, the true value lies between the two numbers in parentheses.",
 };
 

@@ -1,0 +1,346 @@
+"""One table that has what all margins of a version say: iterative proportional fitting, frame cell by frame cell.
+
+The table of a frame cell has an axis for each column, in pieces that no class cuts. It begins even: by the room of the
+pieces, which is public. Then the margins take turns: every class divides its records among the combinations it covers,
+in proportion to what the table has there (Deming and Stephan 1940; where classes overlap, this is expectation and
+maximisation). The table of the counts is fitted first. One with sensitive columns keeps it, so that parts add up; and
+where sums of classes are published, the means inside intervals are moved to them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.block import NO_NULLS, Block, NumberColumn
+from querygate.core.types import Bools, Floats, Ints
+from querygate.estimates.column_pieces import Cover, Pieces, TooManyPieces, cut_column, lean, likely_shares
+from querygate.estimates.points import UNIT, WeightedCells, common_shift, likely_sum
+
+MOST_CELLS = 1_000_000
+"""Combinations of pieces in one table, over all frame cells."""
+
+MOST_PAIRS = 6_000_000
+"""Pairs of a class and a combination that it covers."""
+
+ROUNDS, CLOSE = 60, 1e-3
+"""Turns of all margins: at most so many, and no more when no class changes by so many records."""
+
+SUM_ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class FrameTable:
+    """The fitted table of one frame cell: which pieces each axis has, the weight of each combination, and for numbers
+    with sums where the mean lies in its interval, in half widths from the middle."""
+
+    pieces: tuple[Ints, ...]
+    weight: Floats
+    shift: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTable:
+    """The columns of a table, their pieces, and its frame cells."""
+
+    names: tuple[str, ...]
+    pieces: tuple[Pieces, ...]
+    frames: tuple[FrameTable, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(frame.weight.nbytes * (1 + len(frame.shift)) for frame in self.frames)
+
+    def cells(self, names: frozenset[str]) -> WeightedCells:
+        """The table over some of its columns: a row for each combination of pieces that has weight."""
+        kept = [axis for axis, name in enumerate(self.names) if name in names]
+        others = tuple(axis for axis in range(len(self.names)) if axis not in kept)
+        moved = sorted({name for frame in self.frames for name in frame.shift} & names)
+        weights: list[Floats] = []
+        places: list[list[Ints]] = [[] for _ in kept]
+        shifts: dict[str, list[Floats]] = {name: [] for name in moved}
+        for frame in self.frames:
+            weight = frame.weight.sum(axis=others)
+            held = np.flatnonzero(weight.reshape(-1) > 0.5 / UNIT)
+            weights.append(weight.reshape(-1)[held])
+            for place, axis, at in zip(places, kept, np.unravel_index(held, weight.shape or 1), strict=False):
+                place.append(frame.pieces[axis][at])
+            for name, found in shifts.items():
+                at_rows = (frame.weight * frame.shift[name]).sum(axis=others).reshape(-1)[held]
+                found.append(at_rows / weights[-1])
+        columns = {
+            self.names[axis]: self.pieces[axis].column.take(np.concatenate(place))
+            for axis, place in zip(kept, places, strict=True)
+        }
+        weight = np.concatenate(weights)
+        block = Block(np.ones(weight.size, dtype=np.int64), columns)  # each row is one piece: shares do not matter
+        return WeightedCells(block, weight, {name: np.concatenate(found) for name, found in shifts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A column of the table: its pieces, and how likely each of them is by all margins."""
+
+    name: str
+    pieces: Pieces
+    share: Floats
+
+
+def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[], None]) -> FittedTable:
+    """The table that has what these margins say: counts by quasi-identifiers, and counts by these and the sensitive
+    columns of one unit. Raises TooManyPieces.
+    """
+    margins = [_Margin(block, {}) for block in (*counts, *unit)]
+    quasi = list(dict.fromkeys(name for block in counts for name in block.columns))
+    axes: list[_Axis] = []
+    for name in dict.fromkeys([*quasi, *(name for block in unit for name in block.columns)]):
+        having = [margin for margin in margins if name in margin.block.columns]
+        pieces, covers = cut_column([margin.block.columns[name] for margin in having])
+        told = [(cover, margin.block.n) for margin, cover in zip(having, covers, strict=True)]
+        for margin, cover in zip(having, covers, strict=True):
+            margin.covers[len(axes)] = cover
+        axes.append(_Axis(name, pieces, likely_shares(pieces, told)))
+    local = _local_pieces(margins, [axis.pieces.size for axis in axes])
+    if sum(math.prod(map(len, held)) for held in local) > MOST_CELLS:
+        raise TooManyPieces
+    frames = []
+    for frame, held in enumerate(local):
+        check()
+        sides = [_side(margin, frame, held, [axis.pieces.size for axis in axes]) for margin in margins]
+        frames.append(_fitted(axes, held, len(quasi), sides[: len(counts)], sides[len(counts) :], check))
+    return FittedTable(tuple(axis.name for axis in axes), tuple(axis.pieces for axis in axes), tuple(frames))
+
+
+# -- what a margin says of a frame cell --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Margin:
+    """The block of a margin, and the pieces that its rows cover on each axis that it has."""
+
+    block: Block
+    covers: dict[int, Cover]
+
+    def rows(self, frame: int) -> Ints:
+        return np.flatnonzero(self.block.frame == frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Classes of a margin with the sum of a number in each: the class of each row, -1 for none."""
+
+    of_row: Ints
+    n: Ints
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A margin in one frame cell: rows of n records; pairs of a row and a combination that it covers on its axes."""
+
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+    n: Floats
+    row: Ints
+    cell: Ints
+    sums: Mapping[str, _Sums]
+
+    def total(self, table: Floats) -> Floats:
+        """The table added up to the axes of the margin."""
+        return table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in self.axes)).reshape(-1)
+
+    def spread(self, values: Floats) -> Floats:
+        """A value for each combination on these axes, as a factor of the table."""
+        return values.reshape(self.shape)
+
+    def ratios(self, table: Floats) -> tuple[Floats, Floats]:
+        """What each row has to have over what the table gives it, and what that makes of each combination."""
+        had = np.bincount(self.row, self.total(table)[self.cell], self.n.size)
+        ratio = np.divide(self.n, had, out=np.zeros_like(had), where=had > 0)
+        return ratio, np.bincount(self.cell, ratio[self.row], math.prod(self.shape))
+
+    def parts(self, table: Floats) -> Floats:
+        """Of each pair, the part of the combination that belongs to the row: all of it where no classes overlap."""
+        ratio, factor = self.ratios(table)
+        of = factor[self.cell]
+        return np.divide(ratio[self.row], of, out=np.zeros_like(of), where=of > 0)
+
+
+def _local_pieces(margins: Sequence[_Margin], sizes: Sequence[int]) -> list[list[Ints]]:
+    """By frame cell and axis, the pieces that every margin with the axis allows."""
+    frames = 1 + max(int(margin.block.frame.max(initial=-1)) for margin in margins if margin.block.frame is not None)
+    found = [[np.ones(size, dtype=np.bool_) for size in sizes] for _ in range(frames)]
+    for margin in margins:
+        for frame in range(frames):
+            rows = margin.rows(frame)
+            for axis, cover in margin.covers.items():
+                boxes = np.unique(cover.box[rows])
+                there = np.zeros(sizes[axis], dtype=np.bool_)
+                for box in boxes.tolist():
+                    there[cover.held[cover.starts[box] : cover.starts[box + 1]]] = True
+                found[frame][axis] &= there
+    return [[np.flatnonzero(axis) for axis in axes] for axes in found]
+
+
+def _side(margin: _Margin, frame: int, local: Sequence[Ints], sizes: Sequence[int]) -> _Side:
+    rows = margin.rows(frame)
+    row, cell = np.arange(rows.size), np.zeros(rows.size, dtype=np.int64)
+    for axis, cover in margin.covers.items():
+        at = np.full(sizes[axis], -1, dtype=np.int64)
+        at[local[axis]] = np.arange(local[axis].size)
+        box = cover.box[rows][row]
+        times = cover.sizes[box]
+        if times.sum() > MOST_PAIRS:
+            raise TooManyPieces
+        pair = np.repeat(np.arange(row.size), times)
+        place = at[cover.held[cover.starts[box][pair] + np.arange(pair.size) - (np.cumsum(times) - times)[pair]]]
+        inside = place >= 0
+        row, cell = row[pair][inside], cell[pair][inside] * local[axis].size + place[inside]
+    axes = tuple(margin.covers)
+    shape = tuple(len(local[axis]) if axis in axes else 1 for axis in range(len(local)))
+    return _Side(axes, shape, margin.block.n[rows].astype(np.float64), row, cell, _sums_of(margin.block, rows))
+
+
+def _sums_of(block: Block, rows: Ints) -> dict[str, _Sums]:
+    if block.classified is None:
+        return {}
+    label = block.classified.label[rows]
+    return {
+        name: _Sums(told.places(label), told.n, told.sum_low, told.sum_high)
+        for name, told in block.classified.moments.items()
+        if told.label.size
+    }
+
+
+# -- fitting -----------------------------------------------------------------------------------------------------------
+
+
+def _fitted(
+    axes: Sequence[_Axis], local: Sequence[Ints], quasi: int,
+    counts: Sequence[_Side], unit: Sequence[_Side], check: Callable[[], None],
+) -> FrameTable:  # fmt: skip
+    """The table of a frame cell: first over quasi-identifiers, then over all axes."""
+    shares = [axis.share[held] for axis, held in zip(axes, local, strict=True)]
+    flat = [replace(side, shape=side.shape[:quasi]) for side in counts]
+    table = _fit(_independent(shares[:quasi]), flat, None, check)
+    if len(axes) == quasi:
+        return FrameTable(tuple(local), table, {})
+    kept = table.reshape(table.shape + (1,) * (len(axes) - quasi))
+    table = _fit(kept * _independent(shares[quasi:]), unit, kept, check)
+    shift = {}
+    for place, axis in enumerate(axes[quasi:], start=quasi):
+        if isinstance(axis.pieces.column, NumberColumn):
+            pieces = axis.pieces.column.take(local[place])
+            numbers = _Numbers.of(pieces, axis.pieces.room[local[place]], table, place)
+            told = [side for side in unit if axis.name in side.sums]
+            shift[axis.name] = _shifted(table * numbers.known, numbers, told, axis.name)
+    return FrameTable(tuple(local), table, shift)
+
+
+def _independent(shares: Sequence[Floats]) -> Floats:
+    """A table that adds up to 1, in which columns have nothing to do with each other."""
+    table = np.ones(())
+    for share in shares:
+        table = table[..., None] * (share / share.sum())
+    return table
+
+
+def _fit(table: Floats, sides: Sequence[_Side], kept: Floats | None, check: Callable[[], None]) -> Floats:
+    """Margins take turns until each has what it says; at the end the table has `kept` where that is given."""
+    inner = (
+        () if kept is None else tuple(axis for axis in range(kept.ndim) if kept.shape[axis] == 1 != table.shape[axis])
+    )
+    for _ in range(ROUNDS):
+        check()
+        before = table
+        for side in sides:
+            table = table * side.spread(side.ratios(table)[1])
+        if kept is not None:
+            had = table.sum(axis=inner, keepdims=True)
+            table = table * np.divide(kept, had, out=np.zeros_like(had), where=had > 0)
+        if np.abs(table - before).sum() < CLOSE:
+            break
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The pieces of a number along its axis of a table: middle and half width of each, which is 0 where it is missing,
+    and where its mean is likely to lie, in half widths from the middle."""
+
+    middle: Floats
+    half: Floats
+    known: Bools
+    leaning: Floats
+
+    @classmethod
+    def of(cls, column: NumberColumn, room: Floats, table: Floats, axis: int) -> _Numbers:
+        known = column.null == NO_NULLS
+        low, high = (np.where(known, end, 0).astype(np.float64) for end in (column.low, column.high))
+        weight = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+        along = [-1 if other == axis else 1 for other in range(table.ndim)]
+        leaning = np.zeros(room.size)
+        leaning[known] = lean(weight[known] / room[known])
+        parts = (low / 2 + high / 2, high / 2 - low / 2, known, leaning)
+        return cls(*(part.reshape(along) for part in parts))
+
+
+def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[_Side], name: str) -> Floats:
+    """Where means lie in their intervals so that classes have their sums, or come near. The table is that of known
+    values."""
+    shift = numbers.leaning + np.zeros_like(table)
+    told = [_SummedSide.of(side, table, numbers, name) for side in sides]
+    if told:
+        moves = [common_shift(side.sums(shift), side.room, side.low, side.high) for side in told]
+        shift = np.clip(shift + sum(moves) / len(moves), -1.0, 1.0)
+    wanted = [likely_sum(side.sums(shift), side.variance, side.low, side.high) for side in told]
+    for _ in range(SUM_ROUNDS):
+        for side, aim in zip(told, wanted, strict=True):
+            step = np.divide(aim - side.sums(shift), side.room, out=np.zeros_like(aim), where=side.room > 0)
+            shift = np.clip(shift + side.spread(step), -1.0, 1.0)
+    return shift
+
+
+@dataclass(frozen=True, slots=True)
+class _SummedSide:
+    """Classes of a margin whose sums are told, in one frame cell: pairs of a class and a combination, with the records
+    that the class has there; and by class how far the sum can move, and its variance if values are anywhere."""
+
+    side: _Side
+    whose: Ints
+    cell: Ints
+    part: Floats
+    scale: Floats
+    low: Floats
+    high: Floats
+    table: Floats
+    numbers: _Numbers
+    room: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, side: _Side, table: Floats, numbers: _Numbers, name: str) -> _SummedSide:
+        sums = side.sums[name]
+        pairs = np.flatnonzero(sums.of_row[side.row] >= 0)
+        of, cell, part = sums.of_row[side.row[pairs]], side.cell[pairs], side.parts(table)[pairs]
+
+        def by_class(values: Floats) -> Floats:
+            return np.bincount(of, part * side.total(values)[cell], sums.n.size)
+
+        held = by_class(table)
+        scale = np.divide(sums.n, held, out=np.zeros_like(held), where=held > 0)
+        room, variance = scale * by_class(table * numbers.half), scale * by_class(table * numbers.half**2) / 3
+        return cls(side, of, cell, part, scale, sums.low, sums.high, table, numbers, room, variance)
+
+    def sums(self, shift: Floats) -> Floats:
+        """By class, with the means of numbers moved so."""
+        values = self.side.total(self.table * (self.numbers.middle + shift * self.numbers.half))
+        return self.scale * np.bincount(self.whose, self.part * values[self.cell], self.low.size)
+
+    def spread(self, step: Floats) -> Floats:
+        """A step of each class as one of the combinations that it has."""
+        return self.side.spread(np.bincount(self.cell, self.part * step[self.whose], math.prod(self.side.shape)))

@@ -1,0 +1,223 @@
+"""Cells as points: records spread inside their cells, each point with a part of the weight.
+
+Points of all cells follow one sequence that fills a cube evenly (Kronecker's, with powers of the root of x^(d + 1) =
+x + 1), so that what a condition cuts off is near its share, and nearer still over many cells. Nothing is random: equal
+cells make equal points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from querygate.core.block import (
+    ALL_NULLS,
+    MISSING,
+    NO_NULLS,
+    Block,
+    BlockColumn,
+    ClassMoments,
+    CodeColumn,
+    CodeSets,
+    NumberColumn,
+    SetColumn,
+)
+from querygate.core.types import Bools, Floats, Ints
+from querygate.estimates.column_pieces import Cover, TooManyPieces, cut_column, likely_shares
+
+UNIT = 2**20
+"""What a record weighs in a block of points: counts of blocks are whole numbers."""
+
+POINTS, EACH = 60_000, 16
+"""So many points are made of a block, at most so many of each row, and one of each in any case."""
+
+MOST_POINTS = 400_000
+_GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedCells:
+    """Rows of cells with weights. `shift` says where the mean of a number lies in its interval, by row: in half widths
+    from the middle, from -1 to 1."""
+
+    block: Block
+    weight: Floats
+    shift: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def make_points(cells: WeightedCells) -> Block:
+    """A block in which every row is a point: numbers are known, and categories have one value."""
+    block = cells.block
+    times = np.where(_is_spread(block), max(1, min(EACH, POINTS // max(1, block.size))), 1)
+    if times.sum() > MOST_POINTS:
+        raise TooManyPieces
+    rows = np.repeat(np.arange(block.size), times)
+    weight = (cells.weight / times)[rows]
+    coordinates = _Coordinates(rows.size, 2 * len(block.columns))
+    columns: dict[str, BlockColumn] = {}
+    for name, column in block.columns.items():
+        if isinstance(column, CodeColumn):
+            columns[name] = _code_points(column.take(rows), coordinates.next())
+            continue
+        piece, along = _drawn(column, block.n, rows, coordinates.next())
+        if isinstance(column, NumberColumn) and isinstance(piece, NumberColumn):
+            points = _NumberPoints(column.take(rows), piece, along)
+            shift = cells.shift[name][rows] if name in cells.shift else _class_shift(block, name, points, rows, weight)
+            piece = points.moved(shift, coordinates.next())
+        columns[name] = piece
+    return Block(np.round(weight * UNIT).astype(np.int64), columns)
+
+
+def _is_spread(block: Block) -> Bools:
+    """Which rows are more than one point."""
+    found = np.zeros(block.size, dtype=np.bool_)
+    for column in block.columns.values():
+        if isinstance(column, NumberColumn):
+            found |= ((column.low < column.high) & (column.null != ALL_NULLS)) | (column.null % ALL_NULLS != NO_NULLS)
+        elif isinstance(column, SetColumn):
+            found |= column.dictionary.sizes[column.sets] > 1
+        else:
+            found |= True
+    return found
+
+
+class _Coordinates:
+    """Coordinates in [0, 1) of so many points, one dimension after another."""
+
+    def __init__(self, size: int, dimensions: int) -> None:
+        root = 2.0
+        for _ in range(64):
+            root = (1.0 + root) ** (1.0 / (dimensions + 1))
+        self._steps = iter((root ** -np.arange(1.0, dimensions + 1)).tolist())
+        self._number = np.arange(1, size + 1, dtype=np.float64)
+
+    def next(self) -> Floats:
+        part: Floats = np.modf(0.5 + self._number * next(self._steps))[0]
+        return part
+
+
+# -- where in its cell a point lies ------------------------------------------------------------------------------------
+
+
+def _drawn(column: NumberColumn | SetColumn, n: Ints, rows: Ints, u: Floats) -> tuple[NumberColumn | SetColumn, Floats]:
+    """The piece of each point, and how far along it the point lies: u goes along all pieces of its row."""
+    pieces, (cover,) = cut_column([column])
+    likely = _in_boxes(cover, likely_shares(pieces, [(cover, n)]))
+    along = np.append(0.0, np.cumsum(likely))
+    box = cover.box[rows]
+    first, last = cover.starts[box], cover.starts[box + 1] - 1
+    aim = along[first] + u * (along[last + 1] - along[first])
+    place = np.clip(np.searchsorted(along, aim, side="right") - 1, first, last)
+    part = np.divide(aim - along[place], likely[place], out=np.full(aim.size, 0.5), where=likely[place] > 0)
+    return pieces.column.take(cover.held[place]), np.clip(part, 0.0, 1.0)
+
+
+def _in_boxes(cover: Cover, share: Floats) -> Floats:
+    """The shares of the pieces of each box, adding up to 1; even where nothing tells."""
+    of = np.repeat(np.arange(cover.sizes.size), cover.sizes)
+    likely = share[cover.held]
+    sums = np.bincount(of, likely, cover.sizes.size)[of]
+    return np.divide(likely, sums, out=1.0 / cover.sizes[of], where=sums > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberPoints:
+    """Points of a number: their intervals, the pieces of these in which they lie, and how far along."""
+
+    whole: NumberColumn
+    piece: NumberColumn
+    along: Floats
+
+    @property
+    def known(self) -> Bools:
+        return self.piece.null == NO_NULLS
+
+    @property
+    def value(self) -> Floats | Ints:
+        low, high = self.piece.low, self.piece.high
+        if not self.piece.integer:
+            return low * (1.0 - self.along) + high * self.along
+        step = np.floor(self.along * (high.astype(np.float64) - low + 1.0)).astype(np.int64)
+        return np.minimum(low + step, high)
+
+    def moved(self, shift: Floats | None, u: Floats) -> NumberColumn:
+        """Points nearer to one end of their intervals. Whole numbers are rounded up or down by u: their mean stays."""
+        value = self.value
+        if shift is not None:
+            low, high = self.whole.low, self.whole.high
+            way = np.where(shift > 0, high / 2 - value / 2, value / 2 - low / 2) * 2 * shift
+            value = value + np.floor(way + u).astype(np.int64) if self.piece.integer else value + way
+            value = np.where(self.known, np.clip(value, low, high), self.piece.low)
+        return NumberColumn(value, value, self.piece.null)
+
+
+# -- sums of classes ---------------------------------------------------------------------------------------------------
+
+
+def likely_sum(spread: Floats, variance: Floats, low: Floats, high: Floats) -> Floats:
+    """The sum of a class: what its intervals make likely, with this variance, and where it is published to lie, each by
+    how sure it is."""
+    middle, other = low / 2 + high / 2, (high - low) ** 2 / 12
+    total = variance + other
+    mixed = np.divide(
+        spread * other + middle * variance, total, out=middle.copy(), where=(total > 0) & (total < np.inf)
+    )
+    return np.clip(mixed, low, high)
+
+
+def common_shift(sums: Floats, room: Floats, low: Floats, high: Floats) -> float:
+    """What all classes together say of where values lie in their intervals: rounded values lie at one side of them."""
+    held = room > 0
+    total = room[held].sum()
+    return float(np.clip((low / 2 + high / 2 - sums)[held].sum() / total, -1.0, 1.0)) if total > 0 else 0.0
+
+
+def _class_shift(block: Block, name: str, points: _NumberPoints, rows: Ints, weight: Floats) -> Floats | None:
+    """What brings the points of every class to its sum; None where no sums are told."""
+    told = None if block.classified is None else block.classified.moments.get(name)
+    if block.classified is None or told is None or not told.label.size:
+        return None
+    place = told.places(block.classified.label)[rows]
+    shift = np.zeros(rows.size)
+    here = (place >= 0) & points.known
+    shift[here] = _shift_of(told, place, weight, points, here)[place[here]]
+    return shift
+
+
+def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPoints, here: Bools) -> Floats:
+    low, high, value = (
+        np.asarray(a, dtype=np.float64)[here] for a in (points.whole.low, points.whole.high, points.value)
+    )
+
+    def summed(part: Floats) -> Floats:
+        return np.bincount(place[here], weight[here] * part, told.label.size)
+
+    held = summed(np.ones(value.size))
+    scale = np.divide(told.n, held, out=np.zeros(held.size), where=held > 0)
+    now, up, down = scale * summed(value), scale * summed(high - value), scale * summed(value - low)
+    common = common_shift(now, up / 2 + down / 2, told.sum_low, told.sum_high)
+    spread = now + common * np.where(common > 0, up, down)
+    wanted = likely_sum(spread, scale * summed((high - low) ** 2 / 12), told.sum_low, told.sum_high) - now
+    room = np.where(wanted > 0, up, down)
+    return np.clip(np.divide(wanted, room, out=np.zeros(room.size), where=room > 0), -1.0, 1.0)
+
+
+# -- lists of codes ----------------------------------------------------------------------------------------------------
+
+
+def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
+    """Every item of a list as one of its codes, each of them in turn; a code that is in no item nobody has."""
+    told, codes = column.dictionary, np.arange(len(column.dictionary.codes))
+    sizes = np.diff(told.starts)[column.sets]
+    rows = np.repeat(np.arange(column.sets.size), sizes)
+    item = told.members[told.starts[column.sets][rows] + np.arange(rows.size) - (np.cumsum(sizes) - sizes)[rows]]
+    order = np.argsort(told.entry_item, kind="stable")
+    first = np.cumsum(told.sizes) - told.sizes
+    turn = np.modf(u[rows] + item * _GOLDEN)[0]
+    entry = first[item] + np.minimum(np.floor(turn * told.sizes[item]).astype(np.int64), told.sizes[item] - 1)
+    code = told.entry_code[order][entry]
+    held = code != MISSING
+    starts = np.append(0, np.cumsum(np.bincount(rows[held], minlength=column.sets.size)))
+    return CodeColumn(np.arange(column.sets.size), CodeSets(told.codes, codes, codes, starts, code[held]))

@@ -1,0 +1,202 @@
+"""An estimate beside every range: the statement's own plan, answered over a likely table.
+
+The table is made of the published store alone, and so are estimates: they tell nothing that the store does not. An
+estimate is moved into its range where it lies outside. Where there is none, it says why.
+Proof: docs/explanation/proofs/estimates.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from querygate.bounds import gather
+from querygate.core.block import Block
+from querygate.core.errors import Refusal
+from querygate.core.plan import Aggregate, MeasureCells, Plan
+from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.types import DISCRETE, Estimate, Floats, Group, Range, Scalar
+from querygate.estimates import figures
+from querygate.estimates.column_pieces import TooManyPieces
+from querygate.estimates.points import UNIT
+from querygate.gate.groups import as_block, make_groups
+from querygate.gate.likely_tables import LikelyTables, PointSheet
+from querygate.gate.sheets import RangedGroup
+
+DIGITS = 4
+"""Decimal places of the range's width that an estimate has: more would say nothing."""
+
+NOTE = "Estimates are likely by what is published, and not guaranteed: only ranges are."
+NULL = "The statistic is NULL."
+NOBODY = "Nothing is expected here that it could be computed of."
+TOO_LARGE = "The table to estimate from would be too large."
+TOO_LONG = "There was not enough time for an estimate."
+NOT_KNOWN = "There is no estimate for this statement."
+
+
+class OutOfTime(Exception):
+    """What is left of the request's time is for the answer itself."""
+
+
+def with_estimates(
+    plan: Plan,
+    groups: Sequence[Group],
+    tables: LikelyTables,
+    release: PublishedVersion,
+    limits: Limits,
+    check: Callable[[], None],
+) -> tuple[Group, ...]:
+    """The groups of an answer, with an estimate for each range. `check` raises OutOfTime."""
+    found: dict[tuple[tuple[Scalar, ...], tuple[bool, ...]], Group] = {}
+    reason = NOBODY
+    if any(_is_open(told) for group in groups for told in group.ranges):
+        try:
+            likely = _Likely(tables, release, limits, check).groups(plan, groups)
+            found = {(group.keys, group.rolled_up): group for group in likely}
+        except TooManyPieces:
+            reason = TOO_LARGE
+        except OutOfTime:
+            reason = TOO_LONG
+        except Refusal:  # the likely table may have what the ranges exclude: an aggregate that is undefined
+            reason = NOT_KNOWN
+    types = [output.type for output in plan.outputs if output.kind == "range"]
+    made = []
+    for group in groups:
+        likely_group = found.get((group.keys, group.rolled_up))
+        ranges = likely_group.ranges if likely_group is not None else (Range.null(),) * len(types)
+        told = zip(group.ranges, ranges, types, strict=True)
+        made.append(replace(group, estimates=tuple(_estimate(*each, reason) for each in told)))
+    return tuple(made)
+
+
+def has_estimate(group: Group) -> bool:
+    """Is one of its numbers likely, and not certain?"""
+    pairs = zip(group.ranges, group.estimates, strict=True)
+    return any(estimate.value is not None and _is_open(told) for told, estimate in pairs)
+
+
+def _is_open(told: Range) -> bool:
+    return told.low is not None and told.low != told.high
+
+
+def _estimate(told: Range, likely: Range, type_: str, reason: str) -> Estimate:
+    """The likely value, moved into the range; rounded, as its last digits say nothing."""
+    if told.low is None or told.high is None:
+        return Estimate(None, NULL)
+    if told.low == told.high:
+        return Estimate(told.low)
+    if likely.low is None or likely.high is None or not math.isfinite(likely.low) or not math.isfinite(likely.high):
+        return Estimate(None, reason)
+    value = likely.low / 2 + likely.high / 2 if likely.low != likely.high else likely.low
+    if type_ in DISCRETE:
+        value = round(value)
+    elif math.isfinite(width := told.high - told.low):
+        value = round(value, min(300, DIGITS - math.floor(math.log10(width))))
+    return Estimate(min(max(value, told.low), told.high))
+
+
+class _Likely:
+    """Answers of one version over likely tables."""
+
+    def __init__(
+        self, tables: LikelyTables, release: PublishedVersion, limits: Limits, check: Callable[[], None]
+    ) -> None:
+        self._tables, self._release, self._limits, self._check = tables, release, limits, check
+
+    def groups(self, plan: Plan, shown: Sequence[Group] | None = None) -> list[Group]:
+        """The rows of a plan, each range a point. Of those `shown` that nobody is expected in, too; of an inner plan,
+        the rows in which somebody is."""
+        unit = UNIT
+        if plan.inner is None:
+            sheets = self._tables.sheets(plan, self._release, self._limits, self._check)
+        else:
+            block, _ = as_block(plan.inner, self.groups(plan.inner))
+            sheets, unit = [_over_groups(plan, block)], 1
+        ranged = self._ranged(plan, sheets, unit)
+        if shown is None:
+            there = [group for group in ranged if group.always or (group.count.low or 0) >= figures.HALF]
+            return make_groups(plan, there, self._check, inner=True)
+        known = {(group.keys, group.chosen) for group in ranged}
+        empty = tuple(Range.exact(0) if "count" in a.statistic else Range.null() for a in plan.aggregates)
+        wanted = [(group.keys, _chosen(plan, group)) for group in shown]
+        ranged += [RangedGroup(*each, True, empty, Range.exact(0)) for each in wanted if each not in known]
+        there = [replace(group, always=True) for group in ranged]
+        return make_groups(replace(plan, having=None, limit=None, offset=0), there, self._check)
+
+    def _ranged(self, plan: Plan, sheets: Sequence[PointSheet], unit: int) -> list[RangedGroup]:
+        """Each group of each grouping set, with what its aggregates are over the points."""
+        found: dict[tuple[tuple[Scalar, ...], tuple[int, ...]], dict[int, Range]] = {}
+        counts: dict[tuple[tuple[Scalar, ...], tuple[int, ...]], tuple[Range, bool]] = {}
+        for sheet in sheets:
+            for group in gather(sheet.plan, sheet.points, self._check):
+                at = (group.keys, group.chosen)
+                counts.setdefault(at, (Range.exact(float(_weight(group.cells[0], unit).sum())), group.always))
+                for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
+                    self._check()
+                    found.setdefault(at, {})[place] = _point(figure(aggregate, group.cells, unit))
+        places = range(len(plan.aggregates))
+        return [
+            RangedGroup(
+                *at, always, tuple(found.get(at, {}).get(place, Range.null()) for place in places), count
+            )
+            for at, (count, always) in counts.items()
+        ]  # fmt: skip
+
+
+def _over_groups(plan: Plan, block: Block) -> PointSheet:
+    return PointSheet(replace(plan, inner=None), tuple(range(len(plan.aggregates))), block)
+
+
+def _chosen(plan: Plan, group: Group) -> tuple[int, ...]:
+    if not group.rolled_up:
+        return plan.sets[0]
+    kept = tuple(place for place, rolled_up in enumerate(group.rolled_up) if not rolled_up)
+    return next(chosen for chosen in plan.sets if set(chosen) == set(kept))
+
+
+def _point(value: figures.Figure) -> Range:
+    return Range.null() if value is None or not math.isfinite(value) else Range.exact(value)
+
+
+# -- an aggregate over points ------------------------------------------------------------------------------------------
+
+
+def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = UNIT) -> figures.Figure:
+    """An aggregate over cells that are points."""
+    cells = measures[aggregate.measure]
+    weight = _weight(cells, unit)
+    values = [_middle(value.low, value.high) for value in cells.values]
+    with np.errstate(all="ignore"):
+        match aggregate.family:
+            case "sets":
+                return figures.of_values(cells.sets, weight)
+            case "pair":
+                x, y = values if aggregate.statistic == "ratio_of_sums" else values[::-1]
+                return figures.of_pair(aggregate.statistic, x, y, weight)
+            case "groups":
+                first, second = ((s[0] + s[1]) / (2.0 * unit) for s in (cells.splits[0][:2], cells.splits[0][2:]))
+                return figures.of_groups(aggregate.statistic, values[0], first, second)
+            case "table":
+                return _of_table(aggregate.statistic, cells, weight)
+        x = values[0] if values else np.zeros(weight.size)
+        if aggregate.family == "distinct":
+            x, weight = figures.distinct(x, weight)
+        return figures.OF_COLUMN[aggregate.statistic](x, weight, *aggregate.parameters)
+
+
+def _of_table(statistic: str, cells: MeasureCells, weight: Floats) -> figures.Figure:
+    exposed, outcome = (split[1] > split[3] for split in cells.splits)
+    of = [float(weight[a & b].sum()) for a in (exposed, ~exposed) for b in (outcome, ~outcome)]
+    return figures.of_table(statistic, of[0], of[1], of[2], of[3])
+
+
+def _weight(cells: MeasureCells, unit: int) -> Floats:
+    return (cells.least + cells.most) / (2.0 * unit)
+
+
+def _middle(low: Floats, high: Floats) -> Floats:
+    """Ends that are apart were only rounded outwards."""
+    return np.where(low == high, low, low / 2.0 + high / 2.0).astype(np.float64)

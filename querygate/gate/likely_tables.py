@@ -1,0 +1,138 @@
+"""The likely tables of the versions being served: made from the published store when first asked for, and kept.
+
+A version of classes has its cells; of views one table is fitted to all margins of counts, and one to those of each unit
+of sensitive columns. Any statement is then answered over points of these. A version never changes, so neither does what
+was made of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from querygate.bounds import moment_columns
+from querygate.core.block import Block
+from querygate.core.margin_choice import choose_margins
+from querygate.core.plan import Plan
+from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.types import Catalog
+from querygate.estimates.column_pieces import TooManyPieces
+from querygate.estimates.fitted_views import FittedTable, fit_table
+from querygate.estimates.points import WeightedCells, make_points
+
+KEPT_BYTES = 64 * 2**20
+"""Memory for the tables and points of one version."""
+
+Key = tuple[object, ...]
+Kept = TypeVar("Kept", Block, FittedTable)
+
+
+@dataclass(frozen=True, slots=True)
+class PointSheet:
+    """Aggregates of a plan, by their places in it, and the points that they are computed of."""
+
+    plan: Plan
+    places: tuple[int, ...]
+    points: Block
+
+
+@dataclass(slots=True)
+class _OfVersion:
+    """What was made of one version; a place that is None was too large to be made."""
+
+    kept: dict[Key, Block | FittedTable | None] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, key: Key, make: Callable[[], Kept]) -> Kept:
+        with self.lock:
+            if key in self.kept:
+                known = self.kept[key]
+                if known is None:
+                    raise TooManyPieces
+                return known  # type: ignore[return-value]  # a key is of one kind
+        try:
+            made = make()
+        except TooManyPieces:
+            with self.lock:
+                self.kept[key] = None
+            raise
+        with self.lock:
+            self.kept[key] = made
+            while sum(each.nbytes for each in self.kept.values() if each is not None) > KEPT_BYTES:
+                self.kept.pop(next(iter(self.kept)))
+        return made
+
+
+class LikelyTables:
+    """Points for any plan, of any version that is still open."""
+
+    def __init__(self) -> None:
+        self._versions: WeakKeyDictionary[PublishedVersion, _OfVersion] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def sheets(
+        self, plan: Plan, release: PublishedVersion, limits: Limits, check: Callable[[], None]
+    ) -> list[PointSheet]:
+        """What the aggregates of a plan are computed of. Raises TooManyPieces."""
+        with self._lock:
+            version = self._versions.setdefault(release, _OfVersion())
+        catalog = release.catalog
+        if not catalog.margins:
+            names, moments = plan.columns, moment_columns(plan, catalog)
+
+            def of_classes() -> Block:
+                block = release.project(names, limits, moments)
+                return make_points(WeightedCells(block, block.n.astype(np.float64)))
+
+            points = version.get(("classes", names, moments), of_classes)
+            return [PointSheet(plan, tuple(range(len(plan.aggregates))), points)]
+        found = []
+        for choice in choose_margins(plan, catalog):
+            unit, names = catalog.margins[choice.margins[0]].sensitive, choice.plan.columns
+            views = _Views(version, release, limits, check)
+            points = version.get((unit, names), lambda: make_points(views.table(unit, names).cells(names)))  # noqa: B023
+            found.append(PointSheet(choice.plan, choice.places, points))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """The fitted tables of a version of views."""
+
+    version: _OfVersion
+    release: PublishedVersion
+    limits: Limits
+    check: Callable[[], None]
+
+    def table(self, unit: tuple[str, ...], asked: frozenset[str]) -> FittedTable:
+        """Over all quasi-identifiers of the views and the columns of the unit; without some that were not asked about,
+        where all would make too large a table."""
+        quasi = _quasi(self.release.catalog)
+        spare = [name for name in quasi if name not in asked]
+        while True:
+            names = (*quasi, *unit)
+            try:
+                return self.version.get(("table", names), lambda: self._fit(unit, frozenset(names)))  # noqa: B023
+            except TooManyPieces:
+                if not spare:
+                    raise
+                quasi.remove(spare.pop())
+
+    def _fit(self, unit: tuple[str, ...], names: frozenset[str]) -> FittedTable:
+        counts, of_unit = [], []
+        for place, margin in enumerate(self.release.catalog.margins):
+            if margin.sensitive in ((), unit):
+                own = margin.columns & names
+                moments = own & {c.name for c in self.release.catalog.columns if c.moments != "none"}
+                block = self.release.project(own, self.limits, moments, place)
+                (of_unit if margin.sensitive else counts).append(block)
+        return fit_table(counts, of_unit, self.check)
+
+
+def _quasi(catalog: Catalog) -> list[str]:
+    return list(dict.fromkeys(name for margin in catalog.margins for name in margin.quasi))

@@ -1,0 +1,137 @@
+"""How near estimates are: their errors on the standing workload of four studies, beside sampling errors and ranges.
+
+Studies and workload are those of the benchmark of views, at k = 10, by certified views and by classes. A figure's
+sampling error is what chance would do to it if the study were drawn again: of a count as one of a binomial, of a mean,
+a median and a deviation by the spread of its column, of a correlation by Fisher. Shares of 0 and 1 are taken a little
+inside (Agresti and Coull), as they would otherwise have none.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from querygate.core.errors import Refusal
+from querygate.core.types import Group, Scalar
+from querygate.custody.jobs.preview_views import TrialVersion, published_on_trial
+from querygate.custody.workload import Question
+from querygate.custody.workload.asked_figures import LIMITS
+from querygate.custody.workload.usable_share import KINDS
+from querygate.gate.estimates import with_estimates
+from querygate.gate.groups import answer_groups
+from querygate.gate.likely_tables import LikelyTables
+from querygate.gate.sheets import fetch_sheets
+from querygate.sql import understand
+from querygate_adapters.sources.open_source import open_source
+from tests.bench.views import EVERYTHING, _drawn, _plain, _studies
+from tests.report import row
+
+K = 10
+WITHIN, COUNTS = 0.98, 0.1
+"""The share of errors below one sampling error, and the median error of counts in sampling errors."""
+
+SAMPLED: Mapping[str, Callable[[float, float, float, float], float]] = {
+    "count": lambda value, n, rows, sd: math.sqrt(_inside(value, rows) * (1 - _inside(value, rows)) * rows),
+    "prevalence": lambda value, n, rows, sd: math.sqrt(_inside(value * n, n) * (1 - _inside(value * n, n)) / n),
+    "mean": lambda value, n, rows, sd: sd / math.sqrt(n),
+    "median": lambda value, n, rows, sd: sd * math.sqrt(math.pi / 2 / n),
+    "sd": lambda value, n, rows, sd: sd / math.sqrt(2 * max(1, n - 1)),
+    "correlation": lambda value, n, rows, sd: 1 / math.sqrt(max(1, n - 3)),
+}
+"""The sampling error by kind, from the value, its records, all records and the deviation of its column."""
+
+
+def _inside(having: float, of: float) -> float:
+    return (having + 2) / (of + 4)
+
+
+@dataclass(frozen=True)
+class Error:
+    """Of one figure: how far the estimate is from the truth, the sampling error, and half the width of the range."""
+
+    kind: str
+    error: float
+    sampling: float
+    half: float
+
+    @property
+    def relative(self) -> float:
+        return self.error / self.sampling if self.sampling else math.inf if self.error else 0.0
+
+
+def run() -> list[dict[str, Any]]:
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for study in _studies():
+            source = open_source(str(_plain(study, Path(folder))))
+            by_views = study.policy.but(k=K, views={"mode": "auto"}).parsed()
+            by_classes = study.policy.but(k=K, anonymise={"class_moments": "rounded"}).parsed()
+            with published_on_trial(by_views, source) as trial:
+                asked = _drawn(trial.questions(EVERYTHING))
+                rows += _rows(f"{study.name}, views", list(errors(trial, asked)), aim=True)
+            with published_on_trial(by_classes, source) as trial:
+                rows += _rows(f"{study.name}, classes", list(errors(trial, asked)))
+    return rows
+
+
+def _rows(name: str, found: Sequence[Error], *, aim: bool = False) -> list[dict[str, Any]]:
+    near = sum(one.relative < 1 for one in found) / len(found)
+    rows = [
+        row(f"{name}: errors below one sampling error", near, f"of {len(found)}", target=WITHIN if aim else None,
+            met=near >= WITHIN if aim else None)
+    ]  # fmt: skip
+    for kind in KINDS:
+        of = [one for one in found if one.kind == kind]
+        if not of:
+            continue
+        middle = median(one.relative for one in of)
+        wide = [one.error / one.half for one in of if one.half and math.isfinite(one.half)]
+        share = f"{median(wide):.2f} of the half-width" if wide else "exact"
+        aimed = aim and kind == "count"
+        rows.append(
+            row(f"{name}: median error, {kind}", middle, "sampling errors", share, target=COUNTS if aimed else None,
+                met=middle < COUNTS if aimed else None)
+        )  # fmt: skip
+    return rows
+
+
+def errors(trial: TrialVersion, questions: Sequence[Question]) -> Iterator[Error]:
+    """One for each group of each question that is answered and holds somebody in truth."""
+    tables, dataset = LikelyTables(), trial.policy.dataset
+    for question in questions:
+        groups = _asked(question, trial, tables)
+        if groups is None or question.kind not in SAMPLED:
+            continue
+        truths, sizes = (trial.rows.by_group(dataset, sql) for sql in (question.sql, question.records))
+        spread = trial.rows.truth("sd", [question.columns[0]]) if question.kind in ("mean", "median", "sd") else None
+        for keys, value in truths.items():
+            error = _error(question.kind, groups.get(keys), value, sizes.get(keys), trial.rows.rows, spread)
+            if error is not None:
+                yield error
+
+
+def _error(
+    kind: str, group: Group | None, value: float | None, n: float | None, rows: int, spread: float | None
+) -> Error | None:
+    if group is None or value is None or not n or not math.isfinite(value):
+        return None
+    told, estimate = group.ranges[0], group.estimates[0].value
+    if estimate is None or told.low is None or told.high is None:
+        return None
+    sampling = SAMPLED[kind](float(value), float(n), rows, spread or 0.0)
+    return Error(kind, abs(float(value) - estimate), sampling, told.high / 2 - told.low / 2)
+
+
+def _asked(question: Question, trial: TrialVersion, tables: LikelyTables) -> dict[tuple[Scalar, ...], Group] | None:
+    """The groups of an answer with their estimates; None where it is refused."""
+    try:
+        plan = understand(question.sql, trial.release.catalog, trial.native, LIMITS)
+        groups = answer_groups(plan, fetch_sheets(plan, trial.release, LIMITS), lambda: None)
+    except Refusal:
+        return None
+    return {g.keys: g for g in with_estimates(plan, groups, tables, trial.release, LIMITS, lambda: None)}
