@@ -71,7 +71,12 @@ class Cover:
 
     def count(self, n: Ints) -> Floats:
         """Records by box, given those of each row."""
-        return np.bincount(self.box, n, self.sizes.size)
+        return added(self.box, n, self.sizes.size)
+
+
+def added(places: Ints, values: Array, size: int) -> Floats:
+    """Values added up by place."""
+    return np.bincount(places, values, size).astype(np.float64)  # of nothing at all NumPy makes whole numbers
 
 
 def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Ints]]) -> Floats:
@@ -82,9 +87,9 @@ def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Ints]]) -> Floats:
     for _ in range(ROUNDS):
         had = np.zeros_like(share)
         for cover, of, counts in rows:
-            sums = np.bincount(of, share[cover.held], cover.sizes.size)
+            sums = added(of, share[cover.held], cover.sizes.size)
             given = np.divide(counts, sums, out=np.zeros_like(sums), where=sums > 0)
-            had += np.bincount(cover.held, given[of], pieces.size)
+            had += added(cover.held, given[of], pieces.size)
         share = share * had
         share = share / share.sum() if share.any() else even
     return (1 - UNTOLD) * share + UNTOLD * even
@@ -128,8 +133,8 @@ def _cut_numbers(columns: Sequence[NumberColumn]) -> tuple[Pieces, list[Cover]]:
 
 
 def _whole_pieces(low: Array, high: Array) -> tuple[Array, Array, Floats]:
-    edges = np.unique(np.concatenate([low, high + 1]))
-    return edges[:-1], edges[1:] - 1, np.diff(edges.astype(np.float64))
+    edges = np.unique(np.concatenate([low, np.minimum(high, np.iinfo(np.int64).max - 1) + 1]))
+    return edges[:-1], edges[1:] - 1, np.maximum(np.diff(edges.astype(np.float64)), 1.0)
 
 
 def _real_pieces(low: Array, high: Array) -> tuple[Array, Array, Floats]:

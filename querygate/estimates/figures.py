@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from querygate.core.types import Floats
+from querygate.estimates.column_pieces import added
 
 Figure: TypeAlias = "float | None"
 
@@ -76,7 +77,7 @@ def _smallest(x: Floats, w: Floats) -> Figure:
 
 def _by_value(x: Floats, w: Floats) -> tuple[Floats, Floats]:
     values, place = np.unique(x, return_inverse=True)
-    return values, np.bincount(place.reshape(-1), w, values.size)
+    return values, added(place.reshape(-1), w, values.size)
 
 
 def present(w: Floats) -> Floats:

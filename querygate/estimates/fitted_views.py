@@ -17,7 +17,7 @@ import numpy as np
 
 from querygate.core.block import NO_NULLS, Block, NumberColumn
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.column_pieces import Cover, Pieces, TooManyPieces, cut_column, lean, likely_shares
+from querygate.estimates.column_pieces import Cover, Pieces, TooManyPieces, added, cut_column, lean, likely_shares
 from querygate.estimates.points import UNIT, WeightedCells, common_shift, likely_sum
 
 MOST_CELLS = 1_000_000
@@ -159,9 +159,9 @@ class _Side:
 
     def ratios(self, table: Floats) -> tuple[Floats, Floats]:
         """What each row has to have over what the table gives it, and what that makes of each combination."""
-        had = np.bincount(self.row, self.total(table)[self.cell], self.n.size)
+        had = added(self.row, self.total(table)[self.cell], self.n.size)
         ratio = np.divide(self.n, had, out=np.zeros_like(had), where=had > 0)
-        return ratio, np.bincount(self.cell, ratio[self.row], math.prod(self.shape))
+        return ratio, added(self.cell, ratio[self.row], math.prod(self.shape))
 
     def parts(self, table: Floats) -> Floats:
         """Of each pair, the part of the combination that belongs to the row: all of it where no classes overlap."""
@@ -329,7 +329,7 @@ class _SummedSide:
         of, cell, part = sums.of_row[side.row[pairs]], side.cell[pairs], side.parts(table)[pairs]
 
         def by_class(values: Floats) -> Floats:
-            return np.bincount(of, part * side.total(values)[cell], sums.n.size)
+            return added(of, part * side.total(values)[cell], sums.n.size)
 
         held = by_class(table)
         scale = np.divide(sums.n, held, out=np.zeros_like(held), where=held > 0)
@@ -339,8 +339,8 @@ class _SummedSide:
     def sums(self, shift: Floats) -> Floats:
         """By class, with the means of numbers moved so."""
         values = self.side.total(self.table * (self.numbers.middle + shift * self.numbers.half))
-        return self.scale * np.bincount(self.whose, self.part * values[self.cell], self.low.size)
+        return self.scale * added(self.whose, self.part * values[self.cell], self.low.size)
 
     def spread(self, step: Floats) -> Floats:
         """A step of each class as one of the combinations that it has."""
-        return self.side.spread(np.bincount(self.cell, self.part * step[self.whose], math.prod(self.side.shape)))
+        return self.side.spread(added(self.cell, self.part * step[self.whose], math.prod(self.side.shape)))

@@ -25,7 +25,7 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.column_pieces import Cover, TooManyPieces, cut_column, likely_shares
+from querygate.estimates.column_pieces import Cover, TooManyPieces, added, cut_column, likely_shares
 
 UNIT = 2**20
 """What a record weighs in a block of points: counts of blocks are whole numbers."""
@@ -118,7 +118,7 @@ def _in_boxes(cover: Cover, share: Floats) -> Floats:
     """The shares of the pieces of each box, adding up to 1; even where nothing tells."""
     of = np.repeat(np.arange(cover.sizes.size), cover.sizes)
     likely = share[cover.held]
-    sums = np.bincount(of, likely, cover.sizes.size)[of]
+    sums = added(of, likely, cover.sizes.size)[of]
     return np.divide(likely, sums, out=1.0 / cover.sizes[of], where=sums > 0)
 
 
@@ -192,7 +192,7 @@ def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPo
     )
 
     def summed(part: Floats) -> Floats:
-        return np.bincount(place[here], weight[here] * part, told.label.size)
+        return added(place[here], weight[here] * part, told.label.size)
 
     held = summed(np.ones(value.size))
     scale = np.divide(told.n, held, out=np.zeros(held.size), where=held > 0)

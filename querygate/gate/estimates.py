@@ -54,7 +54,8 @@ def with_estimates(
     reason = NOBODY
     if any(_is_open(told) for group in groups for told in group.ranges):
         try:
-            likely = _Likely(tables, release, limits, check).groups(plan, groups)
+            with np.errstate(all="ignore"):  # huge and tiny numbers: what is not finite is no estimate
+                likely = _Likely(tables, release, limits, check).groups(plan, groups)
             found = {(group.keys, group.rolled_up): group for group in likely}
         except TooManyPieces:
             reason = TOO_LARGE
@@ -169,22 +170,21 @@ def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = U
     cells = measures[aggregate.measure]
     weight = _weight(cells, unit)
     values = [_middle(value.low, value.high) for value in cells.values]
-    with np.errstate(all="ignore"):
-        match aggregate.family:
-            case "sets":
-                return figures.of_values(cells.sets, weight)
-            case "pair":
-                x, y = values if aggregate.statistic == "ratio_of_sums" else values[::-1]
-                return figures.of_pair(aggregate.statistic, x, y, weight)
-            case "groups":
-                first, second = ((s[0] + s[1]) / (2.0 * unit) for s in (cells.splits[0][:2], cells.splits[0][2:]))
-                return figures.of_groups(aggregate.statistic, values[0], first, second)
-            case "table":
-                return _of_table(aggregate.statistic, cells, weight)
-        x = values[0] if values else np.zeros(weight.size)
-        if aggregate.family == "distinct":
-            x, weight = figures.distinct(x, weight)
-        return figures.OF_COLUMN[aggregate.statistic](x, weight, *aggregate.parameters)
+    match aggregate.family:
+        case "sets":
+            return figures.of_values(cells.sets, weight)
+        case "pair":
+            x, y = values if aggregate.statistic == "ratio_of_sums" else values[::-1]
+            return figures.of_pair(aggregate.statistic, x, y, weight)
+        case "groups":
+            first, second = ((s[0] + s[1]) / (2.0 * unit) for s in (cells.splits[0][:2], cells.splits[0][2:]))
+            return figures.of_groups(aggregate.statistic, values[0], first, second)
+        case "table":
+            return _of_table(aggregate.statistic, cells, weight)
+    x = values[0] if values else np.zeros(weight.size)
+    if aggregate.family == "distinct":
+        x, weight = figures.distinct(x, weight)
+    return figures.OF_COLUMN[aggregate.statistic](x, weight, *aggregate.parameters)
 
 
 def _of_table(statistic: str, cells: MeasureCells, weight: Floats) -> figures.Figure:

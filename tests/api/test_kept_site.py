@@ -83,11 +83,13 @@ def sha256(content: bytes) -> str:
 
 def steady(answer: Any) -> Any:
     """The body without what differs from one time to the next, and without what answers say since the site was made:
-    which keys of a row are rolled up."""
+    which keys of a row are rolled up, and estimates."""
     body = {name: value for name, value in json.loads(answer.data).items() if name not in VOLATILE}
     for row in body.get("rows", []):
         if isinstance(row, dict):
-            row.get("_group", {}).pop("rolled_up", None)
+            for cell in row.values():
+                for since in ("rolled_up", "estimate", "estimate_note"):
+                    cell.pop(since, None) if isinstance(cell, dict) else None
     return body
 
 

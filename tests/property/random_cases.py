@@ -24,6 +24,7 @@ from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.policies import Column, make_column, make_policy
+from tests.property.truth import estimates_outside
 
 EPOCH = dt.date(1970, 1, 1)
 WORDS = ["", "a", "B", "b c", "d'e", "é", "f%", "NULL", "zz", "Z"]
@@ -241,5 +242,6 @@ def violations(case: Case, sql: str) -> list[str]:
             found = group.ranges[column.source]
             if not holds(found, value):
                 wrong.append(f"{column.name}: {value!r} is not in {found}")
+    wrong += [text for group in given.groups for text in estimates_outside(group)]
     wrong += [f"group {key!r} is certain and not there" for key, g in by_key.items() if g.certain and key not in seen]
     return [f"{text}\n  {sql}" for text in wrong]

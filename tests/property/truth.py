@@ -105,7 +105,7 @@ def differences(given: Answer, rows: Sequence[tuple[Any, ...]]) -> list[str]:
     groups: dict[tuple[Any, ...], list[Group]] = defaultdict(list)
     for group in given.groups:
         groups[group.keys].append(group)
-    wrong = []
+    wrong = [text for group in given.groups for text in estimates_outside(group)]
     for key in {**truths, **groups}:
         shown, true = groups.get(key, []), truths.get(key, [])
         fits = [[_fits(group, values) for group in shown] for values in true]
@@ -113,6 +113,21 @@ def differences(given: Answer, rows: Sequence[tuple[Any, ...]]) -> list[str]:
         for what, table in (("a true row is not shown", fits), ("a certain group is not there", certain)):
             if not _can_be_matched(table):
                 wrong.append(f"{what}: {key!r}\n  truth {true}\n  shown {[(g.certain, g.ranges) for g in shown]}")
+    return wrong
+
+
+def estimates_outside(group: Group) -> list[str]:
+    """Estimates of a group that are not in their ranges, are of another type, or are missing without a reason."""
+    wrong = []
+    for found, estimate in zip(group.ranges, group.estimates, strict=True):
+        value = estimate.value
+        if value is None:
+            held = bool(estimate.note)
+        else:
+            held = found.low is not None and found.high is not None and found.low <= value <= found.high
+            held = held and not estimate.note
+        if not held:
+            wrong.append(f"{estimate} is no estimate for {found}")
     return wrong
 
 
