@@ -30,7 +30,7 @@ from querygate.estimates.column_pieces import Cover, TooManyPieces, added, cut_c
 UNIT = 2**20
 """What a record weighs in a block of points: counts of blocks are whole numbers."""
 
-POINTS, EACH = 60_000, 16
+POINTS, EACH = 30_000, 16
 """So many points are made of a block, at most so many of each row, and one of each in any case."""
 
 MOST_POINTS = 400_000
@@ -138,7 +138,7 @@ class _NumberPoints:
     def value(self) -> Floats | Ints:
         low, high = self.piece.low, self.piece.high
         if not self.piece.integer:
-            return low * (1.0 - self.along) + high * self.along
+            return np.clip(low * (1.0 - self.along) + high * self.along, low, high)
         step = np.floor(self.along * (high.astype(np.float64) - low + 1.0)).astype(np.int64)
         return np.minimum(low + step, high)
 

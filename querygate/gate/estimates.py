@@ -29,7 +29,7 @@ from querygate.gate.sheets import RangedGroup
 DIGITS = 4
 """Decimal places of the range's width that an estimate has: more would say nothing."""
 
-NOTE = "Estimates are likely by what is published, and not guaranteed: only ranges are."
+NOTE = "Estimates (about) are likely by what is published, and not guaranteed."
 NULL = "The statistic is NULL."
 NOBODY = "Nothing is expected here that it could be computed of."
 TOO_LARGE = "The table to estimate from would be too large."
@@ -184,7 +184,8 @@ def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = U
     x = values[0] if values else np.zeros(weight.size)
     if aggregate.family == "distinct":
         x, weight = figures.distinct(x, weight)
-    return figures.OF_COLUMN[aggregate.statistic](x, weight, *aggregate.parameters)
+    of_column = figures.OF_COLUMN.get(aggregate.statistic)
+    return None if of_column is None else of_column(x, weight, *aggregate.parameters)
 
 
 def _of_table(statistic: str, cells: MeasureCells, weight: Floats) -> figures.Figure:

@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from querygate.bounds import moment_columns
 from querygate.core.block import Block
-from querygate.core.margin_choice import choose_margins
+from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Catalog
@@ -83,14 +82,7 @@ class LikelyTables:
             version = self._versions.setdefault(release, _OfVersion())
         catalog = release.catalog
         if not catalog.margins:
-            names, moments = plan.columns, moment_columns(plan, catalog)
-
-            def of_classes() -> Block:
-                block = release.project(names, limits, moments)
-                return make_points(WeightedCells(block, block.n.astype(np.float64)))
-
-            points = version.get(("classes", names, moments), of_classes)
-            return [PointSheet(plan, tuple(range(len(plan.aggregates))), points)]
+            return _of_classes(plan, version, release, limits)
         found = []
         for choice in choose_margins(plan, catalog):
             unit, names = catalog.margins[choice.margins[0]].sensitive, choice.plan.columns
@@ -98,6 +90,25 @@ class LikelyTables:
             points = version.get((unit, names), lambda: make_points(views.table(unit, names).cells(names)))  # noqa: B023
             found.append(PointSheet(choice.plan, choice.places, points))
         return found
+
+
+def _of_classes(plan: Plan, version: _OfVersion, release: PublishedVersion, limits: Limits) -> list[PointSheet]:
+    """A sheet for the aggregates that need the same columns, and first one that counts the groups: an aggregate has the
+    same estimate whatever else is asked for."""
+    places: dict[frozenset[str], list[int]] = {part_of(plan, ()).columns: []}
+    for place in range(len(plan.aggregates)):
+        places.setdefault(part_of(plan, (place,)).columns, []).append(place)
+    found = []
+    for names, of in places.items():
+        part = part_of(plan, of)
+        moments = names & {column.name for column in release.catalog.columns if column.moments != "none"}
+
+        def points(names: frozenset[str] = names, moments: frozenset[str] = moments) -> Block:
+            block = release.project(names, limits, moments)
+            return make_points(WeightedCells(block, block.n.astype(np.float64)))
+
+        found.append(PointSheet(part, tuple(of), version.get(("classes", names), points)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.spreadsheet_cells import unescape
-from querygate.core.types import Answer, AnswerColumn, Group, Range
+from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Range
 from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 
 COLUMNS = (
@@ -99,6 +100,7 @@ def test_json_is_strict_and_the_same_when_read_back() -> None:
 # -- flat tables -------------------------------------------------------------------------------------------------
 
 FLAT = ["city", "smoker", "n_low", "n_high", "mean_low", "mean_high", "first_low", "first_high"]
+WITH_ESTIMATES = list(dict.fromkeys(name for flat in FLAT for name in (flat, flat.replace("_high", "_estimate"))))
 STATE = ["group_certain", "group_count_low", "group_count_high"]
 
 
@@ -141,7 +143,7 @@ def test_an_answer_without_rows_has_its_columns_still(form: str) -> None:
     found = read(form, made(groups=()))
 
     assert found.num_rows == 0
-    assert found.column_names == FLAT + STATE
+    assert found.column_names == WITH_ESTIMATES + STATE
 
 
 def test_csv_gives_back_every_value() -> None:
@@ -234,6 +236,47 @@ def test_groups_show_their_count_and_whether_they_are_certain() -> None:
     assert headings == ["city", "smoker", "n", "mean", "first", "records in group"]
     assert rows[0] == ["Graz", "True", "3 .. 5", "0.1 .. 0.301", "1969-12-31 .. 2020-02-29", "3 .. 5"]
     assert rows[1] == ["NULL", "NULL", "0 exactly", "NULL", "NULL", "0 .. 2 (possible group)"]
+
+
+# -- estimates ---------------------------------------------------------------------------------------------------
+
+ESTIMATED = (
+    replace(GROUPS[0], estimates=(Estimate(4), Estimate(0.25), Estimate(365))),
+    replace(GROUPS[1], estimates=(Estimate(0), Estimate(None, "Nobody."), Estimate(None, "Nobody."))),
+)
+
+
+def test_an_estimate_is_beside_its_range_or_says_why_not() -> None:
+    first, second = made(groups=ESTIMATED)["rows"]
+
+    assert (first["n"]["estimate"], first["mean"]["estimate"], first["first"]["estimate"]) == (4, 0.25, "1971-01-01")
+    assert "estimate_note" not in first["n"]
+    assert (second["mean"]["estimate"], second["mean"]["estimate_note"]) == (None, "Nobody.")
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_tables_have_a_column_of_estimates(form: str) -> None:
+    found = read(form, made(groups=ESTIMATED))
+
+    assert found.column("n_estimate").to_pylist() == [4, 0]
+    assert found.column("mean_estimate").to_pylist() == [0.25, None]
+    assert found.column("first_estimate").to_pylist() == ["1971-01-01", None]
+    assert found.schema.field("n_estimate").type == pa.int64()
+
+
+def test_csv_has_a_column_of_estimates() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(made(groups=ESTIMATED)).decode(), newline="")))
+
+    assert [row["mean_estimate"] for row in rows] == ["0.25", ""]
+
+
+def test_people_read_estimates_after_about_and_none_of_what_is_exact() -> None:
+    _, rows = readable(made(groups=ESTIMATED))
+
+    assert rows[0][2:5] == [
+        "3 .. 5 (about 4)", "0.1 .. 0.301 (about 0.25)", "1969-12-31 .. 2020-02-29 (about 1971-01-01)"
+    ]  # fmt: skip
+    assert rows[1][2:5] == ["0 exactly", "NULL", "NULL"]
 
 
 # -- subtotals ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,167 @@
+"""Estimates beside ranges: inside them, the same whatever else is asked, and null with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from querygate.core.types import Principal, Request
+from querygate.custody.evidence.replay import _difference
+from querygate.estimates import points
+from querygate.gate import estimates
+from querygate.gate.answer import Gate, answer, ask
+from querygate.site.layout import init_site
+from querygate.site.open_gate import open_gate
+from tests.property.truth import estimates_outside
+from tests.small_release import publish_small
+
+ANN = Principal("ann", "researcher")
+
+
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    folder = tmp_path_factory.mktemp("estimates")
+    opened = open_gate(init_site(folder / "site"))
+    publish_small(opened, folder, 600)
+    return opened.gate
+
+
+@pytest.fixture(scope="module")
+def gate_of_views(tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    folder = tmp_path_factory.mktemp("views")
+    opened = open_gate(init_site(folder / "site"))
+    publish_small(opened, folder, 600, views={})
+    return opened.gate
+
+
+@pytest.fixture(params=["gate", "gate_of_views"])
+def either(request: pytest.FixtureRequest) -> Gate:
+    return request.getfixturevalue(request.param)
+
+
+def told(gate: Gate, sql: str) -> list[Any]:
+    """The estimates of the first row."""
+    return [estimate.value for estimate in answer(Request(ANN, "patients", sql), gate).groups[0].estimates]
+
+
+STATEMENTS = (
+    "SELECT COUNT(*), AVG(sbp), MEDIAN(sbp), MIN(sbp), MAX(sbp), STDDEV(sbp) FROM patients WHERE age > 33",
+    "SELECT sex, ward, COUNT(*), SUM(sbp) FROM patients WHERE age BETWEEN 21 AND 47 GROUP BY sex, ward",
+    "SELECT ward, COUNT(*) FROM patients WHERE age < 44 GROUP BY ROLLUP (ward) HAVING COUNT(*) > 20",
+    "SELECT AVG(n) FROM (SELECT ward, COUNT(*) AS n FROM patients WHERE age < 44 GROUP BY ward)",
+    "SELECT COUNT(DISTINCT ward), COUNT(DISTINCT age), 100.0 * COUNT(*) / 7 FROM patients WHERE age < 44",
+    "SELECT sex, COUNT(*) FILTER (WHERE smoker) * 1.0 / COUNT(*) FROM patients WHERE age > 12 GROUP BY sex",
+    "SELECT MEAN_DIFF(sbp, age > 50), WELCH_T(sbp, age > 50), RISK_RATIO(age > 50, sbp > 140) FROM patients",
+    "SELECT COUNT(*) FROM patients WHERE age < 44 UNION ALL SELECT COUNT(*) FROM patients WHERE age > 71",
+)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_an_estimate_is_inside_every_range(sql: str, either: Gate) -> None:
+    found = answer(Request(ANN, "patients", sql), either)
+
+    assert [text for group in found.groups for text in estimates_outside(group)] == []
+    assert any(estimate.value is not None for group in found.groups for estimate in group.estimates)
+    assert estimates.NOTE in found.notes
+
+
+def test_an_exact_answer_is_its_own_estimate(either: Gate) -> None:
+    found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients"), either)
+
+    assert found.groups[0].estimates[0].value == 600
+    assert estimates.NOTE not in found.notes
+
+
+def test_an_estimate_is_the_same_whatever_else_is_asked(either: Gate) -> None:
+    where = "FROM patients WHERE age BETWEEN 21 AND 47"
+    alone = [told(either, f"SELECT {asked} {where}")[0] for asked in ("COUNT(*)", "AVG(sbp)")]
+
+    assert told(either, f"SELECT COUNT(*), AVG(sbp), MAX(weight) {where}")[:2] == alone
+
+
+def test_parts_add_up(either: Gate) -> None:
+    where = "FROM patients WHERE age BETWEEN 21 AND 47"
+    parts = answer(Request(ANN, "patients", f"SELECT ward, COUNT(*) {where} GROUP BY ward"), either).groups
+    whole = told(either, f"SELECT COUNT(*) {where}")[0]
+
+    assert sum(part.estimates[0].value or 0 for part in parts) == pytest.approx(whole, abs=4)
+
+
+def test_a_null_says_that_it_is_one(gate: Gate) -> None:
+    body = ask(Request(ANN, "patients", "SELECT AVG(sbp) AS x FROM patients WHERE age > 1000"), gate)
+
+    assert body["rows"][0]["x"]["estimate"] is None
+    assert body["rows"][0]["x"]["estimate_note"] == estimates.NULL
+
+
+def test_nobody_expected_is_a_reason(gate: Gate) -> None:
+    """One who is 21 may have each of some thousand values: such a group is possible, and nobody is likely in it."""
+    sql = "SELECT AVG(weight) AS x FROM patients WHERE age = 21 AND weight BETWEEN 61.00001 AND 61.000011"
+    found = ask(Request(ANN, "patients", sql), gate)["rows"][0]["x"]
+
+    assert found["low"] is not None
+    assert found["estimate"] is None
+    assert found["estimate_note"] == estimates.NOBODY
+
+
+def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "MOST_POINTS", 10)
+    fresh = replace(gate, likely=type(gate.likely)())
+    found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), fresh).groups[0]
+
+    assert found.estimates[0] == estimates.Estimate(None, estimates.TOO_LARGE)
+    assert found.ranges[0].low is not None
+
+
+def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
+    """The clock stands still until ranges are there."""
+    import querygate.gate.answer as steps
+
+    hasty = replace(gate, clock_s=lambda: 0.0)
+    state = steps.State("", Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), 0.0)
+    for step in (steps.find, steps.understand, steps.fetch, steps.protect):
+        state = step(state, hasty)
+    moments = iter([0.0])
+    late = steps.estimate(state, replace(gate, clock_s=lambda: next(moments, 9.9)))
+
+    assert late.groups[0][0].estimates[0] == estimates.Estimate(None, estimates.TOO_LONG)
+    assert late.groups[0][0].ranges == state.groups[0][0].ranges
+
+
+# -- replayed ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("logged", "same"),
+    [
+        ({}, True),
+        ({"estimate": 5.0}, True),
+        ({"estimate": 5.0000001}, True),
+        ({"estimate": None, "estimate_note": estimates.TOO_LONG}, True),
+        ({"estimate": 5.5}, False),
+        ({"estimate": None, "estimate_note": estimates.NOBODY}, False),
+    ],
+)
+def test_a_logged_estimate_is_computed_again(logged: dict[str, Any], same: bool) -> None:
+    def body(estimate: dict[str, Any]) -> Any:
+        ends = {"low": 1.0, "high": 9.0, "sharp": False, "may_be_null": False}
+        return {"rows": [{"x": ends | estimate}], "columns": [], "notes": []}
+
+    assert (_difference(body(logged), body({"estimate": 5.0})) == "") is same
+
+
+def test_answers_with_estimates_are_replayed_from_the_store(tmp_path: Path) -> None:
+    from querygate.custody.evidence.replay import replay
+
+    opened = open_gate(init_site(tmp_path / "site"))
+    publish_small(opened, tmp_path, 200)
+    sql = "SELECT sex, AVG(sbp), COUNT(*) FROM patients WHERE age BETWEEN 21 AND 47 GROUP BY sex"
+    body = ask(Request(ANN, "patients", sql), opened.gate)
+    entry: Any = {"id": "q", "dataset": "patients", "version": 1, "mode": "interval", "outcome": "answered",
+                  "sql": sql, "answer": body}  # fmt: skip
+
+    found = replay([entry], opened.gate, lambda dataset, _: opened.store.current(dataset))
+    assert (found.same, found.different) == (1, ())
