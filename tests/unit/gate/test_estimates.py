@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from querygate.core.types import Principal, Request
-from querygate.custody.evidence.replay import _difference
+from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
+from querygate.gate import answer as steps
 from querygate.gate import estimates
 from querygate.gate.answer import Gate, answer, ask
 from querygate.site.layout import init_site
@@ -25,7 +26,7 @@ ANN = Principal("ann", "researcher")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
     folder = tmp_path_factory.mktemp("estimates")
     opened = open_gate(init_site(folder / "site"))
-    publish_small(opened, folder, 600)
+    publish_small(opened, folder, 300)
     return opened.gate
 
 
@@ -33,7 +34,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
 def gate_of_views(tmp_path_factory: pytest.TempPathFactory) -> Gate:
     folder = tmp_path_factory.mktemp("views")
     opened = open_gate(init_site(folder / "site"))
-    publish_small(opened, folder, 600, views={})
+    publish_small(opened, folder, 300, views={})
     return opened.gate
 
 
@@ -71,7 +72,7 @@ def test_an_estimate_is_inside_every_range(sql: str, either: Gate) -> None:
 def test_an_exact_answer_is_its_own_estimate(either: Gate) -> None:
     found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients"), either)
 
-    assert found.groups[0].estimates[0].value == 600
+    assert found.groups[0].estimates[0].value == 300
     assert estimates.NOTE not in found.notes
 
 
@@ -118,8 +119,6 @@ def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monke
 
 def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
     """The clock stands still until ranges are there."""
-    import querygate.gate.answer as steps
-
     hasty = replace(gate, clock_s=lambda: 0.0)
     state = steps.State("", Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), 0.0)
     for step in (steps.find, steps.understand, steps.fetch, steps.protect):
@@ -154,8 +153,6 @@ def test_a_logged_estimate_is_computed_again(logged: dict[str, Any], same: bool)
 
 
 def test_answers_with_estimates_are_replayed_from_the_store(tmp_path: Path) -> None:
-    from querygate.custody.evidence.replay import replay
-
     opened = open_gate(init_site(tmp_path / "site"))
     publish_small(opened, tmp_path, 200)
     sql = "SELECT sex, AVG(sbp), COUNT(*) FROM patients WHERE age BETWEEN 21 AND 47 GROUP BY sex"
