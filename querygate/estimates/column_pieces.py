@@ -92,7 +92,8 @@ def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Ints]]) -> Floats:
             had += added(cover.held, given[of], pieces.size)
         share = share * had
         share = share / share.sum() if share.any() else even
-    return (1 - UNTOLD) * share + UNTOLD * even
+    mixed: Floats = (1 - UNTOLD) * share + UNTOLD * even
+    return mixed
 
 
 def lean(density: Floats) -> Floats:
@@ -100,7 +101,8 @@ def lean(density: Floats) -> Floats:
     the density were a straight line through it."""
     before, after = np.append(0.0, density[:-1]), np.append(density[1:], 0.0)
     slope = np.divide(after - before, 12 * density, out=np.zeros_like(density), where=density > 0)
-    return np.clip(slope, -STEEPEST, STEEPEST)
+    leaning: Floats = np.clip(slope, -STEEPEST, STEEPEST)
+    return leaning
 
 
 def cut_column(columns: Sequence[BlockColumn]) -> tuple[Pieces, list[Cover]]:

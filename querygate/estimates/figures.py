@@ -106,7 +106,7 @@ def _skewness(x: Floats, w: Floats) -> Figure:
     n, spread = float(w.sum()), _moment(x, w, 2)
     if n <= 2 or not spread > 0:
         return None
-    return math.sqrt(n * (n - 1)) / (n - 2) * _moment(x, w, 3) / spread**1.5
+    return math.sqrt(n * (n - 1)) / (n - 2) * _moment(x, w, 3) / (spread * math.sqrt(spread))
 
 
 def _kurtosis_pop(x: Floats, w: Floats) -> Figure:

@@ -151,7 +151,8 @@ class _Side:
 
     def total(self, table: Floats) -> Floats:
         """The table added up to the axes of the margin."""
-        return table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in self.axes)).reshape(-1)
+        summed: Floats = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in self.axes))
+        return summed.reshape(-1)
 
     def spread(self, values: Floats) -> Floats:
         """A value for each combination on these axes, as a factor of the table."""
@@ -285,8 +286,8 @@ class _Numbers:
         along = [-1 if other == axis else 1 for other in range(table.ndim)]
         leaning = np.zeros(room.size)
         leaning[known] = lean(weight[known] / room[known])
-        parts = (low / 2 + high / 2, high / 2 - low / 2, known, leaning)
-        return cls(*(part.reshape(along) for part in parts))
+        middle, half = low / 2 + high / 2, high / 2 - low / 2
+        return cls(middle.reshape(along), half.reshape(along), known.reshape(along), leaning.reshape(along))
 
 
 def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[_Side], name: str) -> Floats:

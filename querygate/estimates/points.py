@@ -132,7 +132,8 @@ class _NumberPoints:
 
     @property
     def known(self) -> Bools:
-        return self.piece.null == NO_NULLS
+        known: Bools = self.piece.null == NO_NULLS
+        return known
 
     @property
     def value(self) -> Floats | Ints:

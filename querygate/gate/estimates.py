@@ -18,7 +18,7 @@ from querygate.core.block import Block
 from querygate.core.errors import Refusal
 from querygate.core.plan import Aggregate, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
-from querygate.core.types import DISCRETE, Estimate, Floats, Group, Range, Scalar
+from querygate.core.types import DISCRETE, Estimate, Floats, Group, Ints, Range, Scalar
 from querygate.estimates import figures
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.points import UNIT
@@ -137,7 +137,7 @@ class _Likely:
                 counts.setdefault(at, (Range.exact(float(_weight(group.cells[0], unit).sum())), group.always))
                 for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
                     self._check()
-                    found.setdefault(at, {})[place] = _point(figure(aggregate, group.cells, unit))
+                    found.setdefault(at, {})[place] = _point(aggregate, group.cells, unit)
         places = range(len(plan.aggregates))
         return [
             RangedGroup(
@@ -158,7 +158,12 @@ def _chosen(plan: Plan, group: Group) -> tuple[int, ...]:
     return next(chosen for chosen in plan.sets if set(chosen) == set(kept))
 
 
-def _point(value: figures.Figure) -> Range:
+def _point(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int) -> Range:
+    """An aggregate as a range without width; NULL where it has no value, or none that a double can be."""
+    try:
+        value = figure(aggregate, measures, unit)
+    except ArithmeticError:
+        return Range.null()
     return Range.null() if value is None or not math.isfinite(value) else Range.exact(value)
 
 
@@ -198,6 +203,6 @@ def _weight(cells: MeasureCells, unit: int) -> Floats:
     return (cells.least + cells.most) / (2.0 * unit)
 
 
-def _middle(low: Floats, high: Floats) -> Floats:
+def _middle(low: Floats | Ints, high: Floats | Ints) -> Floats:
     """Ends that are apart were only rounded outwards."""
     return np.where(low == high, low, low / 2.0 + high / 2.0).astype(np.float64)

@@ -135,7 +135,8 @@ class _Views:
                 quasi.remove(spare.pop())
 
     def _fit(self, unit: tuple[str, ...], names: frozenset[str]) -> FittedTable:
-        counts, of_unit = [], []
+        counts: list[Block] = []
+        of_unit: list[Block] = []
         for place, margin in enumerate(self.release.catalog.margins):
             if margin.sensitive in ((), unit):
                 own = margin.columns & names

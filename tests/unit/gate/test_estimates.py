@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from querygate.core.types import Principal, Request
+from querygate.core.plan import Aggregate, MeasureCells
+from querygate.core.types import Cells, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
 from querygate.gate import answer as steps
@@ -128,6 +131,17 @@ def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
 
     assert late.groups[0][0].estimates[0] == estimates.Estimate(None, estimates.TOO_LONG)
     assert late.groups[0][0].ranges == state.groups[0][0].ranges
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e170])
+@pytest.mark.parametrize("statistic", ["kurtosis_pop", "skewness", "var_pop", "cv", "geometric_mean", "harmonic_mean"])
+def test_numbers_beyond_doubles_are_no_fault(statistic: str, size: float) -> None:
+    ends, n = size * np.arange(5.0), np.full(5, points.UNIT)
+    cells = MeasureCells(n, n, n, (Cells(ends, ends, n, n),))
+    with np.errstate(all="ignore"):
+        found = estimates._point(Aggregate("x", "column", statistic, 0, "number"), [cells], points.UNIT)
+
+    assert found.low is None or math.isfinite(found.low)
 
 
 # -- replayed ----------------------------------------------------------------------------------------------------------
