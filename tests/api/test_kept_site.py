@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 import tarfile
 import tempfile
@@ -90,6 +91,9 @@ def steady(answer: Any) -> Any:
             for cell in row.values():
                 for since in ("rolled_up", "estimate", "estimate_note"):
                     cell.pop(since, None) if isinstance(cell, dict) else None
+    if "readable" in body:
+        told = body["readable"]["rows"]
+        body["readable"]["rows"] = [[re.sub(r" \(about [^)]*\)$", "", cell) for cell in row] for row in told]
     return body
 
 
