@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from querygate.core.plan import Aggregate, MeasureCells
-from querygate.core.types import Cells, Principal, Request
+from querygate.core.types import Cells, Estimate, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
 from querygate.gate import answer as steps
@@ -116,7 +116,7 @@ def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monke
     fresh = replace(gate, likely=type(gate.likely)())
     found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), fresh).groups[0]
 
-    assert found.estimates[0] == estimates.Estimate(None, estimates.TOO_LARGE)
+    assert found.estimates[0] == Estimate(None, estimates.TOO_LARGE)
     assert found.ranges[0].low is not None
 
 
@@ -129,7 +129,7 @@ def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
     moments = iter([0.0])
     late = steps.estimate(state, replace(gate, clock_s=lambda: next(moments, 9.9)))
 
-    assert late.groups[0][0].estimates[0] == estimates.Estimate(None, estimates.TOO_LONG)
+    assert late.groups[0][0].estimates[0] == Estimate(None, estimates.TOO_LONG)
     assert late.groups[0][0].ranges == state.groups[0][0].ranges
 
 
