@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,16 +26,48 @@ AGAIN_S = 0.01
 
 
 def connect(
-    path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None
+    path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None, beside: Sequence[Path] = ()
 ) -> duckdb.DuckDBPyConnection:
-    """Open a database file from which SQL can reach nothing else on the machine, and which its owner alone may read."""
+    """Open a database file from which SQL can reach nothing else on the machine but the files in the folders `beside`,
+    and which its owner alone may read.
+    """
     config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "lock_configuration": "true"}
     if threads:
         config["threads"] = str(threads)
+    if beside:  # which can be said once the engine has begun, and before it is locked
+        del config["enable_external_access"], config["lock_configuration"]
     database = duckdb.connect(str(path), read_only=read_only, config=config)
+    if beside:
+        folders = ", ".join(_text(folder.absolute()) for folder in beside)
+        database.execute(f"SET allowed_directories = [{folders}]")
+        database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
     if not read_only and path.exists():  # one in memory is not there
         path.chmod(0o600)
     return database
+
+
+@contextmanager
+def attached(
+    database: duckdb.DuckDBPyConnection, files: Mapping[str, Path], *, read_only: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Other files under the given names, in an engine that is open: to begin one takes longer than to read a small
+    file.
+    """
+    with ExitStack() as ended:
+        for name, path in files.items():
+            how = " (READ_ONLY)" if read_only else ""
+            database.execute(f"ATTACH {_text(path.absolute())} AS {name}{how}")
+            ended.callback(database.execute, f"DETACH {name}")
+            if not read_only:
+                path.chmod(0o600)
+        cursor = database.cursor()
+        ended.callback(cursor.close)
+        yield cursor
+
+
+def _text(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 @contextmanager

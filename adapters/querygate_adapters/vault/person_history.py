@@ -7,8 +7,7 @@ many they are, how many different sensitive values they have, and how far their 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,15 +110,7 @@ class Past:
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
     """Vault files to be read under the given names, and nothing else of the machine."""
-    missing = [path for path in vaults.values() if not path.is_file()]
-    if missing:
-        names = ", ".join(path.stem for path in missing)
-        steps = ", ".join(f"`querygate retire {path.parent.name} {int(path.stem[1:])}`" for path in missing)
-        raise ConfigError(
-            "QG803",
-            f"The vault does not have the raw rows of {names}, so no version can be compared with it.",
-            f"Restore the file from a backup, or retire the version: {steps}.",
-        )
+    check_there(vaults.values())
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     # Rows that do not fit into memory stay in the vault.
     config["temp_directory"] = str(next(iter(vaults.values())).parent / "spill")
@@ -132,33 +123,46 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
     return database
 
 
-def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: OverlapRule, memory_mb: int) -> Past:
-    """The people of earlier versions; `columns` are those of the new one.
+def check_there(vaults: Iterable[Path]) -> None:
+    missing = [path for path in vaults if not path.is_file()]
+    if missing:
+        names = ", ".join(path.stem for path in missing)
+        steps = ", ".join(f"`querygate retire {path.parent.name} {int(path.stem[1:])}`" for path in missing)
+        raise ConfigError(
+            "QG803",
+            f"The vault does not have the raw rows of {names}, so no version can be compared with it.",
+            f"Restore the file from a backup, or retire the version: {steps}.",
+        )
+
+
+def read_past(
+    database: duckdb.DuckDBPyConnection, versions: Sequence[int], columns: Sequence[str], keeping: OverlapRule
+) -> Past:
+    """The people of earlier versions, which are attached as v1, v2 ...; `columns` are those of the new one.
 
     Where a version does not know who is who, by a column that another row has too, records are known by their contents.
     """
-    with closing(attach({f"v{version}": path for version, path in vaults.items()}, memory_mb)) as database:
-        known = {version: Vault.of(database, f"v{version}") for version in vaults}
-        common = tuple(name for name in columns if all(name in vault.types for vault in known.values()))
-        secret = {
-            v: tuple(name for name in keeping.secret if name in columns and name in vault.types)
-            for v, vault in known.items()
-        }
-        named = keeping.person in common
-        by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
-        if not by_person:  # what all versions have is then the same, or it is another record
-            secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
-            _lay_together(database, known, common, False, keeping, secret)
-        classes = ", ".join(f"c{version}" for version in known)
-        database.execute(
-            f"CREATE TEMP TABLE histories AS SELECT row_number() OVER (ORDER BY {classes}) - 1 AS history, * "
-            f"FROM (SELECT DISTINCT {classes} FROM person)"
-        )
-        found = database.execute("SELECT * FROM histories ORDER BY history").fetchnumpy()
-        people = database.sql(
-            f"SELECT key, history{_listed(keeping)}{''.join(f', d{v}' for v in known)} "
-            f"FROM person JOIN histories USING ({classes})"
-        ).to_arrow_table()
+    known = {version: Vault.of(database, f"v{version}") for version in versions}
+    common = tuple(name for name in columns if all(name in vault.types for vault in known.values()))
+    secret = {
+        v: tuple(name for name in keeping.secret if name in columns and name in vault.types)
+        for v, vault in known.items()
+    }
+    named = keeping.person in common
+    by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
+    if not by_person:  # what all versions have is then the same, or it is another record
+        secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
+        _lay_together(database, known, common, False, keeping, secret)
+    classes = ", ".join(f"c{version}" for version in known)
+    database.execute(
+        f"CREATE TEMP TABLE histories AS SELECT row_number() OVER (ORDER BY {classes}) - 1 AS history, * "
+        f"FROM (SELECT DISTINCT {classes} FROM person)"
+    )
+    found = database.execute("SELECT * FROM histories ORDER BY history").fetchnumpy()
+    people = database.sql(
+        f"SELECT key, history{_listed(keeping)}{''.join(f', d{v}' for v in known)} "
+        f"FROM person JOIN histories USING ({classes})"
+    ).to_arrow_table()
     keys = (str(keeping.person),) if by_person else common
     return Past(
         tuple(known),

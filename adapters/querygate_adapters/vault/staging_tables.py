@@ -10,6 +10,8 @@ Only publishers and the custodian's own jobs are given this module; the interval
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +25,7 @@ from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Pro
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
-from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.store.duckdb_lockdown import attached, connect
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.distinct_rows import WORD
@@ -51,14 +53,37 @@ ENGINE, LEAST_MB = 0.4, 64
 beyond that it keeps in its file."""
 
 
+@dataclass(frozen=True, slots=True)
+class StagedFile:
+    """The file of a version in the making, and how it is opened."""
+
+    path: Path
+    memory_mb: int
+    beside: Sequence[Path]
+
+    def opened(self) -> duckdb.DuckDBPyConnection:
+        """With what a publication that was cut off left in it; anew if that cannot be opened."""
+        try:
+            return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
+        except duckdb.Error:
+            return self.anew()
+
+    def anew(self) -> duckdb.DuckDBPyConnection:
+        """Empty. Tables that are only dropped would still lie in it, and somebody may have left since."""
+        for left in (self.path, self.path.with_name(self.path.name + ".wal")):
+            left.unlink(missing_ok=True)
+        return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
+
+
 class DuckDBStagingTables:
     """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
 
-    def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
-        self._path, self._memory_mb = path, min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
-        self.room_bytes = max(LEAST_MB, memory_mb - self._memory_mb) << 20
-        self._is_new = not path.exists()
-        self._db = _opened(path, self._memory_mb)
+    def __init__(self, path: Path, *, memory_mb: int = 4096, beside: Sequence[Path] = ()) -> None:
+        engine_mb = min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
+        self.room_bytes = max(LEAST_MB, memory_mb - engine_mb) << 20
+        self._is_new, self.is_open = not path.exists(), True
+        self._file = StagedFile(path, engine_mb, beside)
+        self._db = self._file.opened()
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
         self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
@@ -78,7 +103,7 @@ class DuckDBStagingTables:
         rows = None if self._is_new else loading.resume(source)
         if rows is None and not self._is_new:
             self._db.close()
-            self._db = _anew(self._path, self._memory_mb)
+            self._db = self._file.anew()
             loading = RowLoader(self._db, columns, joins)
         if rows is None:
             rows = loading.run(source)
@@ -377,6 +402,12 @@ class DuckDBStagingTables:
 
     # -- beside earlier versions -------------------------------------------------------------------------------
 
+    def attached(
+        self, files: Mapping[str, Path], *, read_only: bool = True
+    ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """Other files in the engine of these tables."""
+        return attached(self._db, files, read_only=read_only)
+
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self._types)
@@ -397,6 +428,7 @@ class DuckDBStagingTables:
             self._db.execute("CHECKPOINT")
         finally:
             self._db.close()
+            self.is_open = False
 
     # -- helpers -----------------------------------------------------------------------------------------------
 
@@ -432,21 +464,6 @@ def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Itera
         known, distinct = database.execute(f"SELECT COALESCE(SUM(n), 0), COUNT(*) FROM ({values})").fetchall()[0]
         found[name] = ValueCount(int(known), int(distinct))
     return found
-
-
-def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
-    """The file, with what a publication that was cut off left in it; anew if that cannot be opened."""
-    try:
-        return connect(path, read_only=False, memory_mb=memory_mb)
-    except duckdb.Error:
-        return _anew(path, memory_mb)
-
-
-def _anew(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
-    """An empty file. Tables that are only dropped would still lie in it, and somebody may have left since."""
-    for left in (path, path.with_name(path.name + ".wal")):
-        left.unlink(missing_ok=True)
-    return connect(path, read_only=False, memory_mb=memory_mb)
 
 
 def _array(values: Array) -> pa.Array:

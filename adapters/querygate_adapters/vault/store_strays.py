@@ -5,7 +5,11 @@ A reader asks for what it knows and would never see the rest; whoever copies the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
 
 import duckdb
 
@@ -13,6 +17,7 @@ from querygate.core.types import Catalog, Column
 from querygate_adapters.store.cell_query import stored
 from querygate_adapters.store.class_moments import COLUMNS, TABLE
 from querygate_adapters.store.code_sets import CODE_TABLES, code_columns
+from querygate_adapters.store.duckdb_lockdown import CONFIG, Config, attached
 
 WHOLE = frozenset({"TINYINT", "INTEGER", "BIGINT"})
 NUMBER = WHOLE | {"DOUBLE"}
@@ -42,10 +47,10 @@ def _kinds(names: str) -> Kinds:
     return {name: special.get(name, WHOLE) for name in names.split(", ")}
 
 
-def strays(database: duckdb.DuckDBPyConnection, catalog: Catalog) -> Iterator[str]:
-    """What is not as it should be, table by table, in words that quote nothing of the file."""
-    wanted, found = tables_of(catalog), _found(database)
-    if not wanted.keys() - {TABLE} <= found.keys() <= wanted.keys() or _others(database):
+def strays(database: duckdb.DuckDBPyConnection, path: Path, catalog: Catalog) -> Iterator[str]:
+    """What is not as it should be in the file, which is open, table by table; in words that quote nothing of it."""
+    wanted, found = tables_of(catalog), _tables_alone(path)
+    if found is None or not wanted.keys() - {TABLE} <= found.keys() <= wanted.keys():
         yield "there are the tables of a store, and nothing beside them"
         return
     for table, columns in found.items():
@@ -66,29 +71,41 @@ def strays(database: duckdb.DuckDBPyConnection, catalog: Catalog) -> Iterator[st
             yield f"{table} tells of the columns that the catalog says"
 
 
-def _found(database: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """Tables that are there, with the kinds of their columns."""
-    rows = database.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
-        "AND table_name IN (SELECT table_name FROM duckdb_tables() WHERE NOT internal) ORDER BY ALL"
-    ).fetchall()
+_OTHERS = (
+    *(f"duckdb_{kind}() WHERE NOT internal" for kind in ("views", "functions", "types", "schemas")),
+    *(f"duckdb_{kind}() WHERE true" for kind in ("sequences", "indexes", "constraints")),
+    "duckdb_tables() WHERE (comment IS NOT NULL OR schema_name <> 'main')",
+    "duckdb_columns() WHERE NOT internal AND (comment IS NOT NULL OR column_default IS NOT NULL)",
+)
+"""Anything but tables, and remarks and defaults in these. Views are first: to list the columns of one is to read it."""
+
+
+def _tables_alone(path: Path) -> dict[str, dict[str, str]] | None:
+    """The tables of a file, with the kinds of their columns; None if it holds anything else."""
+    name = f"file_{next(_NUMBERS)}"
+    with attached(_lister(os.getpid()), {name: path}) as database:
+        if any(_any(database, f"SELECT 1 FROM {listed} AND database_name = '{name}'") for listed in _OTHERS):
+            return None
+        rows = database.execute(
+            "SELECT table_name, column_name, data_type FROM duckdb_columns() "
+            f"WHERE database_name = '{name}' ORDER BY column_index"
+        ).fetchall()
     found: dict[str, dict[str, str]] = {}
     for table, column, kind in rows:
         found.setdefault(table, {})[column] = kind
     return found
 
 
-_OTHERS = (
-    *(f"duckdb_{kind}() WHERE NOT internal" for kind in ("views", "functions", "types", "schemas")),
-    *("duckdb_sequences()", "duckdb_indexes()", "duckdb_constraints()"),
-    "duckdb_tables() WHERE comment IS NOT NULL OR schema_name <> 'main'",
-    "duckdb_columns() WHERE NOT internal AND (comment IS NOT NULL OR column_default IS NOT NULL)",
-)
+_NUMBERS = count()
 
 
-def _others(database: duckdb.DuckDBPyConnection) -> bool:
-    """Is there anything but tables, or a remark or a default in these?"""
-    return any(_any(database, f"SELECT 1 FROM {listed}") for listed in _OTHERS)
+@cache
+def _lister(process: int) -> duckdb.DuckDBPyConnection:
+    """One engine for the whole process: its own views and functions, which it lists with those of a file, take longer
+    than the file. It evaluates nothing that a file says. A fork needs its own.
+    """
+    config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    return duckdb.connect(config={**config, "threads": "1", "lock_configuration": "true"})
 
 
 def _categories(catalog: Catalog) -> list[Column]:

@@ -11,10 +11,12 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from functools import cached_property
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -43,7 +45,7 @@ from querygate_adapters.store.retired_versions import (
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
-from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
+from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Vault, attach, check_there, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
 from querygate_adapters.vault.report_files import (
     figures_file,
@@ -76,12 +78,16 @@ class DuckDBPublication:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
         self._reinstate, self._switching = reinstate, switching
         self.version, self._earlier = version, earlier
+        self._staging: DuckDBStagingTables | None = None
+        self._numbers = count()
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
         self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
 
     def staging(self) -> DuckDBStagingTables:
         """The raw rows of the new version, in the vault."""
-        return DuckDBStagingTables(self._staged_vault, memory_mb=self._memory_mb)
+        beside = (self._store, self._vault)
+        self._staging = DuckDBStagingTables(self._staged_vault, memory_mb=self._memory_mb, beside=beside)
+        return self._staging
 
     def write(
         self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
@@ -90,8 +96,7 @@ class DuckDBPublication:
         file for the verifier to read back.
         """
         tables = {**tables, **write_code_sets(catalog, codes or {})}
-        database = connect(self._staged_store, read_only=False)
-        try:
+        with self._opened(self._staged_store, read_only=False) as database:
             database.begin()
             for name, table in tables.items():
                 database.register("given", table)
@@ -101,14 +106,21 @@ class DuckDBPublication:
             database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
             database.commit()
             database.execute("CHECKPOINT")
-        finally:
-            database.close()
-        return WrittenStore(self._staged_store)
+        return WrittenStore(self._staged_store, self._opened)
 
     def earlier(self) -> dict[int, Catalog | None]:
         """What every version that is not retired says of itself; None where its file is lost."""
+        return self._catalogs
+
+    @cached_property
+    def _catalogs(self) -> dict[int, Catalog | None]:
         files = {version: version_file(self._store, version) for version in self._earlier}
-        return {version: WrittenStore(file).catalog() if file.exists() else None for version, file in files.items()}
+        return {version: self._catalog(file) if file.exists() else None for version, file in files.items()}
+
+    def _catalog(self, file: Path) -> Catalog:
+        with self._opened(file) as database:
+            [(body,)] = database.execute("SELECT body FROM catalog LIMIT 1").fetchall()
+        return catalog_from_json(body)
 
     def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
         """Those of these versions whose tables are those of the staged one, row by row."""
@@ -120,7 +132,9 @@ class DuckDBPublication:
         """The staged rows beside the people of all versions that are not retired; None where there are none."""
         if not self._earlier:
             return None
-        return staging.meet(self._past(staging.columns, keeping, self._earlier), keeping)
+        with self._vaults(self._earlier) as database:
+            past = read_past(database, self._earlier, staging.columns, keeping)
+        return staging.meet(past, keeping)
 
     @contextmanager
     def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
@@ -129,24 +143,43 @@ class DuckDBPublication:
         if not versions:
             yield None
             return
-        with closing(attach({"now": self._staged_vault}, self._memory_mb)) as database:
-            past = self._past(tuple(Vault.of(database, "now").types), keeping, versions)
+        with self._vaults(versions, now=self._staged_vault) as database:
+            past = read_past(database, versions, tuple(Vault.of(database, "now").types), keeping)
             yield DuckDBVersionOverlap(database, past, keeping, "now")
 
     @contextmanager
     def kept(self, versions: Collection[int]) -> Iterator[tuple[KeptVersion, ...]]:
         """Versions with their rows, for as long as they are read."""
-        files = {f"v{version}": version_file(self._vault, version) for version in versions}
-        if not files:
+        if not versions:
             yield ()
             return
-        with closing(attach(files, self._memory_mb)) as database:
-            stores = {version: WrittenStore(version_file(self._store, version)) for version in versions}
+        with self._vaults(versions) as database:
+            stores = {v: WrittenStore(version_file(self._store, v), self._opened) for v in versions}
             yield tuple(KeptVersion(version, store, database, f"v{version}") for version, store in stores.items())
 
-    def _past(self, columns: Sequence[str], keeping: OverlapRule, versions: Sequence[int]) -> Past:
-        vaults = {version: version_file(self._vault, version) for version in versions}
-        return read_past(vaults, columns, keeping, self._memory_mb)
+    @contextmanager
+    def _vaults(self, versions: Collection[int], **more: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The raw rows of versions as v1, v2 ...; in the engine of the staging tables, while that is open."""
+        files = {**more, **{f"v{version}": version_file(self._vault, version) for version in versions}}
+        if self._staging is None or not self._staging.is_open:
+            with closing(attach(files, self._memory_mb)) as database:
+                yield database
+            return
+        check_there(files.values())
+        with self._staging.attached(files) as database:
+            yield database
+
+    @contextmanager
+    def _opened(self, path: Path, *, read_only: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A file of the store; in the engine of the staging tables, while that is open."""
+        if self._staging is None or not self._staging.is_open:
+            with closing(connect(path, read_only=read_only)) as database:
+                yield database
+            return
+        name = f"store_{next(self._numbers)}"
+        with self._staging.attached({name: path}, read_only=read_only) as database:
+            database.execute(f"USE {name}")
+            yield database
 
     def switch(self, retire: Sequence[int] = ()) -> None:
         """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
@@ -183,13 +216,19 @@ SMALL = {
 """The tables of a store beside its cells, and the order in which they are read."""
 
 
+def _alone(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    return closing(connect(path, read_only=True))
+
+
 class WrittenStore:
     """A staged store file, opened anew and read as it is. To open one costs more than to read it, so all of it is read
     at once; the cells, which may be many, are given away and not kept.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, opened: Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]] = _alone
+    ) -> None:
+        self._path, self._opened = path, partial(opened, path)
 
     def digest(self) -> FileDigest:
         return FileDigest.of(self._path)
@@ -206,7 +245,7 @@ class WrittenStore:
     @contextmanager
     def margins(self) -> Iterator[WrittenMargins]:
         """The margins of a version of views; the file is open as long as they are read."""
-        with closing(connect(self._path, read_only=True)) as database:
+        with self._opened() as database:
             yield WrittenMargins(database)
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
@@ -226,19 +265,16 @@ class WrittenStore:
 
     def strays(self) -> Iterator[str]:
         """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
-        with closing(connect(self._path, read_only=True)) as database:
-            yield from strays(database, self.catalog())
+        with self._opened() as database:
+            yield from strays(database, self._path, self.catalog())
             if database.execute("SELECT body FROM catalog").fetchall() != [(catalog_to_json(self.catalog()),)]:
                 yield "the catalog says nothing twice or beside"
 
     def tables(self) -> dict[str, pa.Table]:
         """All that is published, as it is, but the catalog; columns and margins are in the cells."""
-        database = connect(self._path, read_only=True)
-        try:
+        with self._opened() as database:
             names = [name for (name,) in database.execute("SHOW TABLES").fetchall() if name != "catalog"]
             return {name: database.table(name).to_arrow_table() for name in names}
-        finally:
-            database.close()
 
     def _of(self, table: str, column: int) -> dict[str, Array]:
         found = self._tables[table]
@@ -250,8 +286,9 @@ class WrittenStore:
         return self._read()
 
     def _read(self) -> dict[str, dict[str, Array]]:
-        with closing(connect(self._path, read_only=True)) as database:
-            there = {name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        with self._opened() as database:
+            listed = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+            there = {name for (name,) in database.execute(listed).fetchall()}
             ordered = {name: f"{name} ORDER BY {order}" for name, order in SMALL.items() if name in there}
             return {
                 name: dict(database.execute(f"SELECT * FROM {rows}").fetchnumpy())

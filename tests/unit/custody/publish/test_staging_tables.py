@@ -250,3 +250,27 @@ def test_distinct_rows(seed: int) -> None:
         assert len(set(zip(texts, numbers.tolist(), strict=True))) == int(numbers.max()) + 1
         _, first = np.unique(numbers, return_index=True)
         assert (np.diff(first) > 0).all()
+
+
+# -- other files of the publication --------------------------------------------------------------------------------
+
+
+def test_files_beside_can_be_attached_and_no_others(tmp_path: Path) -> None:
+    for name in ("near", "far"):
+        (tmp_path / name).mkdir()
+        with duckdb.connect(str(tmp_path / name / "v.duckdb")) as database:
+            database.execute("CREATE TABLE told AS SELECT 7 AS n")
+    staging = DuckDBStagingTables(tmp_path / "near" / "vault.duckdb", beside=(tmp_path / "near",))
+    with staging.attached({"other": tmp_path / "near" / "v.duckdb"}) as database:
+        assert database.execute("SELECT n FROM other.told").fetchall() == [(7,)]
+    for statement in (
+        f"ATTACH '{tmp_path}/far/v.duckdb' AS other",
+        f"ATTACH '{tmp_path}/near/../far/v.duckdb' AS other",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SET allowed_directories = ['/']",
+        "SET enable_external_access = true",
+    ):
+        with pytest.raises(duckdb.Error, match=r"disabled by configuration|locked|has been locked|while database"):
+            staging._db.execute(statement)
+    staging.close()
+    assert not staging.is_open
