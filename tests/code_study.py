@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from querygate.core.block import MISSING, Block, CodeColumn, CodeSets, Dictionary, NumberColumn, SetColumn
 from querygate.core.types import Catalog, Column
+from tests.engine import scratch
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "codes.md"
@@ -90,7 +91,7 @@ def macros() -> list[str]:
 
 
 def raw(rows: Sequence[Row]) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
+    connection = scratch()
     for macro in macros():
         connection.execute(macro)
     connection.execute("CREATE TABLE t (age BIGINT, sex VARCHAR, dx VARCHAR[], sbp BIGINT)")

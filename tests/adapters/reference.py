@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.plan import FetchedGroup, Plan
 from querygate.core.predicate import And, Atom, Const, Or, Predicate, columns
 from querygate.core.types import Catalog
+from tests.engine import reading
 
 Keys = tuple[str | None, ...]
 Rows = Counter[tuple]  # (what is known of each column, n, is it a whole class) -> how many such rows
@@ -53,7 +53,7 @@ class Reference:
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self.catalog = catalog
-        with duckdb.connect(str(path), read_only=True) as database:
+        with reading(path) as database:
             texts = {(c, v): text for c, v, text in database.execute("SELECT * FROM value_text").fetchall()}
             sets: dict[tuple[int, int], set[str | None]] = defaultdict(set)
             for c, s, v in database.execute("SELECT column_id, set_id, value_id FROM set_value").fetchall():

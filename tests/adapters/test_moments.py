@@ -22,6 +22,7 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease
 from tests.adapters.engines import ENGINES, Engine
 from tests.adapters.published import Published
 from tests.adapters.reference import contents
+from tests.engine import reading
 from tests.policies import AGE, SBP, make_policy
 from tests.property.moment_cases import moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case
@@ -70,7 +71,7 @@ def test_rows_and_moments_are_those_of_the_file(engine: Engine, seed: int, tmp_p
     file = case.opened.site.store / "t" / "v00001.duckdb"
     shutil.copy(file, tmp_path / "copy.duckdb")
     i = release.catalog.column("x").index  # type: ignore[union-attr]
-    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as database:
+    with reading(tmp_path / "copy.duckdb") as database:
         cells = database.execute(f"SELECT class, c{i}_lo, c{i}_hi, n FROM cells").fetchall()
         told = database.execute(f"SELECT class, n, sum_lo, sum_hi FROM class_moment WHERE column_id = {i}").fetchall()
     expected: Counter[tuple] = Counter()
@@ -128,7 +129,7 @@ def test_a_store_without_moments_is_what_it_was(tmp_path: Path) -> None:
     assert '"format"' not in text
     assert release.project(["sbp"], Limits(), ["sbp"]).classified is None
     shutil.copy(opened.site.store / "t" / "v00001.duckdb", tmp_path / "copy.duckdb")
-    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as file:
+    with reading(tmp_path / "copy.duckdb") as file:
         assert "class_moment" not in {row[0] for row in file.execute("SHOW TABLES").fetchall()}
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -19,6 +18,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.jobs.publish_version import publish_to
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.coarse_counts import CoarseCounts
+from tests.engine import scratch
 from tests.policies import AGE, SEX, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, new_site
 
@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for i in range(3):
         part = table.slice(i * ROWS // 3, ROWS // 3)
         pa.parquet.write_table(part, folder / "parquet" / f"{i}.parquet")
-        with duckdb.connect() as connection:
+        with scratch() as connection:
             connection.register("part", part)
             connection.execute(f"COPY part TO '{folder}/csv/{i}.csv' (HEADER)")
     (folder / "broken" / "0.csv").write_text("age,sex,born,sbp\n40,F,1980-01-01,120\n41,secret\n")
@@ -134,7 +134,7 @@ def test_the_coarse_split_counts_alike_on_duckdb_and_spark(spark: Any) -> None:
     codes = pa.table({name: chance.integers(-1, size, 2_000) for name, size in (("x0", 40), ("x1", 3), ("k0", 90))})
     parts = Fork("x0", ((-1, -1), (4, 17)), Fork("x1", ((0, 0), (2, 2)), 0, 2), Fork("x0", ((18, 30),), 1, 3))
     spark.createDataFrame(codes.to_pylist()).createOrReplaceTempView("coded")
-    with duckdb.connect() as connection:
+    with scratch() as connection:
         connection.register("coded", codes)
         engines = {
             "duckdb": lambda sql: connection.execute(sql).fetchnumpy(),

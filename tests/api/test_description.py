@@ -15,6 +15,7 @@ from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
+from tests.each import each
 from tests.sql.study import NATIVE
 
 PAGES = ["/", "/audits", "/docs", "/docs/refusals"]
@@ -79,7 +80,7 @@ def test_every_route_is_on_the_reference_page(get):
         assert f'id="{route.name}"' in text
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_code_has_its_place_on_the_page_that_problems_link_to(get, code):
     assert f'id="{code}"' in get("/docs/refusals").text
 

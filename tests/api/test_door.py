@@ -9,6 +9,7 @@ from querygate.web.routes import API, ROUTES
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
 from tests.api.small_site import make_small_site
+from tests.each import each
 
 LOCKED = [route for route in ROUTES if route.who != "anyone"]
 WRONG = {
@@ -27,8 +28,8 @@ def path_of(route):
     return path.replace("{request_id}", "x_1").replace("{action}", "submit")
 
 
-@pytest.mark.parametrize("route", LOCKED, ids=lambda route: route.name)
-@pytest.mark.parametrize("headers", WRONG.values(), ids=WRONG)
+@each("route", LOCKED)
+@each("headers", WRONG.values())
 def test_no_locked_route_opens_without_a_key(client, route, headers):
     response = client.open(path_of(route), method=route.method, headers=headers)
     assert (response.status_code, response.json["code"]) == (401, "QG301")
@@ -74,8 +75,8 @@ def test_an_unknown_address_is_no_page(client, path):
     assert (response.status_code, response.json["code"]) == (404, "QG307")
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-@pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS", "TRACE"])
+@each("route", ROUTES)
+@each("method", ["PATCH", "DELETE", "OPTIONS", "TRACE"])
 def test_a_wrong_method_tells_the_right_one(client, route, method):
     response = client.open(path_of(route), method=method)
     assert response.status_code == response.json["status"] == 405
@@ -83,8 +84,8 @@ def test_a_wrong_method_tells_the_right_one(client, route, method):
     assert route.method in response.headers["Allow"]
 
 
-@pytest.mark.parametrize("path", [*map(path_of, ROUTES), "/nope", "/static/querygate.js", "/static/nope"])
-@pytest.mark.parametrize("name", [None, "ann", "carl"])
+@each("path", [*map(path_of, ROUTES), "/nope", "/static/querygate.js", "/static/nope"])
+@each("name", [None, "ann", "carl"])
 def test_every_response_is_hardened(get, path, name):
     response = get(path, name)
     for header, value in HEADERS.items():

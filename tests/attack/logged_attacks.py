@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.custody.audit.audit import LogStatement
+from tests.engine import scratch
 
 K = 5
 Answers = Sequence[Any]
@@ -32,7 +33,7 @@ class People:
         return len(self.columns["id"])
 
     def database(self) -> duckdb.DuckDBPyConnection:
-        database = duckdb.connect()
+        database = scratch()
         database.register("given", pa.table(self.columns))
         database.execute("CREATE TABLE patients AS SELECT * FROM given")
         return database

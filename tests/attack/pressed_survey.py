@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from querygate.core.block import NumberColumn, SetColumn
@@ -26,6 +25,7 @@ from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import open_version
+from tests.engine import scratch
 from tests.places import DATA
 from tests.policies import AGE, PolicyText, make_policy, quasi, sensitive
 
@@ -140,7 +140,7 @@ def on_a_plain_database(people: People, least: int = 5) -> Ask:
     rows = [
         (int(people.age[i]), *people.at(int(i)).values(), int(people.sbp[i])) for i in np.flatnonzero(people.inside)
     ]
-    connection = duckdb.connect()
+    connection = scratch()
     connection.execute("CREATE TABLE survey (age INT, gender TEXT, race TEXT, education TEXT, sbp INT)")
     connection.executemany("INSERT INTO survey VALUES (?, ?, ?, ?, ?)", rows)
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from querygate.core.json_body import JsonValue
 from querygate.custody.audit.audit import LogStatement
+from tests.engine import scratch
 
 Random = np.random.Generator
 
@@ -80,7 +81,7 @@ class RandomLog:
 def random_log(random: Random, statements: int = 12) -> RandomLog:
     """A log of which some statements cannot be read, and some answers are ranges, NULL or not there."""
     people = random_people(random)
-    database = duckdb.connect()
+    database = scratch()
     database.register("people", people)
     entries = []
     for number in range(statements):

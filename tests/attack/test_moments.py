@@ -11,12 +11,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.methods.anonymise.class_moments import Members, MomentRelease, exact_moments, rounded_moments
+from tests.engine import reading
 from tests.policies import AGE, SBP, make_policy
 from tests.unit.custody.publish.publications import new_site, put
 
@@ -153,10 +153,10 @@ def test_a_published_store_leaves_e_to_every_member(tmp_path: Path) -> None:
     report = put(opened, policy, {"age": ages, "sbp": pressures})
     shutil.copy(opened.site.store / "t" / "v00001.duckdb", tmp_path / "store.duckdb")
     shutil.copy(opened.site.vault / "t" / "v00001.duckdb", tmp_path / "vault.duckdb")
-    with duckdb.connect(str(tmp_path / "store.duckdb"), read_only=True) as store:
+    with reading(tmp_path / "store.duckdb") as store:
         told = {row[1]: row[2:] for row in store.execute("SELECT * FROM class_moment").fetchall()}
         bins = store.execute("SELECT DISTINCT c1_lo, c1_hi FROM cells").fetchall()
-    with duckdb.connect(str(tmp_path / "vault.duckdb"), read_only=True) as vault:
+    with reading(tmp_path / "vault.duckdb") as vault:
         raw = vault.execute("SELECT class, sbp FROM rows JOIN row_class USING (row_id) ORDER BY 1, 2").fetchall()
     looked = 0
     for label, (n, *ends) in told.items():

@@ -16,6 +16,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
+from tests.engine import reading
 from tests.policies import REGISTER
 from tests.unit.custody.publish.publications import ask, copy_site, new_site, put
 
@@ -42,7 +43,7 @@ PEOPLE = register()
 def read_store(opened: OpenSite, version: int) -> list[tuple[tuple[int, int, int, int], Counter[str]]]:
     """Box and wards of every class, as the file in the store has them."""
     file = opened.site.store / "t" / f"v{version:05d}.duckdb"
-    with duckdb.connect(str(file), read_only=True) as store:
+    with reading(file) as store:
         cells = store.execute(
             "SELECT c0_lo, c0_hi, c1_lo, c1_hi, text, n FROM cells JOIN set_value ON column_id = 2 AND set_id = c2_set "
             "JOIN value_text USING (column_id, value_id)"

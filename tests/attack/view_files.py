@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.version_writer import WrittenStore
+from tests.engine import reading
 
 FAR = 1e9
 
@@ -20,7 +20,7 @@ def read_classes(opened: OpenSite, version: int, people: Mapping[str, Sequence[A
     """The class of each person in every margin of counts, or of a sensitive column (margins x people)."""
     path = version_file(opened.site.store / "t", version)
     catalog = WrittenStore(path).catalog()
-    with duckdb.connect(str(path), read_only=True) as file:
+    with reading(path) as file:
         members: dict[tuple[int, int], set[Any]] = {}
         for column, one, text in file.execute(
             "SELECT column_id, set_id, text FROM set_value LEFT JOIN value_text USING (column_id, value_id)"
@@ -42,7 +42,7 @@ def read_sums(opened: OpenSite, version: int, column: str, classes: Ints) -> tup
     """The ends that are written for the sum of each of these classes; far out where there are none."""
     path = version_file(opened.site.store / "t", version)
     index = next(one.index for one in WrittenStore(path).catalog().columns if one.name == column)
-    with duckdb.connect(str(path), read_only=True) as file:
+    with reading(path) as file:
         found = file.execute(f"SELECT class, sum_lo, sum_hi FROM class_moment WHERE column_id = {index}").fetchall()
     ends = {name: (low, high) for name, low, high in found}
     low, high = (np.array([[ends.get(one, (-FAR, FAR))[end] for one in row] for row in classes]) for end in (0, 1))

@@ -10,6 +10,7 @@ import pytest
 
 from querygate.cli import main
 from tests.docs.pages import ROOT, Block, all_pages, blocks
+from tests.each import each
 
 PROGRAMS = {"querygate", "/opt/querygate/bin/querygate"}
 SHELL = [block for page in all_pages() for block in blocks(page) if block.language in ("sh", "console")]
@@ -73,7 +74,7 @@ def asks_for_help(words: list[str]) -> bool:
     return bool({"--help", "-h", "--version"} & set(words))
 
 
-@pytest.mark.parametrize("block", [block for block in SHELL if commands(block.text)], ids=str)
+@each("block", [block for block in SHELL if commands(block.text)])
 def test_commands_are_understood(block: Block) -> None:
     for words in commands(block.text):
         if not asks_for_help(words):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.docs.pages import DOCS, ROOT, all_pages, anchors, code_spans, links
+from tests.each import each
 
-each_page = pytest.mark.parametrize("page", all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+each_page = each("page", all_pages())
 _OUTSIDE = re.compile(r"[a-z]+:")
 _FILE = re.compile(r"(?:querygate|adapters|tests|docs|deploy)(?:/[\w.-]+)+/?")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.docs.pages import ROOT, all_pages
+from tests.each import each
 
 DEPLOY = sorted(path for path in (ROOT / "deploy").iterdir() if path.is_file() and path.suffix != ".md")
-each_text = pytest.mark.parametrize("path", [*all_pages(), *DEPLOY], ids=lambda path: str(path.relative_to(ROOT)))
+each_text = each("path", [*all_pages(), *DEPLOY])
 
 # The folders where this text was written, and how it was written, are nobody's business.
 MACHINE = re.compile(r"(?<![\w.])/(?:work|root|Users|home/\w+)/\w|[A-Z]:\\\\", re.IGNORECASE)

@@ -24,6 +24,7 @@ from querygate.gate.groups import compute_groups
 from querygate.site.open_gate import OpenSite
 from querygate.sql import understand
 from tests.code_study import macros
+from tests.engine import scratch
 from tests.places import DATA
 from tests.policies import AGE, WITHHELD, code_list, make_policy
 from tests.unit.custody.publish.publications import new_site, put
@@ -91,7 +92,7 @@ def condition(rng: random.Random, depth: int, codes: Sequence[str] = CODES) -> s
 
 
 def raw(rows: dict[str, list[Any]]) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
+    connection = scratch()
     for macro in macros():
         connection.execute(macro)
     connection.execute("CREATE TABLE t (age BIGINT, dx VARCHAR[])")

@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 from querygate.sql import understand
+from tests.engine import scratch
 from tests.property.questions import QUESTIONS
 from tests.property.rewordings import Question, missed, reword
 from tests.sql.study import CATALOG, CREATE, NATIVE, POOLS, raw
@@ -38,7 +39,7 @@ def digest(sql: str) -> str:
 @functools.cache
 def many() -> duckdb.DuckDBPyConnection:
     """A study of the same columns with so many records that different questions have different answers."""
-    connection = duckdb.connect()
+    connection = scratch()
     connection.execute(CREATE)
     rng = random.Random(7)
     pools: dict[str, Any] = {**POOLS, "age": range(121), "sbp": [None, *range(40, 301)]}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import Family, RecipientModel
@@ -118,8 +118,8 @@ def _by_normal(family: Family, made: DesignMatrix, names: tuple[str, ...], coeff
     effects = np.abs([coefficients[own] * spans, errors[own] * spans])
     if not (effects <= LARGEST_EFFECT).all():
         raise Unfit("the fit did not converge")
-    reach = float(norm.isf(LEVEL / 2)) * errors
-    p = 2 * norm.sf(np.abs(coefficients / errors))
+    reach = float(-ndtri(LEVEL / 2)) * errors
+    p = 2 * ndtr(-np.abs(coefficients / errors))
     low, high = coefficients - reach, coefficients + reach
     return Fit(names, coefficients, errors, low, high, p, family, len(made.matrix), made.left_out)
 

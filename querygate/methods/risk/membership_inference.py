@@ -31,7 +31,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
@@ -88,6 +87,8 @@ def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) ->
 
     Any score may be given that is small for those whom an attacker calls members.
     """
+    from scipy.stats import mannwhitneyu  # slow to import, and every publication would wait for it
+
     m, n = members.size, others.size
     test = mannwhitneyu(members, others, alternative="less", method="asymptotic") if m and n else None
     if test is None:

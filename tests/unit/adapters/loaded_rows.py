@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from tests.engine import reading
 
 
 def load(folder: Path, specification: str | Path, types: Mapping[str, str]) -> list[tuple[Any, ...]]:
@@ -21,7 +20,7 @@ def load(folder: Path, specification: str | Path, types: Mapping[str, str]) -> l
         loaded = staging.load(open_source(str(specification)), types)
     finally:
         staging.close()
-    with duckdb.connect(str(path), read_only=True) as vault:
+    with reading(path) as vault:
         rows = [row[1:] for row in vault.execute("SELECT * FROM rows ORDER BY 1").fetchall()]
     assert loaded == len(rows)
     return rows

@@ -27,6 +27,7 @@ from querygate.core.predicate import (
     truth,
 )
 from querygate.core.valueset import ValueSet
+from tests.each import each
 
 CODES = ("a", "b", "c", "d", "e")
 Join = Callable[[Iterable[Predicate]], Predicate]
@@ -81,8 +82,8 @@ def found(p: Predicate, block: Block) -> tuple[int, int]:
     return int(least[0]), int(most[0])
 
 
-@pytest.mark.parametrize("join", [both, either])
-@pytest.mark.parametrize("seed", range(120))
+@each("join", [both, either])
+@each("seed", range(120))
 def test_sharp_for_all_that_one_and_or_one_or_says(seed: int, join: Join) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -94,7 +95,7 @@ def test_sharp_for_all_that_one_and_or_one_or_says(seed: int, join: Join) -> Non
     assert found(negate(p), block) == (n - max(possible), n - min(possible))
 
 
-@pytest.mark.parametrize("seed", range(120))
+@each("seed", range(120))
 def test_sharp_beside_another_column(seed: int) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -108,7 +109,7 @@ def test_sharp_beside_another_column(seed: int) -> None:
     assert found(p, block) == (min(possible), max(possible))
 
 
-@pytest.mark.parametrize("seed", range(120))
+@each("seed", range(120))
 def test_sound_for_every_formula(seed: int) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -120,7 +121,7 @@ def test_sound_for_every_formula(seed: int) -> None:
     assert max(possible) <= most
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each("seed", range(100))
 def test_the_normal_form_keeps_the_truth(seed: int) -> None:
     """Against a formula that was never simplified, for every record there can be."""
     rng = random.Random(seed)

@@ -9,6 +9,7 @@ from querygate.cli.reference import make_pages, walk, write_pages
 from querygate.core.errors import CODES
 from querygate.site.settings import SETTINGS
 from querygate.web.routes import ROUTES
+from tests.each import each
 from tests.places import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -26,7 +27,7 @@ def test_pages_are_written_where_they_are_asked_for(tmp_path):
     assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == set(PAGES)
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_code_is_documented(code):
     assert f"\n## {code}\n" in PAGES["refusals.md"]
 
@@ -36,7 +37,7 @@ def test_every_setting_is_documented(setting):
     assert f"| `{setting}` |" in PAGES["settings.md"]
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@each("route", ROUTES)
 def test_every_route_is_documented(route):
     assert f"### `{route.method} {route.path}`" in PAGES["http.md"]
 

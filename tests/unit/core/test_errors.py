@@ -8,6 +8,7 @@ import pytest
 
 from querygate.core import errors
 from querygate.core.errors import CODES, Fault, QueryGateError, Refusal, Span, SyntaxRefused, UnsupportedSQL
+from tests.each import each
 
 FAMILIES = [kind for kind in vars(errors).values() if isinstance(kind, type) and "family" in vars(kind)]
 LEAVES = [kind for kind in FAMILIES if kind is not QueryGateError]
@@ -18,13 +19,13 @@ def make(code: str) -> QueryGateError:
     return Fault("i_1") if kind is Fault else kind(code, "What is wrong.", "What to do.")
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_code_has_one_family(code: str) -> None:
     assert re.fullmatch(r"QG[1-9]\d\d", code)
     assert len([kind for kind in LEAVES if code.startswith(kind.family)]) == 1
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_code_means_something_at_every_door(code: str) -> None:
     meaning = CODES[code]
     is_fault = code.startswith("QG9")
@@ -43,7 +44,7 @@ def test_titles_are_told_apart() -> None:
     assert len({meaning.title for meaning in CODES.values()}) == len(CODES)
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_the_problem_has_the_agreed_fields(code: str) -> None:
     body = make(code).to_dict()
 

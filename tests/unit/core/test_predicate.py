@@ -33,6 +33,7 @@ from querygate.core.predicate import (
     truth,
 )
 from querygate.core.valueset import ValueSet, kind_of
+from tests.engine import scratch
 from tests.work import count_calls
 
 TYPES = {"a": "integer", "x": "number", "s": "category"}
@@ -43,7 +44,7 @@ Said = tuple[str, Predicate]  # a condition in SQL, and as the product builds it
 
 @functools.cache
 def table() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
+    connection = scratch()
     connection.execute("CREATE TABLE t (n INTEGER, a BIGINT, x DOUBLE, s VARCHAR)")
     connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [[n, *row.values()] for n, row in enumerate(ROWS)])
     return connection

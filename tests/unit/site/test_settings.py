@@ -10,11 +10,10 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting, load_settings
+from tests.each import each
 
-every = pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
-numeric = pytest.mark.parametrize(
-    "setting", [s for s in SETTINGS if not isinstance(s.default, (str, bool))], ids=lambda setting: setting.name
-)
+every = each("setting", SETTINGS)
+numeric = each("setting", [s for s in SETTINGS if not isinstance(s.default, (str, bool))])
 
 
 def in_file(folder: Path, text: str) -> Path:
@@ -104,7 +103,7 @@ def test_both_ends_are_accepted_and_nothing_beyond(tmp_path: Path, setting: Sett
 
 
 @numeric
-@pytest.mark.parametrize(
+@each(
     "written",
     ['"many"', '""', "true", "[]", "[1]", "{}", "nan", "inf", "-inf", "2020-01-01", "1e400", "9" * 400, '"0x10"'],
 )
@@ -116,7 +115,7 @@ def test_what_is_no_number_in_the_file_is_refused(tmp_path: Path, setting: Setti
 
 
 @numeric
-@pytest.mark.parametrize("text", ["", " ", "many", "nan", "inf", "0x10", "8080;"])
+@each("text", ["", " ", "many", "nan", "inf", "0x10", "8080;"])
 def test_what_is_no_number_in_the_environment_is_refused(tmp_path: Path, setting: Setting, text: str) -> None:
     error = refused(tmp_path, {PREFIX + setting.name.upper(): text})
 

@@ -20,6 +20,7 @@ from querygate.gate.describe import expected_width, make_description
 from querygate.sql import ANOTHER, understand
 from querygate.sql.code_tests import codes_under, with_flags
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw
+from tests.each import each
 from tests.sql.study import NATIVE
 from tests.unit.sql.plan_reference import as_key, carry_out, disagreements
 
@@ -35,7 +36,7 @@ def shown_in_the_reference() -> list[str]:
     return re.findall(r"^SELECT .*$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("sql", [*STATEMENTS, *shown_in_the_reference()])
+@each("sql", [*STATEMENTS, *shown_in_the_reference()])
 def test_exact_lists_give_the_answer_of_the_database(sql: str) -> None:
     """Every code an item of its own: then each range closes on what DuckDB says of the raw lists."""
     rows = random_rows(random.Random(7))
@@ -178,8 +179,8 @@ def refused(sql: str, catalog: Catalog = CATALOG) -> UnsupportedSQL:
     return refusal.value
 
 
-@pytest.mark.parametrize(
-    ("code", "condition"),
+@each(
+    "code, condition",
     [
         ("QG209", "has_code(sex, 'F')"),
         ("QG209", "has_code(age, '401.1')"),

@@ -16,6 +16,7 @@ from querygate.bounds import count_bounds
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.sql import understand
+from tests.each import each
 from tests.sql.study import AXIS_ROWS, CATALOG, NATIVE, raw, samples
 from tests.unit.sql import random_sql
 from tests.unit.sql.plan_reference import agrees, exact_block
@@ -147,7 +148,7 @@ def test_near_misses(accepted: str, refused: str) -> None:
 SPACES = [chr(code) for code in [*range(1, 33), 0x7F, 0x85, 0xA0, *range(0x2000, 0x2010), 0x2028, 0x2029, 0x202F]]
 
 
-@pytest.mark.parametrize("space", [*SPACES, "\u1680", "\u205f", "\u2060", "\u3000", "\ufeff"], ids=ascii)
+@each("space", [*SPACES, "\u1680", "\u205f", "\u2060", "\u3000", "\ufeff"])
 def test_what_is_a_space_here_is_a_space_there(space: str) -> None:
     sql = f"SELECT{space}COUNT(*){space}FROM patients{space}WHERE age = 40"
     plan = plan_of(sql)

@@ -8,6 +8,7 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql import understand
+from tests.engine import scratch
 from tests.sql.study import NATIVE
 from tests.unit.sql.plan_reference import agrees, exact_block
 
@@ -61,7 +62,7 @@ ROWS = [
     ],
 )
 def test_a_name_is_found_exactly_where_duckdb_finds_it(sql: str, accepted: bool) -> None:
-    with duckdb.connect() as connection:
+    with scratch() as connection:
         columns = ", ".join(
             '"' + column.name.replace('"', '""') + ('" BIGINT' if column.is_numeric else '" VARCHAR')
             for column in CATALOG.columns

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 
 from querygate.core.types import Catalog, Column
 from querygate.sql import understand
+from tests.engine import scratch
 from tests.sql.study import NATIVE
 from tests.unit.sql.plan_reference import disagreements, exact_block
 
@@ -38,7 +38,7 @@ ROWS = [{"a": None, "b": None, "c": value} for value in ("x", "y", None)]
     ],
 )
 def test_nothing_is_the_same_and_nothing_differs(condition: str) -> None:
-    truth = duckdb.connect()
+    truth = scratch()
     truth.execute("CREATE TABLE t (a VARCHAR, b VARCHAR, c VARCHAR)")
     truth.executemany("INSERT INTO t VALUES (?, ?, ?)", [[row[name] for name in "abc"] for row in ROWS])
     for sql in (

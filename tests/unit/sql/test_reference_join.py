@@ -12,6 +12,8 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.types import Column, Reference
 from querygate.sql import understand
+from tests.each import each
+from tests.engine import scratch
 from tests.sql.study import AXIS_ROWS, CREATE, NATIVE, POOLS, ROWS
 from tests.sql.study import CATALOG as STUDY
 from tests.unit.sql.plan_reference import agrees, exact_block
@@ -37,7 +39,7 @@ TYPES = {"category": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE"}
 @functools.cache
 def raw() -> duckdb.DuckDBPyConnection:
     """The study and its public tables."""
-    connection = duckdb.connect()
+    connection = scratch()
     connection.execute(CREATE)
     marks = ", ".join("?" * len(POOLS))
     connection.executemany(f"INSERT INTO patients VALUES ({marks})", [list(row.values()) for row in ROWS])
@@ -165,7 +167,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("sql", ACCEPTED)
+@each("sql", ACCEPTED)
 def test_a_join_means_what_duckdb_means(sql: str) -> None:
     plan = understand(sql, CATALOG, NATIVE)
 
@@ -183,7 +185,7 @@ def test_what_duckdb_cannot_tell_apart_is_refused(sql: str) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(("sql", "code"), REFUSED)
+@each("sql, code", REFUSED)
 def test_refused(sql: str, code: str) -> None:
     with pytest.raises(Refusal) as caught:
         understand(sql, CATALOG, NATIVE)

@@ -29,6 +29,7 @@ from querygate.stats import (
     inputs,
 )
 from querygate.stats.api import one_column
+from tests.each import each
 
 LO, HI, COUNTS = [40, 50, 60], [49, 59, 69], [5, 3, 4]
 GIVEN = {"p": 0.3, "threshold": 51.0}
@@ -45,7 +46,7 @@ def test_examples_run(module: object) -> None:
     assert tried.attempted > 0
 
 
-@pytest.mark.parametrize("name", [*STATISTICS, *PAIR_STATISTICS, *GROUP_STATISTICS, *TABLE_STATISTICS])
+@each("name", [*STATISTICS, *PAIR_STATISTICS, *GROUP_STATISTICS, *TABLE_STATISTICS])
 def test_every_statistic_has_a_function_with_an_example(name: str) -> None:
     function = getattr(stats, name)
     assert name in stats.__all__
@@ -53,7 +54,7 @@ def test_every_statistic_has_a_function_with_an_example(name: str) -> None:
     assert inspect.signature(function).return_annotation == "Enclosure"
 
 
-@pytest.mark.parametrize("name", list(STATISTICS))
+@each("name", list(STATISTICS))
 def test_the_function_is_the_statistic(name: str) -> None:
     cells = Cells(np.array(LO), np.array(HI), np.array([5, 0, 4]), np.array([5, 3, 4]), integer=True)
     parameters = given(name)
@@ -118,8 +119,8 @@ def test_counts_may_be_left_out_or_be_one_number() -> None:
     assert stats.count(LO, HI, [1, (0, 2), 3]).range == Range(4, 6, 4, 6)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
+@each(
+    "columns, message",
     [
         (([1, math.nan], [2, 3]), "lower end 1 is unknown"),
         (([1, 2], [2, None]), "upper end 1 is unknown"),

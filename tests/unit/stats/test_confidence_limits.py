@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-import duckdb
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
@@ -15,6 +14,7 @@ from querygate.core.types import Cells, Range
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, mean_difference, welch_p, welch_t
 from querygate.stats.confidence_limits import mean_ci_high, mean_ci_low
 from querygate.stats.variance import largest
+from tests.engine import scratch
 from tests.places import ROOT
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import datasets, small_cases
@@ -122,7 +122,7 @@ def test_the_limits_of_the_database_are_inside(label: str) -> None:
     cells = hard_cells()[label]
     kind = "bigint" if cells.integer else "double"
     low, high = mean_ci_low(cells, LEVEL), mean_ci_high(cells, LEVEL)
-    with duckdb.connect() as database:
+    with scratch() as database:
         for data in draws(cells, 6):
             if len(data) < 2:
                 continue

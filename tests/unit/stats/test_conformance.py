@@ -19,6 +19,7 @@ from querygate import stats
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Range
 from querygate.stats import STATISTICS
+from tests.each import each
 from tests.places import ROOT
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, extremes, small_cases
@@ -50,7 +51,7 @@ def contains(found: Range, low: float, high: float) -> bool:
     return found.low is not None and found.high is not None and found.low <= low and high <= found.high
 
 
-@pytest.mark.parametrize("name", list(STATISTICS))
+@each("name", list(STATISTICS))
 def test_it_has_a_proof_a_contract_and_a_reference(name: str) -> None:
     member = STATISTICS.get(name)
     text = (ROOT / member.proof).read_text()
@@ -149,7 +150,7 @@ def test_narrower_cells_give_narrower_ranges(name: str, given: tuple[float, ...]
 
 
 @each_statistic
-@pytest.mark.parametrize("label", list(hard_cells()))
+@each("label", list(hard_cells()))
 def test_hard_numbers(name: str, given: tuple[float, ...], label: str) -> None:
     cells, drawn = hard_draws(label)
     found = bounds(name, cells, given)
@@ -162,7 +163,7 @@ def test_hard_numbers(name: str, given: tuple[float, ...], label: str) -> None:
 
 
 @each_statistic
-@pytest.mark.parametrize("certain", [[1, 1], [0, 0], [3, 2]], ids=str)
+@each("certain", [[1, 1], [0, 0], [3, 2]])
 def test_infinite_and_huge_ends_give_no_nonsense(name: str, given: tuple[float, ...], certain: list[int]) -> None:
     most = np.array([3, 2])
     for low, high in [

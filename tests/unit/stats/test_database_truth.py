@@ -10,6 +10,7 @@ import pytest
 
 from querygate.core.types import Cells
 from querygate.stats import STATISTICS
+from tests.engine import scratch
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import PARAMETERS
 
@@ -65,7 +66,7 @@ CASES = {**hard_cells(), **random_cells()}
 
 @pytest.fixture(scope="module")
 def database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect()
+    return scratch()
 
 
 @pytest.mark.parametrize("label", list(CASES))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.types import Cells, Range
 from querygate.stats import STATISTICS
+from tests.engine import scratch
 from tests.unit.stats.adversarial import draws
 from tests.unit.stats.enumerate_reference import TRUTHS, extremes, small_cases
 
@@ -56,7 +56,7 @@ def test_a_grid_is_sound_however_coarse(monkeypatch: pytest.MonkeyPatch, edges: 
 def test_what_the_database_computes_is_inside(size: int, integer: bool, even: bool) -> None:
     cells = large_cells(size, integer, even)
     found, kind = mad(cells), "bigint" if integer else "double"
-    with duckdb.connect() as database:
+    with scratch() as database:
         for data in draws(cells, 6):
             row = database.execute(f"select mad(x) from (select unnest(?::{kind}[]) as x)", [data]).fetchone()
             assert row is not None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations_with_replacement, product
 
-import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.types import Cells, Range
 from querygate.stats.distinct import count_distinct, count_distinct_of_sets, distinct_cells, mode
+from tests.engine import scratch
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import small_cases
 
@@ -72,7 +72,7 @@ def test_the_database_counts_the_same(label: str) -> None:
     cells = hard_cells()[label]
     kind = "bigint" if cells.integer else "double"
     counts, most_frequent = count_distinct(cells), mode(cells)
-    with duckdb.connect() as database:
+    with scratch() as database:
         for data in draws(cells, 10):
             row = database.execute(
                 f"select count(distinct x), mode(x) from (select unnest(?::{kind}[]) as x)", [data]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.types import Cells
 from querygate.stats.distribution import ecdf, histogram
 from querygate.stats.transformed_means import exceedance
+from tests.engine import scratch
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import small_cases
 
@@ -58,7 +58,7 @@ def test_the_database_agrees(label: str) -> None:
     middle = (cells.low + cells.high) / 2
     boundaries = sorted({float(v) for v in np.quantile(middle, [0.1, 0.5, 0.9])})
     band, bins = ecdf(cells), histogram(cells, boundaries)
-    with duckdb.connect() as database:
+    with scratch() as database:
         for data in draws(cells, 6):
             for j, t in enumerate(boundaries):
                 below = boundaries[j - 1] if j else -np.inf

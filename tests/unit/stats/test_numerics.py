@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from querygate.stats import numerics
+from tests.each import each
 
 
 def hard_vectors() -> list[np.ndarray]:
@@ -22,7 +23,7 @@ def hard_vectors() -> list[np.ndarray]:
     return vectors
 
 
-@pytest.mark.parametrize("values", hard_vectors(), ids=lambda v: f"{v.size}")
+@each("values", hard_vectors())
 def test_sum_and_dot_lie_inside(values: np.ndarray) -> None:
     weights = np.random.default_rng(4).integers(0, 10**6, values.size)
     total = sum(map(Fraction, values.tolist()), Fraction(0))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.types import Range
 from querygate.stats import PAIR_STATISTICS, PairCells
+from tests.engine import scratch
 from tests.places import ROOT
 from tests.unit.stats.pair_reference import TRUTHS
 
@@ -70,7 +70,7 @@ def test_tight_on_large_instances(name: str, size: int) -> None:
 def test_what_the_database_computes_is_inside(centre: float, width: float) -> None:
     cells, random = large_cells(centre, width), np.random.default_rng(2)
     ranges = {name: PAIR_STATISTICS.get(name).range(cells) for name in SQL}
-    columns, database = ", ".join(SQL.values()), duckdb.connect()
+    columns, database = ", ".join(SQL.values()), scratch()
     for _ in range(4):
         counts = random.integers(cells.least, cells.most + 1)
         x = random.uniform(np.repeat(cells.x_low, counts), np.repeat(cells.x_high, counts))

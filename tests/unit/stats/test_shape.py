@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -21,6 +20,7 @@ from querygate.stats.moment_bounds import MomentSearch, Region
 from querygate.stats.moment_boxes import Goal, widened_boxes
 from querygate.stats.shape import fourth_moment, kurtosis, kurtosis_pop, skewness, third_moment
 from querygate.stats.variance.largest import Boxes
+from tests.engine import scratch
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import datasets, small_cases
 
@@ -198,7 +198,7 @@ def test_what_the_database_computes_is_inside(label: str) -> None:
     kind = "bigint" if cells.integer else "double"
     names = ("skewness", "kurtosis", "kurtosis_pop", "entropy")
     ranges = [statistic(cells) for statistic in (skewness, kurtosis, kurtosis_pop, entropy)]
-    with duckdb.connect() as database:
+    with scratch() as database:
         for data in draws(cells, 12):
             columns = ", ".join(f"{name}(x)" for name in names)
             row = database.execute(f"select {columns} from (select unnest(?::{kind}[]) as x)", [data]).fetchone()
@@ -215,7 +215,7 @@ def test_groups_in_the_database() -> None:
     for cells in (group(500, 0.7), group(500, 1.0, integer=True), group(3000, 1.0)):
         kind = "bigint" if cells.integer else "double"
         ranges = [statistic(cells) for statistic in (skewness, kurtosis, kurtosis_pop, entropy)]
-        with duckdb.connect() as database:
+        with scratch() as database:
             for data in draws(cells, 3):
                 row = database.execute(
                     "select skewness(x), kurtosis(x), kurtosis_pop(x), entropy(x)"

@@ -23,6 +23,7 @@ from querygate.core.extracts.approval import (
 )
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
+from tests.each import each
 
 ASKED = ExtractRequest("x_1", 1, "ann", ExtractSpec("clinic", "to know"), "draft", "2026-03-01", "2026-03-01")
 
@@ -74,9 +75,9 @@ def test_the_table_is_what_was_agreed():
     assert {key: (set(rule.who), rule.next) for key, rule in TABLE.items()} == ALLOWED
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize(("by", "roles"), PEOPLE.values(), ids=PEOPLE)
+@each("action", ACTIONS)
+@each("state", STATES)
+@each("by, roles", PEOPLE.values())
 def test_every_combination(state, by, roles, action):
     asked = replace(ASKED, state=state)
     assert roles_of(by, asked) == roles

@@ -12,6 +12,7 @@ from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import Family, RecipientModel
 from querygate.core.extracts.model_formula import MOST_TERMS, Factor, check_columns, parse_formula
 from querygate.core.types import Type
+from tests.each import each
 
 
 def test_a_cox_model() -> None:
@@ -28,7 +29,7 @@ def test_names_as_r_has_them() -> None:
     assert parse_formula(RecipientModel("linear", str(found))) == found
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         "y ~ __import__('os').system('true')",
@@ -71,7 +72,7 @@ def test_names_as_r_has_them() -> None:
         "",
     ],
 )
-@pytest.mark.parametrize("family", ["linear", "logistic"])
+@each("family", ["linear", "logistic"])
 def test_what_is_not_plain_is_refused(family: Family, formula: str) -> None:
     with pytest.raises(ExtractRefused) as refused:
         parse_formula(RecipientModel(family, formula))

@@ -13,6 +13,7 @@ from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, aud
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.audited_truth import Held, failures, untrue
 from tests.attack.random_logs import KNOWN, SECRET, STATISTICS
+from tests.engine import scratch
 
 AGES = [44, 45, 45, 46, 46, 47, *([60, 61] * 10)]
 MISSING: dict[str, set[int]] = {  # records without a value
@@ -37,7 +38,7 @@ def people(missing: str) -> tuple[DuckDBRecords, duckdb.DuckDBPyConnection]:
         "dx": ([("flu", "hiv", None)[i % 3] for i in number], pa.string()),
     }
     table = pa.table({name: pa.array(values, kind) for name, (values, kind) in held.items()})
-    database = duckdb.connect()
+    database = scratch()
     database.register("people", table)
     return DuckDBRecords(Held(table), memory_mb=512), database
 

@@ -8,6 +8,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.methods.anonymise import Hierarchy
+from tests.engine import reading
 from tests.policies import AGE, PolicyText, make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put
 
@@ -31,7 +32,7 @@ def columns(values, rows=300, seed=0):
 def published_sets(opened, version=1):
     """The sets of texts in the store's dictionary of the column zip."""
     file = opened.site.store / "t" / f"v{version:05d}.duckdb"
-    with duckdb.connect(str(file), read_only=True) as store:
+    with reading(file) as store:
         rows = store.execute(
             "SELECT set_id, text FROM set_value LEFT JOIN value_text USING (column_id, value_id) WHERE column_id = 1"
         ).fetchall()

@@ -16,6 +16,7 @@ from querygate.core.vault_ports import JoinedTable
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from tests.engine import reading
 from tests.policies import IDENTIFIER, WITHHELD, sensitive
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import ask, new_site, raw_rows, staged_files, write_parquet
@@ -77,7 +78,7 @@ def test_what_tables_are_joined_on_stays_outside(tmp_path: Path) -> None:
     write_all(tmp_path)
     opened = new_site(tmp_path)
     publish_in(tmp_path, opened, POLICY)
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         tables = {name for (name,) in vault.execute("SELECT table_name FROM information_schema.tables").fetchall()}
         columns = {row[0] for row in vault.execute("DESCRIBE rows").fetchall()}
 

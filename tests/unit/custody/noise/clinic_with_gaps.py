@@ -23,6 +23,7 @@ from querygate.custody.noise.noisy_groups import make_rows
 from querygate.gate.answer import State, find
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.engine import scratch
 from tests.policies import make_policy, quasi, sensitive
 
 POLICY = make_policy(
@@ -97,6 +98,6 @@ def make_clinic(folder: Path, rows: int = 600, missing: float = 0.1, seed: int =
     pyarrow.parquet.write_table(table, source)
     opened = with_vault(open_gate(init_site(folder / "site")))
     publish_to(opened, POLICY.parsed(), str(source), user="custodian")
-    truth = duckdb.connect()
+    truth = scratch()
     truth.execute(f"CREATE TABLE clinic AS SELECT * FROM '{source}'")
     return Clinic(Way(opened.gate, open_noise(opened)), truth)

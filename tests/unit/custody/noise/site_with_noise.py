@@ -14,6 +14,7 @@ from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import answer as gate
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.engine import scratch
 from tests.small_release import publish_small
 
 
@@ -42,6 +43,6 @@ def noisy_site(folder: Path, *, each: float = 1.0, total: float = 10.0, user: fl
     opened = with_vault(open_gate(init_site(folder / "site")))
     spent = {"epsilon_per_query": each, "epsilon_total": total, "epsilon_per_user": user}
     publish_small(opened, folder, answers={"modes": ["interval", "laplace"]}, laplace={**spent, **more})
-    truth = duckdb.connect()
+    truth = scratch()
     truth.execute(f"CREATE TABLE patients AS SELECT * FROM '{folder / 'patients.parquet'}'")
     return NoisySite(opened, truth)

@@ -6,6 +6,7 @@ import pytest
 
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy import parse_policy
+from tests.each import each
 
 TOP = 'dataset = "d"\nk = 5\n'
 Q = '[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
@@ -206,7 +207,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "path", "accepted"), BROKEN, ids=[f"{row[1]}-{i}" for i, row in enumerate(BROKEN)])
+@each("text, path, accepted", BROKEN)
 def test_the_error_names_the_key_and_what_is_accepted(text, path, accepted):
     with pytest.raises(ConfigError) as caught:
         parse_policy(text, "study.toml")

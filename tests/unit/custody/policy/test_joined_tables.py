@@ -6,6 +6,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import JoinPolicy, ReferencePolicy, parse_policy
+from tests.each import each
 from tests.policies import make_policy, quasi
 
 TOP = make_policy("d", {"q": quasi("category")})
@@ -33,8 +34,8 @@ def test_a_join() -> None:
     assert parse_policy(TOP + BROUGHT + JOIN + 'kind = "inner"\nmany = "refuse"\n').joins[0].kind == "inner"
 
 
-@pytest.mark.parametrize(
-    ("text", "path", "told"),
+@each(
+    "text, path, told",
     [
         (TOP + "references = 3\n", "columns.q.references", "it belongs at the top of the file"),
         ("references = 3\n" + TOP, "references", "one table [references.NAME] per table"),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 
-import pytest
-
 from querygate.custody.policy import accepted_keys, parse_policy
 from querygate.custody.policy.policy_keys import CHOICES, VOCABULARY
+from tests.each import each
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
@@ -20,7 +19,7 @@ def test_the_page_explains_exactly_the_accepted_keys():
     assert sorted(SECTIONS) == sorted(accepted_keys())
 
 
-@pytest.mark.parametrize("key", accepted_keys())
+@each("key", accepted_keys())
 def test_every_key_has_type_default_and_example(key):
     section = SECTIONS[key]
     assert "\nType: " in section
@@ -30,7 +29,7 @@ def test_every_key_has_type_default_and_example(key):
     assert key.rsplit(".", 1)[-1] in example.group(1)
 
 
-@pytest.mark.parametrize("pattern", CHOICES)
+@each("pattern", CHOICES)
 def test_every_choice_is_explained_with_its_key(pattern):
     for choice in VOCABULARY.accepted(pattern):
         assert f"`{choice}`" in SECTIONS[pattern]

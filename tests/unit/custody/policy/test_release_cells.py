@@ -12,6 +12,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import grid_edges, parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
+from tests.each import each
 from tests.policies import ROUGH_AGE, make_policy, quasi, sensitive
 
 POLICY = make_policy(
@@ -102,8 +103,8 @@ def test_what_is_kept_is_read_back():
     assert read_policy(write_policy(bounded)) == bounded
 
 
-@pytest.mark.parametrize(
-    ("given", "path", "words"),
+@each(
+    "given, path, words",
     [
         ({"age": "edges = [50, 40]"}, "columns.age.edges", "not an increasing list"),
         ({"age": "edges = 50"}, "columns.age.edges", "not an increasing list"),

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -25,6 +24,7 @@ from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
+from tests.engine import reading
 
 RESEARCHER = Principal("tester", "researcher")
 ALONE = VersionHandling(compare=False)
@@ -107,7 +107,7 @@ def raw_rows(opened: OpenSite, columns: Sequence[str], dataset: str = "t", versi
     """What the vault holds, in the order of the source."""
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
     file = opened.site.vault / dataset / f"v{version:05d}.duckdb"
-    with duckdb.connect(str(file), read_only=True) as vault:
+    with reading(file) as vault:
         return vault.execute(f"SELECT {names} FROM rows ORDER BY 1").fetchall()
 
 

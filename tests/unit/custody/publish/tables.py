@@ -15,6 +15,7 @@ from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
 from querygate.site.open_gate import OpenSite
+from tests.engine import scratch
 from tests.policies import AGE, SBP, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site
 
@@ -105,7 +106,7 @@ def publish_regions(folder: Path) -> OpenSite:
 
 def raw_tables(folder: Path) -> duckdb.DuckDBPyConnection:
     """What a custodian would ask without a gate: the same files as tables t, regions and visits."""
-    database = duckdb.connect()
+    database = scratch()
     types = {
         "t": "pid VARCHAR, age BIGINT, region VARCHAR, sbp BIGINT",
         "regions": "code VARCHAR, name VARCHAR, country VARCHAR, people BIGINT, density DOUBLE",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,6 +17,7 @@ from querygate.custody.policy import load_policy, parse_policy
 from querygate.custody.publish.publish import Report
 from querygate.methods.anonymise import mondrian, partition_check
 from querygate.site.open_gate import OpenSite
+from tests.engine import reading
 from tests.policies import AGE, ILLNESS, SBP, SEX, WITHHELD, ZIP, Column, PolicyText, diverse, make_policy, sensitive
 from tests.unit.custody.publish.publications import ends, new_site, put, write_parquet
 
@@ -149,7 +149,7 @@ def test_a_blind_search_keeps_it_too(published, tmp_path: Path) -> None:
 
 def raw_by_class(opened: OpenSite, *columns: str) -> list[tuple[Any, ...]]:
     """What only the vault knows: the class and the raw values of everybody."""
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         return vault.execute(f"SELECT class, {', '.join(columns)} FROM rows JOIN row_class USING (row_id)").fetchall()
 
 
@@ -296,7 +296,7 @@ def as_csv(rows: list[tuple[Any, ...]], header: str) -> str:
 def boxes(opened: OpenSite) -> list[tuple[int, int, set[str]]]:
     """What the store tells of each class."""
     of_sets = "set_value s JOIN value_text v ON v.column_id = s.column_id AND v.value_id = s.value_id"
-    with duckdb.connect(str(opened.site.store / "t" / "v00001.duckdb"), read_only=True) as store:
+    with reading(opened.site.store / "t" / "v00001.duckdb") as store:
         found = store.execute(
             "SELECT c0_lo, c0_hi, list(DISTINCT text) "
             f"FROM cells JOIN ({of_sets}) ON s.column_id = 1 AND set_id = c1_set GROUP BY class, c0_lo, c0_hi"

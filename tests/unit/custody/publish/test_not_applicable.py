@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -17,6 +16,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
 from querygate.methods.anonymise.division.mondrian import mondrian
 from querygate.site.open_gate import OpenSite
+from tests.engine import reading
 from tests.policies import AGE, IDENTIFIER, ILLNESS, Column, PolicyText, diverse, make_policy, sensitive
 from tests.unit.custody.publish.publications import classes_by, new_site, put
 
@@ -88,7 +88,7 @@ KINDS: dict[str, tuple[dict[str, Column], Rule]] = {
 
 def classes_of(opened: OpenSite, column: str) -> list[tuple[list[int], list[Any]]]:
     """Ages and known values of each class, from the vault."""
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         rows = vault.execute(f"SELECT class, age, {column} FROM rows JOIN row_class USING (row_id)").fetchall()
     return [
         ([age for c, age, _ in rows if c == label], [v for c, _, v in rows if c == label and v is not None])

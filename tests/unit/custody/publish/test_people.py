@@ -6,7 +6,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -19,6 +18,7 @@ from querygate.custody.publish.publish import Report
 from querygate.gate.describe import explain_policy
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
+from tests.engine import reading
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, classes_by, ends, new_site, put, write_parquet
 
@@ -60,7 +60,7 @@ def visits(people: int, rows: int, seed: int = 0) -> Rows:
 def people_of_classes(opened: OpenSite, version: int = 1) -> dict[int, set[str]]:
     file = opened.site.vault / "t" / f"v{version:05d}.duckdb"
     found = defaultdict(set)
-    with duckdb.connect(str(file), read_only=True) as vault:
+    with reading(file) as vault:
         for label, person in vault.execute("SELECT class, mrn FROM rows JOIN row_class USING (row_id)").fetchall():
             found[label].add(person)
     return found
@@ -112,7 +112,7 @@ def test_few_people_with_many_rows_are_not_published_as_many(tmp_path: Path) -> 
 
 def test_no_value_is_had_by_everybody_of_a_class(published: tuple[OpenSite, Report, Rows]) -> None:
     opened, report, _ = published
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         spared = vault.execute(
             "WITH held AS (SELECT class, dx, COUNT(DISTINCT mrn) AS n FROM rows JOIN row_class USING (row_id) "
             "GROUP BY ALL), sizes AS (SELECT class, COUNT(DISTINCT mrn) AS people FROM rows JOIN row_class USING "

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -23,7 +22,9 @@ from querygate.custody.publish.publish import Report
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store import retired_versions
+from querygate_adapters.store.duckdb_lockdown import attached
 from querygate_adapters.vault import version_writer
+from tests.engine import engine, reading
 from tests.policies import AGE, IDENTIFIER, REGISTER, Column, make_policy, sensitive
 from tests.unit.custody.publish.publications import copy_site, ends, new_site, put, staged_files, write_parquet
 
@@ -84,10 +85,8 @@ def refused(attempt: Callable[[], Any]) -> ConfigError:
 
 def groups(opened: OpenSite, old: int, new: int) -> Iterator[tuple[int, int]]:
     """Of those who were together in the old version: how many there were, and how many are together in the new one."""
-    with duckdb.connect() as database:
-        for version in (old, new):
-            file = opened.site.vault / "t" / f"v{version:05d}.duckdb"
-            database.execute(f"ATTACH '{file}' AS v{version} (READ_ONLY)")
+    files = {f"v{version}": opened.site.vault / "t" / f"v{version:05d}.duckdb" for version in (old, new)}
+    with attached(engine(), files) as database:
         classes = {
             v: f"(SELECT mrn, class AS c{v} FROM v{v}.rows JOIN v{v}.row_class USING (row_id))" for v in (old, new)
         }
@@ -193,7 +192,7 @@ def test_few_leavers_are_refused_or_reported(opened: OpenSite) -> None:
 
 
 def test_a_class_may_leave_as_a_whole(opened: OpenSite) -> None:
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         found = vault.execute("SELECT mrn FROM rows JOIN row_class USING (row_id) WHERE class = 0").fetchall()
     gone = {ALL["mrn"].index(mrn) for (mrn,) in found}
     report = again(opened, POLICY.but(republish=STICKY), without(ALL, gone))
@@ -237,7 +236,7 @@ def test_whole_classes_may_change(opened: OpenSite) -> None:
 
 def test_those_who_changed_must_not_be_alike(opened: OpenSite) -> None:
     """Four of a class are enough for k, but all of them have come to one ward."""
-    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+    with reading(opened.site.vault / "t" / "v00001.duckdb") as vault:
         found = vault.execute(
             "SELECT list(mrn ORDER BY mrn) FROM rows JOIN row_class USING (row_id) GROUP BY class ORDER BY 1"
         ).fetchall()
@@ -383,9 +382,8 @@ def run(opened: OpenSite, *words: object) -> Any:
 def rows_of(opened: OpenSite, mrn: str) -> dict[str, int]:
     found = {}
     for file in sorted((opened.site.vault / "t").glob("v*.duckdb")):
-        with duckdb.connect() as database:
-            database.execute(f"ATTACH '{file}' AS vault (READ_ONLY)")
-            [(found[file.stem],)] = database.execute("SELECT COUNT(*) FROM vault.rows WHERE mrn = ?", [mrn]).fetchall()
+        with reading(file) as database:
+            [(found[file.stem],)] = database.execute("SELECT COUNT(*) FROM rows WHERE mrn = ?", [mrn]).fetchall()
     return found
 
 

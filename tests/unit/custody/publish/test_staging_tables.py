@@ -15,6 +15,7 @@ from querygate_adapters.vault import staging_tables, verifier_counts
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from querygate_adapters.vault.verifier_counts import Checks
+from tests.engine import reading, scratch
 from tests.unit.custody.publish.publications import write_parquet
 
 TYPES = {"age": "integer", "sex": "category", "pulse": "number"}
@@ -102,7 +103,7 @@ def test_rows_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     assert len(staging.profile("age").values) == 20
     staging.close()
 
-    with duckdb.connect(str(tmp_path / "vault.duckdb"), read_only=True) as kept:
+    with reading(tmp_path / "vault.duckdb") as kept:
         assert [name for (name,) in kept.execute("SELECT table_name FROM duckdb_tables()").fetchall()] == ["rows"]
 
 
@@ -161,7 +162,7 @@ CLASSES = [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 @pytest.fixture
 def checks() -> Checks:
-    database = duckdb.connect()
+    database = scratch()
     database.execute("CREATE TABLE rows (row_id BIGINT, age BIGINT, sex VARCHAR)")
     database.executemany("INSERT INTO rows VALUES (?, ?, ?)", list(zip(range(9), AGES, SEXES, strict=True)))
     database.execute("CREATE TABLE row_class (row_id BIGINT, class BIGINT)")

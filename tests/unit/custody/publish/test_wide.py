@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +14,7 @@ from querygate.custody.jobs.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.engine import scratch
 from tests.policies import make_policy, quasi, sensitive
 
 AT_ONCE, COLUMNS = 3, 8
@@ -29,7 +29,7 @@ def test_a_table_of_many_columns_is_published_whole(tmp_path: Path, monkeypatch:
     policy = make_policy("wide", roles, anonymise={"method": "mondrian"}).parsed()
     opened = open_gate(init_site(tmp_path / "site"))
     publish_to(opened, policy, str(tmp_path / "wide.parquet"), user="me")
-    truth = duckdb.connect()
+    truth = scratch()
     truth.execute(f"CREATE TABLE wide AS SELECT * FROM '{tmp_path / 'wide.parquet'}'")
     for i in (0, 1, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE, COLUMNS - 1):
         sql = f"SELECT SUM(x{i}), COUNT(x{i}) FROM wide WHERE NOT isnan(x{i})"

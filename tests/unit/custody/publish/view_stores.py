@@ -6,15 +6,14 @@ import datetime as dt
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-
-import duckdb
 
 from querygate.core.types import Catalog, Column
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_from_json
+from tests.engine import reading
 
 EPOCH = dt.date(1970, 1, 1)
 Cell = Mapping[str, Any]
@@ -27,6 +26,7 @@ class ViewStore:
     opened: OpenSite
     dataset: str = "t"
     version: int = 1
+    _read: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -34,10 +34,12 @@ class ViewStore:
 
     def table(self, name: str, plane: str = "store") -> list[dict[str, Any]]:
         folder = self.opened.site.store if plane == "store" else self.opened.site.vault
-        with duckdb.connect(str(folder / self.dataset / f"v{self.version:05d}.duckdb"), read_only=True) as database:
-            found = database.execute(f"SELECT * FROM {name}")
-            names = [column[0] for column in found.description]
-            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        if (plane, name) not in self._read:
+            with reading(folder / self.dataset / f"v{self.version:05d}.duckdb") as database:
+                found = database.execute(f"SELECT * FROM {name}")
+                names = [column[0] for column in found.description]
+                self._read[plane, name] = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        return self._read[plane, name]
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:

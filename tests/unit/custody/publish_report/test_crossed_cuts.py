@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ from querygate.custody.jobs.publish_with_report import Kind, find_report, publis
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report import crossed_cuts, k_sweep
 from querygate.site.open_gate import OpenSite
+from tests.engine import reading
 from tests.policies import AGE, IDENTIFIER, ILLNESS, PolicyText, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
 
@@ -66,7 +66,7 @@ def across(opened: OpenSite, cut: int) -> tuple[int, int]:
     """Classes and records across a cut of age, by the file that is served."""
     boxes = f"SELECT SUM(n) AS size FROM cells WHERE c0_lo < {cut} AND c0_hi >= {cut} GROUP BY c0_lo, c0_hi, c1_set"
     sql = f"SELECT COUNT(*), COALESCE(SUM(size), 0) FROM ({boxes})"
-    with duckdb.connect(str(opened.site.store / "t" / "v00001.duckdb"), read_only=True) as store:
+    with reading(opened.site.store / "t" / "v00001.duckdb") as store:
         [(classes, records)] = store.execute(sql).fetchall()
     return int(classes), int(records)
 

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -29,6 +28,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.publish_report.report_body import PublishReport
 from querygate.site.open_gate import OpenSite
+from tests.engine import reading
 from tests.places import ROOT
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SBP, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ends, new_site, staged_files, write_parquet
@@ -88,7 +88,7 @@ def body(site: tuple[OpenSite, ReportedPublication]) -> dict[str, Any]:
 
 
 def read(opened: OpenSite, plane: str, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(opened.site.folder / plane / "t" / "v00001.duckdb"), read_only=True) as database:
+    with reading(opened.site.folder / plane / "t" / "v00001.duckdb") as database:
         return database.execute(sql).fetchall()
 
 

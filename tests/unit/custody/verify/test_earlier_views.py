@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -18,6 +17,7 @@ from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.person_history import attach
 from querygate_adapters.vault.version_writer import WrittenStore
+from tests.engine import reading
 from tests.unit.custody.publish.publications import new_site, put
 from tests.unit.custody.verify.view_stores import SURVEY, survey
 
@@ -50,7 +50,7 @@ def test_sums_are_read_as_they_are_written(published: OpenSite, earlier: Earlier
     margins = [number for number, margin in enumerate(catalog.margins) if margin.sensitive == ("sbp",)]
     told = earlier.units[frozenset({"sbp"})]
     closed = 0
-    with duckdb.connect(str(store(published)), read_only=True) as file:
+    with reading(store(published)) as file:
         for number, label, least, most in zip(margins, told.labels, *told.sums["sbp"], strict=True):
             names = [
                 name for (name,) in file.execute(f"SELECT DISTINCT class FROM cells WHERE margin = {number}").fetchall()

@@ -21,6 +21,7 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from querygate_adapters.vault.version_writer import WrittenStore
+from tests.engine import reading
 from tests.policies import PolicyText, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, put, write_parquet
 
@@ -87,7 +88,7 @@ class ViewStore:
         return verify_views(WrittenStore(copy), self.policy, self.staging, self.rows, given)
 
     def one(self, sql: str) -> Any:
-        with duckdb.connect(str(self.path), read_only=True) as file:
+        with reading(self.path) as file:
             return file.execute(sql).fetchall()[0]
 
     def column(self, name: str) -> int:

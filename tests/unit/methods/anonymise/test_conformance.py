@@ -20,6 +20,7 @@ from querygate.methods.anonymise import (
     ncp,
     partition_check,
 )
+from tests.each import each
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import by_record, random_number, random_sensitive, random_table
@@ -108,7 +109,7 @@ def test_the_same_table_gives_the_same_classes(anonymise):
     assert np.array_equal(anonymise(table, 3), anonymise(table, 3))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_the_order_of_rows_does_not_matter(anonymise, seed):
     table = anonymise.table(seed, rows=150)
     order = np.random.default_rng(seed).permutation(table.combinations)

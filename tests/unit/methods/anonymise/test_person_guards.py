@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Infeasible, Table, partition_check
 from querygate.methods.anonymise.guards.person_guards import PersonCount, PersonRows, ValueHolders
+from tests.each import each
 
 K = 4
 
@@ -24,8 +24,8 @@ def random_rows(seed: int) -> tuple[Table, PersonRows]:
     return Table((ages, sex), np.ones_like(person)), PersonRows("dx", np.arange(person.size), person, value)
 
 
-@pytest.mark.parametrize("method", [name for name in ANONYMISERS.names() if name != "univariate"])
-@pytest.mark.parametrize("seed", range(8))
+@each("method", [name for name in ANONYMISERS.names() if name != "univariate"])
+@each("seed", range(8))
 def test_methods_keep_people_together(method: str, seed: int) -> None:
     table, rows = random_rows(seed)
     guards = [PersonCount(rows, K)] + [ValueHolders(rows, 1, 0.9)] * (seed % 3 > 0)

@@ -11,6 +11,7 @@ from querygate.methods.anonymise import RECODERS, Attribute, Distinct, Infeasibl
 from querygate.methods.anonymise.recode.full_domain import full_domain
 from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
+from tests.each import each
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.recoded import check, hierarchical_table, nodes_of, rows_of
 from tests.unit.methods.anonymise.tables import random_sensitive, random_table
@@ -59,7 +60,7 @@ def test_nodes_alone_are_published(recode, name):
             assert all(side in allowed for side, allowed in zip(row, nodes, strict=True))
 
 
-@pytest.mark.parametrize("kind", GUARDS)
+@each("kind", GUARDS)
 def test_every_guarantee_is_kept(recode, kind):
     divided = 0
     for seed in range(5000, 5004):

@@ -15,6 +15,7 @@ from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.interval_levels import interval_hierarchy
 from querygate.methods.anonymise.recode.recoder import scales_of
 from tests.bench.adult import adult_table
+from tests.each import each
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.recoded import check, hierarchical_table, width
 from tests.unit.methods.anonymise.tables import random_table
@@ -69,8 +70,8 @@ def test_no_heights_lose_less_on_any_table(suppress):
             assert full_domain(table, k, suppress=suppress).loss == pytest.approx(brute_force(table, k, suppress))
 
 
-@pytest.mark.parametrize("suppress", [0.0, 0.1])
-@pytest.mark.parametrize("kind", GUARDS)
+@each("suppress", [0.0, 0.1])
+@each("kind", GUARDS)
 def test_no_heights_lose_less_with_a_guard(kind, suppress):
     """Also with guards that are not monotone: those are asked everywhere."""
     compared = 0

@@ -15,6 +15,7 @@ from querygate.methods.anonymise.division.districts import districts, districts_
 from querygate.methods.anonymise.division.runs import cut_into_runs
 from querygate.methods.anonymise.division.snake import SortKey, snake, snake_order
 from tests.bench.adult import FAST, adult_records
+from tests.each import each
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table
 
@@ -46,7 +47,7 @@ def least_loss(table: Table, order: list[int], k: int) -> float:
     return best(len(order))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_no_cut_of_the_order_loses_less(seed):
     table, k = records(seed, rows=24), 1 + seed % 6
     rng = np.random.default_rng(seed)
@@ -145,7 +146,7 @@ def test_all_records_equal():
     assert snake(table, 7).tolist() == [0] * 50
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_no_class_lies_across_a_public_cut(seed):
     table, k = records(seed, rows=90), 2 + seed % 4
     labels, district = snake(table, k), districts(table, k)

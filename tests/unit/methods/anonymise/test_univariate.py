@@ -11,6 +11,7 @@ import pytest
 
 from querygate.methods.anonymise import Attribute, Infeasible, Table, Unsuitable, mondrian, ncp
 from querygate.methods.anonymise.division.univariate import optimal_runs, univariate
+from tests.each import each
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import random_number
 
@@ -131,7 +132,7 @@ def loss_with_missing(table: Table, k: int) -> float:
     return best / table.records
 
 
-@pytest.mark.parametrize("seed", range(25))
+@each("seed", range(25))
 def test_missing_values_join_the_best_run(seed):
     rng = np.random.default_rng(seed)
     codes = np.unique(rng.integers(0, 16, int(rng.integers(1, 9))))

@@ -22,6 +22,7 @@ from querygate.methods.anonymise.version_overlay import (
     only,
     pairwise,
 )
+from tests.each import each
 
 SEEDS = range(40)
 
@@ -78,7 +79,7 @@ def judged_by_hand(earlier: list[Ints], now: Ints, values: Ints, k: int, l: int)
     return OverlayVerdict(min(stayed, default=0), **count)
 
 
-@pytest.mark.parametrize(("seed", "versions"), list(product(SEEDS, (1, 2, 3))))
+@each("seed, versions", list(product(SEEDS, (1, 2, 3))))
 def test_the_verdict_is_that_of_sets_of_people(seed: int, versions: int) -> None:
     *earlier, now = random_classes(seed, versions)
     values = np.random.default_rng(seed).integers(0, 3, now.size)
@@ -88,7 +89,7 @@ def test_the_verdict_is_that_of_sets_of_people(seed: int, versions: int) -> None
     assert judge(met, 4) == judged_by_hand(earlier, now, values, 4, 2)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_fewer_versions_tell_what_they_tell(seed: int) -> None:
     *earlier, now = random_classes(seed, 3)
     met = lay_together(earlier, now)
@@ -97,8 +98,8 @@ def test_fewer_versions_tell_what_they_tell(seed: int) -> None:
         assert found == judge(lay_together([earlier[version][there]], now[there]), 4)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("few_changes", [False, True])
+@each("seed", SEEDS)
+@each("few_changes", [False, True])
 def test_without_those_in_the_way_the_rest_goes_together(seed: int, few_changes: bool) -> None:
     *earlier, now = random_classes(seed, 3)
     met = lay_together(earlier, now)
@@ -148,8 +149,8 @@ def random_table(seed: int, rows: int = 240) -> tuple[Table, Sensitive]:
     return table, Sensitive("ward", np.arange(rows), rng.integers(0, 3, rows), table.counts, size=3)
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("apart", [True, False])
+@each("seed", range(12))
+@each("apart", [True, False])
 def test_groups_stay_together_and_every_promise_is_kept(seed: int, apart: bool) -> None:
     table, ward = random_table(seed)
     rng = np.random.default_rng(seed)
@@ -187,7 +188,7 @@ def test_the_result_does_not_depend_on_the_order_of_rows() -> None:
 # -- secrets that changed ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_those_who_changed_are_parts_of_their_own(seed: int) -> None:
     """Person by person: who is in the same classes as they are and has changed since a version, as they have."""
     *earlier, now = random_classes(seed, 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.cba import cba
@@ -11,6 +10,7 @@ from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.supports import Supports
 from querygate.methods.code_lists.ugaclip import ugaclip
 from tests.bench.codes import Setting, anonymise, synpuf
+from tests.each import each
 from tests.unit.methods.code_lists.case_counts import surviving
 from tests.unit.methods.code_lists.violations import violations
 from tests.unit.methods.code_lists.worlds import from_visits, world
@@ -24,8 +24,8 @@ def test_joining_without_gain_is_left_out():
     assert cba(baskets, 2, policy, groups).groups() == [(1,), (2,)]
 
 
-@pytest.mark.parametrize("residue", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@each("residue", [True, False])
+@each("seed", range(40))
 def test_no_suppressed_code_could_be_published(seed, residue):
     made = world(seed)
     policy = from_visits(made.baskets.lists(), residue=residue)
@@ -45,7 +45,7 @@ def test_a_needless_suppression_is_taken_back():
     assert ugaclip(baskets, 2, policy, CodeUtility()).groups() == [(2,)]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_supports_kept_up_to_date_are_those_of_the_published_records(seed):
     made = world(seed)
     items = cba(made.baskets, made.k, made.privacy, made.utility)

@@ -14,6 +14,7 @@ from querygate.methods.code_lists.km import km_anonymous
 from querygate.methods.code_lists.subtrees import Subtrees, halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries, kosarak, rare_found
+from tests.each import each
 from tests.unit.methods.code_lists.worlds import cut_loss
 
 Node = tuple[int, ...]
@@ -82,7 +83,7 @@ def test_kosarak() -> None:
     assert cut_loss(baskets, items) < 0.02
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_no_node_could_be_its_children(seed: int) -> None:
     """The promise holds, and fails wherever one node gives way to its children."""
     baskets, levels, k = random_case(seed)

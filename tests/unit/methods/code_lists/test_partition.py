@@ -13,6 +13,7 @@ from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries
+from tests.each import each
 from tests.unit.methods.code_lists.test_km import nodes, random_case
 
 
@@ -48,7 +49,7 @@ def test_groceries(k: int) -> None:
     assert made.loss < {2: 0.2, 5: 0.3, 50: 0.65}[k]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_random_records(seed: int) -> None:
     baskets, levels, k = random_case(seed)
     made = partitioned(baskets, levels, k)

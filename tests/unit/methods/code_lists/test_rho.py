@@ -13,6 +13,7 @@ from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import groceries
+from tests.each import each
 from tests.unit.methods.code_lists.test_coherence import kept
 from tests.unit.methods.code_lists.test_km import random_case
 
@@ -35,7 +36,7 @@ def sure(
     }
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_no_rule_of_any_length(seed: int) -> None:
     baskets, _, _ = random_case(seed)
     rho = (0.3, 0.5, 0.8)[seed % 3]

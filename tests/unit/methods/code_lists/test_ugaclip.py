@@ -15,6 +15,7 @@ from querygate.methods.code_lists.least_frequent import least_frequent
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from querygate.methods.code_lists.utility_loss import log_loss, total
+from tests.each import each
 from tests.unit.methods.code_lists import brute
 from tests.unit.methods.code_lists.violations import breaches
 from tests.unit.methods.code_lists.worlds import (
@@ -42,8 +43,8 @@ def test_golden_records(method):
     ]
 
 
-@pytest.mark.parametrize("method", POLICY_METHODS)
-@pytest.mark.parametrize("seed", range(40))
+@each("method", POLICY_METHODS)
+@each("seed", range(40))
 def test_the_policies_are_met(method, seed):
     made = world(seed)
     items = METHODS.get(method).run(made.baskets, made.k, made.privacy, made.utility)
@@ -55,8 +56,8 @@ def test_the_policies_are_met(method, seed):
         assert breaches(made.utility, items) == ()
 
 
-@pytest.mark.parametrize("method", POLICY_METHODS)
-@pytest.mark.parametrize("seed", range(12))
+@each("method", POLICY_METHODS)
+@each("seed", range(12))
 def test_all_itemsets_up_to_m_beside_a_list(method, seed):
     made = world(seed)
     policy = CodePrivacy(made.privacy.itemsets, upto=2)
@@ -146,8 +147,8 @@ def test_spared_codes_are_given_up_last(method):
     assert method(baskets, 2, policy, CodeUtility(spared=frozenset({0}))).of.tolist() == [0, SUPPRESSED]
 
 
-@pytest.mark.parametrize("method", [ugaclip, cba])
-@pytest.mark.parametrize("seed", range(20))
+@each("method", [ugaclip, cba])
+@each("seed", range(20))
 def test_sparing_keeps_the_promise(seed, method):
     made = world(seed)
     spared = from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)

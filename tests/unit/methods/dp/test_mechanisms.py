@@ -15,6 +15,7 @@ from querygate.core.budget import Cost
 from querygate.methods.dp import DEFAULT, MECHANISMS, Mechanism
 from querygate.methods.dp.gaussian_scale import _lattice_delta, delta_of, lattice_sigma, sigma_per_unit
 from querygate.methods.dp.noise_scale import Gaussian, Laplace
+from tests.each import each
 from tests.unit.methods.dp import laws
 from tests.unit.methods.dp.empirical import sample
 
@@ -29,7 +30,7 @@ def given(mechanism: Mechanism, **other: Any) -> dict[str, Any]:
 
 
 @every
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"sensitivity": 0},
@@ -44,7 +45,6 @@ def given(mechanism: Mechanism, **other: Any) -> dict[str, Any]:
         {"delta": 1.0},
         {"delta": math.nan},
     ],
-    ids=str,
 )
 def test_what_cannot_be_kept_is_refused(mechanism: Mechanism, wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):

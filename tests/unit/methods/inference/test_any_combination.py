@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from querygate.core.types import Bools
 from querygate.methods.inference.any_combination import known, null_vectors, split, tied, zero
 from querygate.methods.inference.shortest_proof import combine, is_combination
+from tests.each import each
 from tests.unit.methods.inference.exact import atoms, known_exactly
 
 
@@ -15,13 +15,13 @@ def some_sets(seed: int) -> Bools:
     return np.asarray(random.random(shape) < random.choice([0.3, 0.5, 0.7]))
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each("seed", range(100))
 def test_what_is_known_is_what_fractions_say(seed: int) -> None:
     sets = some_sets(seed)
     assert known(sets, seed).tolist() == known_exactly(sets).tolist()
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each("seed", range(80))
 def test_there_is_a_proof_for_what_is_known_and_for_nothing_else(seed: int) -> None:
     _, sets = atoms(some_sets(seed))
     for atom, is_known in enumerate(known_exactly(sets)):

@@ -13,6 +13,7 @@ from querygate.methods.inference.examine import examine
 from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 from querygate.methods.inference.severity import make_findings
+from tests.each import each
 from tests.unit.methods.inference.exact import in_row_space
 
 BASE = make_base("x", {"x": (1, 1, 1), "x where a": (0, 1, 1)}, ["none", "a alone", "a and b"], sizes_known=False)
@@ -46,7 +47,7 @@ def rows_of(totals: list[QueryTotal]) -> list[list[int]]:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_single_places_are_found_exactly_where_fractions_say(seed: int) -> None:
     places = 4
     totals = some_totals(seed, places)

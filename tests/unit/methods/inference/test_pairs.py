@@ -8,10 +8,11 @@ import pytest
 from querygate.methods.inference.examine import examine
 from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, packed
 from querygate.methods.inference.totals import QueryTotal
+from tests.each import each
 from tests.work import count_calls
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each("seed", range(100))
 def test_all_pairs_below_k_are_found_and_no_others(seed: int) -> None:
     random = np.random.default_rng(seed)
     places, number, k = random.integers(1, 40), random.integers(2, 12), int(random.integers(2, 9))

@@ -13,6 +13,7 @@ from querygate.methods.code_lists.systems import LEVELS, lines_of
 from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders.accessions import find_accessions
 from querygate.methods.notes.note_text import listed
+from tests.each import each
 from tests.unit.methods.notes.corpora import nursing, presidio
 
 SCRUBBER = Scrubber(b"0123456789abcdef", options=ScrubOptions(tags="kind", dates="tag"))
@@ -81,7 +82,7 @@ def gone(form: str, number: int, seed: int = 0) -> float:
     return found / number
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@each("form", sorted(FORMS))
 def test_accession_numbers_go(form: str) -> None:
     assert gone(form, 50) >= 0.98
 
@@ -142,7 +143,7 @@ def is_taken(text: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("text", [*LOOKALIKES, *SPACED])
+@each("text", [*LOOKALIKES, *SPACED])
 def test_what_merely_looks_alike_is_no_accession_number(text: str) -> None:
     assert not is_taken(text)
 

@@ -9,6 +9,7 @@ import pytest
 from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, NameFinder
 from querygate.methods.notes.scrub import LONGEST
+from tests.each import each
 from tests.work import HANG_S
 
 SCRUBBER = Scrubber(b"0123456789abcdef", options=ScrubOptions(tags="kind", dates="tag"))
@@ -103,7 +104,7 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "expected"), FOUND)
+@each("text, kind, expected", FOUND)
 def test_found(text: str, kind: IdentifierKind, expected: str) -> None:
     spans = SCRUBBER.find(text)
     assert (kind, expected) in [(span.kind, text[span.start : span.end]) for span in spans]

@@ -23,6 +23,7 @@ from querygate.methods.policy_search import (
     zip_codes,
 )
 from querygate.methods.policy_search.safe_harbor_preset import RESTRICTED, ages, birth_years, years
+from tests.each import each
 
 
 def test_there_are_18_kinds() -> None:
@@ -105,8 +106,8 @@ def test_safe_harbor_needs_an_age_in_numbers(age: str, word: str) -> None:
         safe_harbor(PolicyLattice((LatticeAttribute("sex", ("F", "M")),)), age)
 
 
-@pytest.mark.parametrize(
-    ("column", "letter", "treatment"),
+@each(
+    "column, letter, treatment",
     [
         ("last_name", "A", "drop"),
         ("PatientName", "A", "drop"),

@@ -24,6 +24,7 @@ from querygate.methods.sequences.baselines import binned
 from querygate.methods.sequences.closest_first import closest
 from querygate.methods.sequences.distance_matrix import SequenceDistances
 from querygate.methods.sequences.letter_lattice import LetterLattice
+from tests.each import each
 from tests.unit.methods.sequences.alignments import (
     anything,
     divisions,
@@ -71,8 +72,8 @@ def test_by_hand() -> None:
     assert loss(alignment, labels) == 2 + 3 * 4
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
+@each("seed", range(6))
+@each("n", [2, 3, 4, 5, 6, 7, 8])
 def test_optimal_is_least_of_all_divisions(n: int, seed: int) -> None:
     alignment = anything(n, 12, 100 * n + seed)
     least = min(slow_loss(alignment, division) for division in divisions(n))
@@ -122,9 +123,9 @@ def test_greedy_whatever_is_remembered(known: int, kept: int, monkeypatch: pytes
     assert closest(alignment, 2, SequenceDistances(alignment, kept)).tolist() == whole
 
 
-@pytest.mark.parametrize("method", [closest, refined])
-@pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize("n", [5, 6, 11, 29])
+@each("method", [closest, refined])
+@each("k", [2, 3, 5])
+@each("n", [5, 6, 11, 29])
 def test_every_group_has_k(method: object, k: int, n: int) -> None:
     assert callable(method)
     for alignment in (anything(n, 30, n), family(n, 50, n), of_texts(["ACGT"] * n)):

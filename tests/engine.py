@@ -1,0 +1,46 @@
+"""DuckDB for tests, begun once for a process: to begin an engine takes longer than most of what tests ask it."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import duckdb
+
+from querygate_adapters.store.duckdb_lockdown import attached
+
+_NUMBERS = count()
+
+
+@cache
+def _engine(process: int) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
+def engine() -> duckdb.DuckDBPyConnection:
+    """A fork needs its own."""
+    return _engine(os.getpid())
+
+
+def scratch() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory, in place of duckdb.connect(). It goes with the connection."""
+    name = f"scratch_{next(_NUMBERS)}"
+    engine().execute(f"ATTACH ':memory:' AS {name}")
+    connection = engine().cursor()
+    connection.execute(f"USE {name}")
+    weakref.finalize(connection, engine().execute, f"DETACH {name}").atexit = False
+    return connection
+
+
+@contextmanager
+def reading(path: Path | str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A file to be read, in place of duckdb.connect(file, read_only=True)."""
+    name = f"read_{next(_NUMBERS)}"
+    with attached(engine(), {name: Path(path)}) as connection:
+        connection.execute(f"USE {name}")
+        yield connection
