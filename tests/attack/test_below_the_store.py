@@ -7,12 +7,13 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
+
 from querygate.core.types import Ints, Principal, Request
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.methods.anonymise import mondrian
 from querygate.site.open_gate import OpenSite
-from tests.engine import scratch
 from tests.policies import make_policy, quasi, sensitive
 from tests.property.random_cases import Case, random_query
 from tests.unit.custody.publish.publications import new_site, put
@@ -54,7 +55,7 @@ def publish(folder: Path, pick: Callable[[int], int], labels: list[Ints]) -> Cas
     folder.mkdir()
     opened = new_site(folder)
     put(opened, POLICY, table(pick), anonymiser=anonymise)
-    truth = scratch()
+    truth = duckdb.connect()
     truth.execute(f"ATTACH '{opened.site.vault}/t/v00001.duckdb' AS vault (READ_ONLY)")
     truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
     return Case(POLICY.parsed(), opened, truth)

@@ -21,7 +21,6 @@ from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.docs.measured import PAGE, WHERE, changed, changes, wrong
 from tests.docs.pages import DOCS, prose
-from tests.engine import scratch
 
 SURVEY = demo.HERE / "survey.csv"
 PRIVACY = (DOCS / "explanation" / "privacy.md").read_text(encoding="utf-8")
@@ -68,7 +67,7 @@ def overlaps(first: OpenSite, folder: Path, change: str, gone: int) -> tuple[int
         csv.writer(stream).writerows(line for i, line in enumerate(lines) if i not in left_out)
     opened = open_gate(init_site(folder / "site"))
     publish_to(opened, parse_policy(changed(change)), str(fewer), user="tester")
-    database = scratch()
+    database = duckdb.connect()
     for number, site in enumerate((first.site, opened.site), 1):
         copied = shutil.copy(site.vault / "survey" / "v00001.duckdb", folder / f"{number}.duckdb")
         database.execute(f"ATTACH '{copied}' AS v{number} (READ_ONLY)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,14 @@ class Case:
     policy: Policy
     opened: OpenSite
     truth: duckdb.DuckDBPyConnection
+    _pools: dict[str, list[Any]] = field(default_factory=dict)
+
+    def pool(self, column: str) -> list[Any]:
+        """Some values of a column, read once."""
+        if column not in self._pools:
+            found = self.truth.execute(f'SELECT DISTINCT "{column}" FROM t ORDER BY 1 LIMIT 50').fetchall()
+            self._pools[column] = [value for (value,) in found if value is not None]
+        return self._pools[column]
 
 
 # -- tables and policies -----------------------------------------------------------------------------------------
@@ -148,11 +156,8 @@ def literal(value: Any, kind: str, rng: random.Random) -> str:
 def random_atom(rng: random.Random, case: Case) -> str:
     column = rng.choice([c for c in case.policy.columns if c.is_published])
     kind = str(column.type)
-    pool = [
-        row[0] for row in case.truth.execute(f'SELECT DISTINCT "{column.name}" FROM t ORDER BY 1 LIMIT 50').fetchall()
-    ]
     any_value = {"date": EPOCH, "category": column.rare or "q", "boolean": True}.get(kind, 1)
-    values = [v for v in pool if v is not None] or [any_value]
+    values = case.pool(column.name) or [any_value]
     if kind in ("integer", "number") and rng.random() < 0.5:
         values = [v + rng.choice([-1, 1]) for v in values]
     pick = lambda: literal(rng.choice(values), kind, rng)  # noqa: E731

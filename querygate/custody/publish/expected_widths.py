@@ -183,12 +183,12 @@ class Workload:
         Conditions on attributes that the table does not have are left out.
         """
         records = np.bincount(labels, table.counts)
-        found = {a.name: (a, box) for a, box in zip(table.attributes, boxes(table, labels), strict=True)}
+        found = {a.name: _Boxes.of(a, box) for a, box in zip(table.attributes, boxes(table, labels), strict=True)}
         uncertain = 0.0
         for query in self.queries:
             possible, certain = np.ones(records.size, dtype=np.bool_), np.ones(records.size, dtype=np.bool_)
             for condition in (c for c in query if c.attribute in found):
-                meets, lies = _judged(*found[condition.attribute], condition)
+                meets, lies = found[condition.attribute].judged(condition)
                 possible &= meets
                 certain &= lies
             uncertain += float(records[possible & ~certain].sum())
@@ -205,16 +205,31 @@ def _condition(rng: np.random.Generator, attribute: Attribute, domains: Mapping[
     return Condition(attribute.name, codes=codes)
 
 
-def _judged(attribute: Attribute, box: Intervals | ValueSets, condition: Condition) -> tuple[Bools, Bools]:
-    """Per class whether some, and whether all of its records can meet the condition. A missing value never does."""
-    if isinstance(box, ValueSets):
-        codes = np.ones(0, dtype=np.bool_) if condition.codes is None else condition.codes
-        hits = np.concatenate(([0], np.cumsum(codes[box.codes])))
-        number = hits[box.starts[1:]] - hits[box.starts[:-1]]
-        meets, lies = number > 0, number == np.diff(box.starts)
-    else:
+@dataclass(frozen=True)
+class _Boxes:
+    """What the classes of a partition have of an attribute: ends, or sets of codes; and some value, or all values."""
+
+    low: Floats
+    high: Floats
+    sets: ValueSets | None
+    some: Bools
+    all: Bools
+
+    @classmethod
+    def of(cls, attribute: Attribute, box: Intervals | ValueSets) -> _Boxes:
+        some, every = box.nulls != ALL_NULLS, box.nulls == NO_NULLS
+        if isinstance(box, ValueSets):
+            return cls(np.zeros(0), np.zeros(0), box, some, every)
         first, last = attribute.tree.ancestors(box.low, box.high) if attribute.tree else (box.low, box.high)
-        low, high = attribute.edges[0][first], attribute.edges[1][last]
-        meets = (high >= condition.low) & (low <= condition.high)
-        lies = (low >= condition.low) & (high <= condition.high)
-    return meets & (box.nulls != ALL_NULLS), lies & (box.nulls == NO_NULLS)
+        return cls(attribute.edges[0][first], attribute.edges[1][last], None, some, every)
+
+    def judged(self, condition: Condition) -> tuple[Bools, Bools]:
+        """Per class whether some, and whether all of its records can meet the condition. A missing value never does."""
+        if self.sets is not None:
+            codes = np.ones(0, dtype=np.bool_) if condition.codes is None else condition.codes
+            hits = np.concatenate(([0], np.cumsum(codes[self.sets.codes])))
+            number = hits[self.sets.starts[1:]] - hits[self.sets.starts[:-1]]
+            return (number > 0) & self.some, (number == np.diff(self.sets.starts)) & self.all
+        meets = (self.high >= condition.low) & (self.low <= condition.high)
+        lies = (self.low >= condition.low) & (self.high <= condition.high)
+        return meets & self.some, lies & self.all

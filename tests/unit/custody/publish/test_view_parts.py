@@ -43,9 +43,9 @@ def test_the_same_is_written_by_one_process_and_by_several(
 
 
 def test_refined_frames_are_certified_and_true_of_every_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, policy = people(600), POLICY.but(views={"extra": []})  # cells are divided by columns that all views have
+    rows, policy = people(300), POLICY.but(views={"extra": []})  # cells are divided by columns that all views have
     _, whole = published(tmp_path / "whole", rows, policy)
-    monkeypatch.setattr(view_records, "MOST", CellLimits(classes=12, people=80))
+    monkeypatch.setattr(view_records, "MOST", CellLimits(classes=12, people=60))
     store, report = published(tmp_path / "refined", rows, policy)  # certified anew, or it would not be there
     check(store)
     assert whole.views is not None
@@ -77,12 +77,12 @@ def test_no_more_records_than_a_few_cells_have_are_read_at_a_time(
         return found
 
     monkeypatch.setattr(DuckDBStagingTables, "combinations", noted)
-    monkeypatch.setattr(view_records, "MOST", CellLimits(people=100))
-    monkeypatch.setattr(view_division, "AT_ONCE", 150)
-    store, report = published(tmp_path, people(600))
+    monkeypatch.setattr(view_records, "MOST", CellLimits(people=60))
+    monkeypatch.setattr(view_division, "AT_ONCE", 80)
+    store, report = published(tmp_path, people(300))
     check(store)
     assert report.views is not None
     by_record = [number for is_record, number in read if is_record]
-    assert sum(by_record) == 600
-    assert max(by_record) <= max(150, report.views.largest_cell)
-    assert [number for is_record, number in read if not is_record] < [600]  # combinations of the whole table, once
+    assert sum(by_record) == 300
+    assert max(by_record) <= max(80, report.views.largest_cell)
+    assert [number for is_record, number in read if not is_record] < [300]  # combinations of the whole table, once
