@@ -16,8 +16,8 @@ from querygate.custody.jobs.open_noise import open_noise
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, price, understand
 from querygate.gate.answer import State, find
-from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.empty_site import empty_site
 from tests.policies import make_policy, quasi, sensitive
 
 LOW, HIGH = 120, 280
@@ -78,6 +78,6 @@ def make_site(folder: Path, targets: Mapping[int, int], rows: int = 500) -> Neig
     people += [{"age": age, "ward": "A", "sbp": sbp, "married": True} for age, sbp in targets.items()]
     name = f"{'_'.join(map(str, targets.values()))}_{rows}"
     pyarrow.parquet.write_table(pa.Table.from_pylist(people), folder / f"{name}.parquet")
-    opened = with_vault(open_gate(init_site(folder / name)))
+    opened = with_vault(open_gate(empty_site(folder / name)))
     publish_to(opened, POLICY.parsed(), str(folder / f"{name}.parquet"), user="custodian")
     return Neighbour(opened, Way(opened.gate, open_noise(opened)))

@@ -23,8 +23,8 @@ from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
 from querygate.gate.answer import State, find
-from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.empty_site import empty_site
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
 from tests.unit.methods.dp.empirical import Floats, measured_epsilon
 
@@ -126,7 +126,7 @@ def make_pair(folder: Path) -> Pair:
     for number, table in enumerate((rows, [*rows, *somebody])):
         source = folder / f"visits{number}.parquet"
         pyarrow.parquet.write_table(pa.Table.from_pylist(table), source)
-        opened = with_vault(open_gate(init_site(folder / f"site{number}")))
+        opened = with_vault(open_gate(empty_site(folder / f"site{number}")))
         publish_to(opened, POLICY.parsed(), str(source), user="custodian")
         gates.append(Way(opened.gate, open_noise(opened)))
     return Pair((gates[0], gates[1]))

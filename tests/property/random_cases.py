@@ -21,8 +21,8 @@ from querygate.core.types import Answer, Principal, Range, Request
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import Policy
 from querygate.gate.answer import answer
-from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.empty_site import empty_site
 from tests.policies import Column, make_column, make_policy
 from tests.property.truth import estimates_outside
 
@@ -105,7 +105,7 @@ def publish_case(policy: Policy, columns: dict[str, list[Any]], folder: Path) ->
     folder.mkdir(exist_ok=True)
     source = folder / f"{name}.parquet"
     pyarrow.parquet.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), source)
-    opened = open_gate(init_site(folder / "site"))
+    opened = open_gate(empty_site(folder / "site"))
     try:
         publish_to(opened, policy, str(source), user="tester")
     except ConfigError as error:

@@ -33,10 +33,10 @@ from querygate.methods.views import (
     ViewPlan,
     certified_views,
 )
-from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
+from tests.empty_site import empty_site
 from tests.policies import make_column, make_policy
 from tests.property.grammar import Writer, fields_of
 from tests.property.random_cases import EPOCH, WORDS, Case, with_nulls
@@ -339,7 +339,7 @@ def publish_margins(columns: Sequence[RawColumn], design: Design, folder: Path, 
     types = {"integer": pa.int64(), "number": pa.float64(), "date": pa.date32(), "boolean": pa.bool_()}
     rows = pa.table({c.name: pa.array(c.values, types.get(c.type, pa.string())) for c in columns})
     pyarrow.parquet.write_table(rows, source)
-    opened = open_gate(init_site(folder / "site"))
+    opened = open_gate(empty_site(folder / "site"))
     store = MarginStore(columns, design, step)
     with DuckDBVersionWriter(opened.site.store, opened.site.vault).publishing("t") as publication:
         staging = publication.staging()

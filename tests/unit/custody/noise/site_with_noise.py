@@ -12,8 +12,8 @@ from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import answer as gate
-from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.empty_site import empty_site
 from tests.engine import scratch
 from tests.small_release import publish_small
 
@@ -40,7 +40,7 @@ class NoisySite:
 
 def noisy_site(folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, **more: Any) -> NoisySite:
     """Publish random patients, with noisy answers allowed."""
-    opened = with_vault(open_gate(init_site(folder / "site")))
+    opened = with_vault(open_gate(empty_site(folder / "site")))
     spent = {"epsilon_per_query": each, "epsilon_total": total, "epsilon_per_user": user}
     publish_small(opened, folder, answers={"modes": ["interval", "laplace"]}, laplace={**spent, **more})
     truth = scratch()

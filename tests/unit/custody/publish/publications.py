@@ -20,10 +20,11 @@ from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
-from querygate.site.layout import init_site, open_site
+from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
+from tests.empty_site import empty_site
 from tests.engine import reading
 
 RESEARCHER = Principal("tester", "researcher")
@@ -32,7 +33,7 @@ Anonymise = Callable[..., Ints]
 
 
 def new_site(folder: Path) -> OpenSite:
-    return open_gate(init_site(folder / "site"))
+    return open_gate(empty_site(folder / "site"))
 
 
 def copy_site(opened: OpenSite, folder: Path) -> OpenSite:

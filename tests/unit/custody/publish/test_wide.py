@@ -12,8 +12,8 @@ import pytest
 from querygate.core.types import Principal, Request
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.gate.answer import answer
-from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.empty_site import empty_site
 from tests.engine import scratch
 from tests.policies import make_policy, quasi, sensitive
 
@@ -27,7 +27,7 @@ def test_a_table_of_many_columns_is_published_whole(tmp_path: Path, monkeypatch:
     pq.write_table(table, tmp_path / "wide.parquet")
     roles = {f"x{i}": (quasi if i in (0, COLUMNS - 1) else sensitive)("number", (0, 50)) for i in range(COLUMNS)}
     policy = make_policy("wide", roles, anonymise={"method": "mondrian"}).parsed()
-    opened = open_gate(init_site(tmp_path / "site"))
+    opened = open_gate(empty_site(tmp_path / "site"))
     publish_to(opened, policy, str(tmp_path / "wide.parquet"), user="me")
     truth = scratch()
     truth.execute(f"CREATE TABLE wide AS SELECT * FROM '{tmp_path / 'wide.parquet'}'")
