@@ -50,7 +50,8 @@ def folder(claims: list[list[list[str]]], tmp_path_factory: pytest.TempPathFacto
     (folder / "claims.toml").write_text(POLICY, encoding="utf-8")
     site = folder / "site"
     run("init", str(site), site=None)
-    run("publish", "--policy", str(folder / "claims.toml"), "--source", str(folder / "claims.csv"), site=site)
+    given = ("--policy", str(folder / "claims.toml"), "--source", str(folder / "claims.csv"), "--report", "json")
+    run("publish", *given, site=site)
     run("user", "add", "ann", "--role", "researcher", site=site)
     run("user", "add", "carl", "--role", "custodian", site=site)
     return folder

@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = ("--source", folder / "records.csv")
     search = ("--policy", folder / "policy.toml", *source, *people, "--iterations", 30, "--out", folder / "found")
     run(folder, "policy", "search", *search)
-    run(folder, "publish", "--policy", chosen(folder), *source)
+    run(folder, "publish", "--policy", chosen(folder), *source, "--report", "none")
     for name, role in (("ann", "researcher"), ("carl", "custodian")):
         run(folder, "user", "add", name, "--role", role)
     return folder

@@ -55,13 +55,15 @@ def attached(
     file.
     """
     with ExitStack() as ended:
+        own = database.cursor()  # others may use the connection at the same time
+        ended.callback(own.close)
         for name, path in files.items():
             how = " (READ_ONLY)" if read_only else ""
-            database.execute(f"ATTACH {_text(path.absolute())} AS {name}{how}")
-            ended.callback(database.execute, f"DETACH {name}")
+            own.execute(f"ATTACH {_text(path.absolute())} AS {name}{how}")
+            ended.callback(own.execute, f"DETACH {name}")
             if not read_only:
                 path.chmod(0o600)
-        cursor = database.cursor()
+        cursor = own.cursor()
         ended.callback(cursor.close)
         yield cursor
 

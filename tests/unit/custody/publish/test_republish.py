@@ -113,6 +113,15 @@ def test_the_same_source_passes_again_and_again(tmp_path: Path, policy: str) -> 
     assert opened.store.versions("t") == (1, 2, 3)
 
 
+def test_a_site_may_lie_behind_a_link_with_a_quote_in_its_name(published: OpenSite, tmp_path: Path) -> None:
+    """Of all files a publication may open those of its dataset, wherever they are."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "it's").symlink_to(tmp_path / "real")
+    opened = copy_site(published, tmp_path / "it's")
+
+    assert again(opened, POLICY, ALL).versions.together.divided == 0
+
+
 def test_the_order_of_the_source_does_not_matter(opened: OpenSite) -> None:
     order = np.random.default_rng(5).permutation(240)
     shuffled = {name: [values[i] for i in order] for name, values in ALL.items()}
@@ -473,10 +482,11 @@ def test_a_deletion_that_was_cut_off_is_finished(opened: OpenSite, monkeypatch: 
 def test_the_commands(opened: OpenSite, tmp_path: Path) -> None:
     policy, source = tmp_path / "t.toml", write_parquet(tmp_path / "s.parquet", ALL)
     policy.write_text(CHANGED)
-    ended = run(opened, "publish", "--policy", policy, "--source", source)
+    publish = ("publish", "--policy", policy, "--source", source, "--report", "none")
+    ended = run(opened, *publish)
     assert ended.exit_code == 1
     assert "--on-overlap retire" in ended.stderr
-    ended = run(opened, "publish", "--policy", policy, "--source", source, "--on-overlap", "sticky")
+    ended = run(opened, *publish, "--on-overlap", "sticky")
     assert ended.exit_code == 0
     assert "classes of earlier versions were kept together" in ended.output
     ended = run(opened, "retire", "t", 1)
