@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable
+from itertools import combinations, groupby
 
 import pytest
 
 from querygate.core.errors import CODES, Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
+from tests.each import Test, each
 from tests.sql.study import AXIS_ROWS, CATALOG, NATIVE, Sample, empty, raw, samples
 from tests.unit.sql.plan_reference import agrees, carry_out, exact_block
 
@@ -16,11 +18,21 @@ ACCEPTED, REFUSED, REWRITTEN = samples("accepted"), samples("refused"), samples(
 FAMILIES = sorted({sample.expected["family"] for sample in REWRITTEN})
 
 
-def each(found: list[Sample]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("sample", found, ids=[sample.where for sample in found])
+def by_file(found: list[Sample]) -> Callable[[Test], Test]:
+    """A test for each file of the corpus, which tries all its statements."""
+    files = {file: list(there) for file, there in groupby(found, lambda sample: sample.where.rpartition(":")[0])}
+
+    def decorated(test: Test) -> Test:
+        def run(file: str) -> None:
+            each("sample", files[file])(test)()
+
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        return pytest.mark.parametrize("file", files)(run)
+
+    return decorated
 
 
-@each(ACCEPTED)
+@by_file(ACCEPTED)
 def test_accepted(sample: Sample) -> None:
     """DuckDB takes the same text, and on the raw rows its answer is what the plan says, row for row."""
     plan = understand(sample.sql, CATALOG, NATIVE)
@@ -30,7 +42,7 @@ def test_accepted(sample: Sample) -> None:
     assert agrees(plan, exact_block(AXIS_ROWS, CATALOG), given)
 
 
-@each(REFUSED)
+@by_file(REFUSED)
 def test_refused(sample: Sample) -> None:
     """One code, a reason, a way out; and the suggestion works when it is sent back.
 
