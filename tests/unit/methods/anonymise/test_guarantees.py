@@ -203,7 +203,7 @@ def test_blind_classes_depend_on_the_sensitive_column_by_their_size_alone():
 @pytest.mark.parametrize("kind", GUARDS)
 def test_blind_methods_keep_every_promise(kind):
     divided = 0
-    for seed in range(700, 740):
+    for seed in range(700, 720):  # `make soak ONLY=anonymise` tries many more
         table = random_table(seed, rows=200)
         guarded = GUARDS[kind](seed, table)
         try:
