@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy  # its optimize is slow to import, and comes where it is used
 from scipy.sparse import csr_matrix, vstack
 
 from querygate.core.count_text import counted
@@ -109,7 +109,7 @@ class TotalBounds:
         for sign in (1.0, -1.0):
             if self.stuck:
                 return None
-            solved = linprog(
+            solved = scipy.optimize.linprog(
                 sign * target,
                 A_ub=self.matrix,
                 b_ub=self.limits,

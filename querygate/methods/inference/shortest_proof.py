@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy  # its optimize is slow to import, and comes where it is used
 from scipy.sparse import csr_matrix, hstack
 
 from querygate.core.types import Bools, Ints
@@ -83,7 +83,7 @@ def _programmed(sets: Rows, target: Ints) -> Combination | None:
     if (target[columns][~sets[:, columns].any(axis=0)] != 0).any():
         return None
     matrix = csr_matrix(sets[:, columns].T.astype(np.float64))
-    found = linprog(
+    found = scipy.optimize.linprog(
         np.ones(2 * len(sets)),
         A_eq=hstack([matrix, -matrix], "csr"),
         b_eq=target[columns],

@@ -31,6 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its stats are slow to import, and come where they are used
 
 from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
@@ -87,10 +88,8 @@ def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) ->
 
     Any score may be given that is small for those whom an attacker calls members.
     """
-    from scipy.stats import mannwhitneyu  # slow to import, and every publication would wait for it
-
     m, n = members.size, others.size
-    test = mannwhitneyu(members, others, alternative="less", method="asymptotic") if m and n else None
+    test = scipy.stats.mannwhitneyu(members, others, alternative="less", method="asymptotic") if m and n else None
     if test is None:
         raise ValueError("there are members and others")
     auc = 1 - float(test.statistic) / (m * n)
