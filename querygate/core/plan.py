@@ -72,8 +72,8 @@ class Aggregate:
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
     the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
     `sides` are the measures of the two groups that a comparison compares, of the two counts of a quotient, or of a
-    table's four counts and four totals, each by itself. `texts` are what its numbers stand for, in their order, where it
-    is a text.
+    table's four counts and four totals, each by itself. `texts` are what its numbers stand for, in their order, where
+    it is a text.
     """
 
     id: str
