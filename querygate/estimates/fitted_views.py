@@ -93,7 +93,7 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
     """The table that has what these margins say: counts by quasi-identifiers, and counts by these and the sensitive
     columns of one unit. Raises TooManyPieces.
     """
-    margins = [_Margin(block, {}) for block in (*counts, *unit)]
+    margins = [_Margin.of(block) for block in (*counts, *unit)]
     quasi = list(dict.fromkeys(name for block in counts for name in block.columns))
     axes: list[_Axis] = []
     for name in dict.fromkeys([*quasi, *(name for block in unit for name in block.columns)]):
@@ -103,7 +103,7 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
         for margin, cover in zip(having, covers, strict=True):
             margin.covers[len(axes)] = cover
         axes.append(_Axis(name, pieces, likely_shares(pieces, told)))
-    local = _local_pieces(margins, [axis.pieces.size for axis in axes])
+    local = _local_pieces(margins, [axis.pieces.size for axis in axes], check)
     if sum(math.prod(map(len, held)) for held in local) > MOST_CELLS:
         raise TooManyPieces
     frames = []
@@ -123,9 +123,26 @@ class _Margin:
 
     block: Block
     covers: dict[int, Cover]
+    order: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, block: Block) -> _Margin:
+        """Rows are put in the order of frame cells once: there may be many cells."""
+        if block.frame is None:
+            raise ValueError("this block is of no margin")
+        order = np.argsort(block.frame, kind="stable")
+        frames = np.arange(2 + int(block.frame.max(initial=-1)))
+        return cls(block, {}, order, np.searchsorted(block.frame[order], frames))
+
+    @property
+    def frames(self) -> int:
+        return self.starts.size - 1
 
     def rows(self, frame: int) -> Ints:
-        return np.flatnonzero(self.block.frame == frame)
+        if frame >= self.frames:
+            return self.order[:0]
+        return self.order[self.starts[frame] : self.starts[frame + 1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +188,13 @@ class _Side:
         return np.divide(ratio[self.row], of, out=np.zeros_like(of), where=of > 0)
 
 
-def _local_pieces(margins: Sequence[_Margin], sizes: Sequence[int]) -> list[list[Ints]]:
+def _local_pieces(margins: Sequence[_Margin], sizes: Sequence[int], check: Callable[[], None]) -> list[list[Ints]]:
     """By frame cell and axis, the pieces that every margin with the axis allows."""
-    frames = 1 + max(int(margin.block.frame.max(initial=-1)) for margin in margins if margin.block.frame is not None)
+    frames = max(margin.frames for margin in margins)
     found = [[np.ones(size, dtype=np.bool_) for size in sizes] for _ in range(frames)]
     for margin in margins:
         for frame in range(frames):
+            check()
             rows = margin.rows(frame)
             for axis, cover in margin.covers.items():
                 boxes = np.unique(cover.box[rows])
