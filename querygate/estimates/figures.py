@@ -212,6 +212,7 @@ OF_PAIR: dict[str, Callable[[Floats, Floats, Floats], Figure]] = {
     "regr_slope": _slope,
     "regr_intercept": _intercept,
     "regr_r2": _explained,
+    "weighted_mean": lambda x, y, w: _quotient(float((w * y * x).sum()), float((w * y).sum())),
     "ratio_of_sums": lambda x, y, w: _quotient(float((w * x).sum()), float((w * y).sum())),
 }
 

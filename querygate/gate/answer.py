@@ -292,7 +292,9 @@ def record(state: State, gate: Gate) -> State:
     return state
 
 
-STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, estimate, arrange, explain, record)
+STEPS: tuple[Callable[[State, Gate], State], ...] = (
+    understand, admit, fetch, protect, estimate, arrange, explain, record,
+)  # fmt: skip
 
 
 def _try(sql: str, state: State, gate: Gate) -> Answer | None:

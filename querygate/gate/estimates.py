@@ -18,12 +18,13 @@ from querygate.core.block import Block
 from querygate.core.errors import Refusal
 from querygate.core.plan import Aggregate, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
-from querygate.core.types import DISCRETE, Estimate, Floats, Group, Ints, Range, Scalar
+from querygate.core.types import Estimate, Floats, Group, Ints, Range, Scalar
 from querygate.estimates import figures
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.points import UNIT
 from querygate.gate.groups import as_block, make_groups
 from querygate.gate.likely_tables import LikelyTables, PointSheet
+from querygate.gate.ranges import QUOTIENTS
 from querygate.gate.sheets import RangedGroup
 
 DIGITS = 4
@@ -51,8 +52,8 @@ def with_estimates(
 ) -> tuple[Group, ...]:
     """The groups of an answer, with an estimate for each range. `check` raises OutOfTime."""
     found: dict[tuple[tuple[Scalar, ...], tuple[bool, ...]], Group] = {}
-    reason = NOBODY
-    if any(_is_open(told) for group in groups for told in group.ranges):
+    reason = NOT_KNOWN if _has_windows(plan) else NOBODY
+    if not _has_windows(plan) and any(_is_open(told) for group in groups for told in group.ranges):
         try:
             with np.errstate(all="ignore"):  # huge and tiny numbers: what is not finite is no estimate
                 likely = _Likely(tables, release, limits, check).groups(plan, groups)
@@ -79,6 +80,11 @@ def has_estimate(group: Group) -> bool:
     return any(estimate.value is not None and _is_open(told) for told, estimate in pairs)
 
 
+def _has_windows(plan: Plan) -> bool:
+    """Whether other groups have a part in a group's numbers: those that are there are not those that are likely."""
+    return bool(plan.windows) or (plan.inner is not None and _has_windows(plan.inner))
+
+
 def _is_open(told: Range) -> bool:
     return told.low is not None and told.low != told.high
 
@@ -92,7 +98,7 @@ def _estimate(told: Range, likely: Range, type_: str, reason: str) -> Estimate:
     if likely.low is None or likely.high is None or not math.isfinite(likely.low) or not math.isfinite(likely.high):
         return Estimate(None, reason)
     value = likely.low / 2 + likely.high / 2 if likely.low != likely.high else likely.low
-    if type_ in DISCRETE:
+    if type_ != "number":  # days, flags and places of texts are whole numbers too
         value = round(value)
     elif math.isfinite(width := told.high - told.low):
         value = round(value, min(300, DIGITS - math.floor(math.log10(width))))
@@ -119,13 +125,13 @@ class _Likely:
         ranged = self._ranged(plan, sheets, unit)
         if shown is None:
             there = [group for group in ranged if group.always or (group.count.low or 0) >= figures.HALF]
-            return make_groups(plan, there, self._check, inner=True)
+            return make_groups(plan, there, self._check, wholes={}, inner=True)
         known = {(group.keys, group.chosen) for group in ranged}
         empty = tuple(Range.exact(0) if "count" in a.statistic else Range.null() for a in plan.aggregates)
         wanted = [(group.keys, _chosen(plan, group)) for group in shown]
         ranged += [RangedGroup(*each, True, empty, Range.exact(0)) for each in wanted if each not in known]
         there = [replace(group, always=True) for group in ranged]
-        return make_groups(replace(plan, having=None, limit=None, offset=0), there, self._check)
+        return make_groups(replace(plan, having=None, limit=None, offset=0), there, self._check, wholes={})
 
     def _ranged(self, plan: Plan, sheets: Sequence[PointSheet], unit: int) -> list[RangedGroup]:
         """Each group of each grouping set, with what its aggregates are over the points."""
@@ -179,7 +185,7 @@ def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = U
         case "sets":
             return figures.of_values(cells.sets, weight)
         case "pair":
-            x, y = values if aggregate.statistic == "ratio_of_sums" else values[::-1]
+            x, y = values if aggregate.statistic in QUOTIENTS else values[::-1]
             return figures.of_pair(aggregate.statistic, x, y, weight)
         case "groups":
             first, second = ((s[0] + s[1]) / (2.0 * unit) for s in (cells.splits[0][:2], cells.splits[0][2:]))

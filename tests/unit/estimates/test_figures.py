@@ -46,7 +46,8 @@ def test_a_record_each_is_what_the_database_says(name: str, rows: tuple) -> None
 @pytest.mark.parametrize("name", sorted(figures.OF_PAIR))
 def test_pairs_are_what_the_database_says(name: str, rows: tuple) -> None:
     x, y, connection = rows
-    sql = "sum(x) / sum(y)" if name == "ratio_of_sums" else f"{name}(y, x)"
+    quotients = {"ratio_of_sums": "sum(x) / sum(y)", "weighted_mean": "sum(y * x) / sum(y)"}
+    sql = quotients.get(name, f"{name}(y, x)")
     assert figures.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(
         connection.execute(f"SELECT {sql} FROM t").fetchone()[0]
     )
