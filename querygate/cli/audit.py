@@ -20,7 +20,7 @@ from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.jobs.log_audit import audit_file, audit_site
 from querygate.custody.policy import load_policy
 from querygate.site.audit_notes import note_run
-from querygate.sql.logged_statement import DIALECTS
+from querygate.sql.logged.logged_statement import DIALECTS
 
 COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "inferred")
 MOST_TOLD = 5

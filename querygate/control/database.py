@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
-from querygate.core.full_disk import full_disk, is_full_disk
+from querygate.core.files.full_disk import full_disk, is_full_disk
 from querygate.core.types import Scalar
 
 Row: TypeAlias = tuple[Any, ...]

@@ -9,7 +9,7 @@ import logging
 import secrets
 
 from querygate.core.errors import Fault, QueryGateError
-from querygate.core.full_disk import full_disk, is_full_disk
+from querygate.core.files.full_disk import full_disk, is_full_disk
 
 logger = logging.getLogger("querygate")
 

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.private_files import for_owner
+from querygate.core.files.private_files import for_owner
 
 MANIFEST = "manifest.json"
 STAGED = ".staged"

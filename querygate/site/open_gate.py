@@ -11,7 +11,7 @@ from functools import cache, partial
 
 from querygate.control import Accounts, Database, Log, new_query_id
 from querygate.core.errors import ConfigError
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.ports import Store
 from querygate.gate.answer import Gate
 from querygate.site.layout import Site

@@ -17,7 +17,7 @@ import pytest
 from querygate.core.types import Catalog, Column
 from querygate.custody.audit.answer_ledger import AnswerLedger
 from querygate.custody.audit.query_structure import Structure
-from querygate.sql.logged_statement import UnauditableStatement, take_apart
+from querygate.sql.logged.logged_statement import UnauditableStatement, take_apart
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, People, make_people

@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
-from querygate.core.full_disk import is_full_disk
+from querygate.core.files.full_disk import is_full_disk
 from querygate.core.interrupts import is_interrupt
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 

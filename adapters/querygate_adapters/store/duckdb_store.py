@@ -20,7 +20,7 @@ import duckdb
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.errors import ConfigError
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catalog_from_json, no_dataset, withdrawn

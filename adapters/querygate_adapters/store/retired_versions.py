@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from querygate.core.private_files import for_owner
+from querygate.core.files.private_files import for_owner
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"

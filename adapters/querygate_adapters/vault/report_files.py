@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from querygate.core.private_files import for_owner
+from querygate.core.files.private_files import for_owner
 from querygate_adapters.store.retired_versions import flush
 
 FOLDER = "reports"

@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.file_digest import FileDigest
-from querygate.core.full_disk import full_disk, is_full_disk
-from querygate.core.private_files import for_owner
+from querygate.core.files.file_digest import FileDigest
+from querygate.core.files.full_disk import full_disk, is_full_disk
+from querygate.core.files.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeGuard
 from querygate.core.json_body import JsonValue
 from querygate.core.types import SqlValue, folded
 from querygate.sql.formulas import AnswerFormula
-from querygate.sql.logged_statement import LoggedStatement
+from querygate.sql.logged.logged_statement import LoggedStatement
 
 DIGITS = 15
 LARGEST_EXPONENT, LONGEST = 400, 1_000

@@ -25,7 +25,7 @@ from querygate.custody.audit.failure_leaks import failing
 from querygate.custody.audit.query_sets import QuerySets, StatementCase
 from querygate.gate.incidents import make_fault
 from querygate.methods.inference import POOLED, Finding, QueryTotal, Unexamined, describe_places, find, noted, notices
-from querygate.sql.logged_statement import LoggedStatement, table_columns, take_apart
+from querygate.sql.logged.logged_statement import LoggedStatement, table_columns, take_apart
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from querygate.core.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
-from querygate.sql.logged_statement import UnauditableStatement
+from querygate.sql.logged.logged_statement import UnauditableStatement
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.methods.inference import CaseStatement, Finding
-from querygate.sql.logged_failures import FailurePoint, may_fail
-from querygate.sql.logged_statement import UnauditableStatement
+from querygate.sql.logged.logged_failures import FailurePoint, may_fail
+from querygate.sql.logged.logged_statement import UnauditableStatement
 
 
 def failing(

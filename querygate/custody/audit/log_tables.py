@@ -11,7 +11,7 @@ from pathlib import Path
 from querygate.core.errors import ConfigError
 from querygate.core.types import folded
 from querygate.custody.audit.audit import LogStatement
-from querygate.sql.logged_statement import tables_of
+from querygate.sql.logged.logged_statement import tables_of
 
 _NAMED = re.compile(r"(?P<table>[\w.]+)=(?P<source>.+)", re.DOTALL)
 _ENDINGS = re.compile(r"(\.[a-z]\w{0,7})+$", re.IGNORECASE)

@@ -21,7 +21,7 @@ from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear,
 from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
 from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, QueryTotal
 from querygate.sql.formulas import AnswerFormula
-from querygate.sql.logged_statement import (
+from querygate.sql.logged.logged_statement import (
     ConditionPart,
     LoggedAggregate,
     LoggedStatement,

@@ -16,7 +16,7 @@ import numpy as np
 
 from querygate.core.audit_records import AuditRecords
 from querygate.core.types import Bools, Catalog, Ints
-from querygate.sql.logged_statement import LoggedAggregate, LoggedStatement, UnauditableStatement, take_apart
+from querygate.sql.logged.logged_statement import LoggedAggregate, LoggedStatement, UnauditableStatement, take_apart
 
 MOST_GROUPS = 500
 """Sets of one statement that are looked at; a statement with more of them is not decided."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Margin, Reference
 from querygate.core.vault_ports import Combinations, Profile, StagingTables

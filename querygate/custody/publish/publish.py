@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from querygate.core.errors import ConfigError
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.types import Arrays, Catalog, Ints
 from querygate.custody.verify.person_check import ClassPeople
 

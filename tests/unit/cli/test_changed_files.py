@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest
 from querygate_adapters.store import duckdb_store
 from querygate_adapters.store.duckdb_store import DuckDBStore
 from tests.unit.cli.test_lost_files import COUNT, checks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.sql.logged_failures import may_fail
-from querygate.sql.logged_statement import take_apart
+from querygate.sql.logged.logged_failures import may_fail
+from querygate.sql.logged.logged_statement import take_apart
 
 TELLING = (
     "SUM(sbp * 1e308)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.sql.logged_statement import LoggedStatement, UnauditableStatement, table_columns, take_apart
+from querygate.sql.logged.logged_statement import LoggedStatement, UnauditableStatement, table_columns, take_apart
 
 COLUMNS = ["age", "sex", "sbp", "dx"]
 SECRET = ["sbp", "dx"]

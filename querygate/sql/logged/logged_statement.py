@@ -23,8 +23,15 @@ from querygate.sql.allow import allow
 from querygate.sql.compose import Query, compose
 from querygate.sql.formulas import AnswerFormula, Shown, make_formula, make_shown, number_of
 from querygate.sql.group_keys import grouping_sets
-from querygate.sql.logged_conditions import ConditionPart, UnauditableStatement, bracketed, columns_of, split, text_of
-from querygate.sql.logged_value import Value, plain_value
+from querygate.sql.logged.logged_conditions import (
+    ConditionPart,
+    UnauditableStatement,
+    bracketed,
+    columns_of,
+    split,
+    text_of,
+)
+from querygate.sql.logged.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
 from querygate.sql.scalar_queries import NUMBERS, is_call, query_of
 from querygate.sql.windows import check_windows

@@ -16,8 +16,8 @@ from sqlglot import exp
 from querygate.core.types import folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.formulas import number_of
-from querygate.sql.logged_conditions import bracketed, columns_of, text_of
-from querygate.sql.logged_statement import read_statement
+from querygate.sql.logged.logged_conditions import bracketed, columns_of, text_of
+from querygate.sql.logged.logged_statement import read_statement
 
 _PARTIAL: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Sqrt, "a square root of"),

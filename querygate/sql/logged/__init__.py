@@ -1,0 +1,1 @@
+"""Statements of a log, read again for the auditor: what each asked, and of which values."""
