@@ -35,15 +35,18 @@ def main() -> None:
         figure, axes = plt.subplots(figsize=(7.2, 3.6), dpi=150)
         for place, (youngest, oldest) in enumerate(reversed(GROUPS)):
             sql = f"SELECT AVG(systolic) FROM survey WHERE age BETWEEN {youngest} AND {oldest}"  # noqa: S608
-            found = answer(Request(Principal("figure", "researcher"), "survey", sql), opened.gate).groups[0].ranges[0]
+            group = answer(Request(Principal("figure", "researcher"), "survey", sql), opened.gate).groups[0]
+            found, estimate = group.ranges[0], group.estimates[0].value
             values = [value for age, value in people if youngest <= age <= oldest]
             axes.plot(
                 [found.low, found.high], [place, place], color="#2b6cb0", linewidth=9, solid_capstyle="butt", alpha=0.45
             )
             axes.plot(sum(values) / len(values), place, "o", color="#c53030", markersize=5)
+            axes.plot(estimate, place, "|", color="#1a365d", markersize=14, markeredgewidth=1.6)
         axes.set_yticks(range(len(GROUPS)), [f"age {a} to {b}" for a, b in reversed(GROUPS)], fontsize=8)
         axes.set_xlabel("mean systolic blood pressure, mmHg", fontsize=9)
-        axes.set_title("What the gate answers (bar) and what only the custodian knows (dot)", fontsize=10, loc="left")
+        title = "What the gate answers (bar, estimate: tick) and what only the custodian knows (dot)"
+        axes.set_title(title, fontsize=10, loc="left")
         axes.axhline(1.5, color="#a0aec0", linewidth=0.8, linestyle=":")
         axes.text(154, 1.62, "cut by the policy's decades", fontsize=7, color="#4a5568", ha="right")
         axes.text(154, 1.18, "not cut by them: classes straddle", fontsize=7, color="#4a5568", ha="right")

@@ -74,23 +74,25 @@ def attack(gate: Gate, source: Path) -> str:
 
 def survey(gate: Gate, source: Path) -> str:
     """What the same gate says about real people, beside the truth only the custodian can see."""
-    people = _rows(source)
-    title = (
-        f"The same gate on {len(people):,} real people (NHANES 2015-16, k = {gate.store.current('survey').catalog.k})"
-    )
-    lines = [title, "-" * len(title), f"  {'':<36}{'people':<18}{'mean systolic, mmHg':<26}true mean"]
+    people, k = _rows(source), gate.store.current("survey").catalog.k
+    title = f"The same gate on {len(people):,} real people (NHANES 2015-16, k = {k})"
+    heading = f"  {'':<36}{'people':<16}{'mean systolic, mmHg':<24}{'estimate':<10}true mean"
+    lines, inside = [title, "-" * len(title), heading], []
     for who, (where, chosen) in SURVEY.items():
         values = [int(p["systolic"]) for p in people if chosen(p) and p["systolic"]]
         row = _ask(gate, f"SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey WHERE {where}")  # noqa: S608
-        truth = f"{sum(values) / len(values):.2f}"
-        lines.append(f"  {who:<36}{range_text(row['people']):<18}{range_text(row['mean']):<26}{truth}")
-    return "\n".join([*lines, ""])
+        count, mean, truth = row["people"], row["mean"], sum(values) / len(values)
+        inside.append(mean["low"] <= truth <= mean["high"])
+        texts = [range_text(each).split(" (about")[0] for each in (count, mean)]
+        lines.append(f"  {who:<36}{texts[0]:<16}{texts[1]:<24}{mean['estimate']:<10.2f}{truth:.2f}")
+    told = f"  Every range contains the true mean: {'yes' if all(inside) else 'NO'}. Estimates are not guaranteed."
+    return "\n".join([*lines, told, ""])
 
 
 def printable(report: KeptReport) -> str:
     """How much of an ordinary table could be printed, beside what one division over all columns would allow."""
     lines = [
-        "Counts, shares and means by age and two other columns: so many are narrow enough to print",
+        "Counts, shares and means by columns that one view has: so many are narrow enough to print",
         f"  {'':<42}{'by decades':<14}by any ages",
     ]
     for way in report["worth"]["ways"]:
