@@ -93,7 +93,16 @@ ADULT = make_policy(
         "race": quasi("category"),
         "marital-status": quasi("category"),
         "education": quasi("category"),
-        "workclass": sensitive("category"),
+        "workclass": _category(
+            sensitive,
+            "Federal-gov",
+            "Local-gov",
+            "Private",
+            "Self-emp-inc",
+            "Self-emp-not-inc",
+            "State-gov",
+            "Without-pay",
+        ),
         "salary-class": sensitive("category"),
     },
 )
