@@ -76,7 +76,7 @@ def with_estimates(
 
 def has_estimate(group: Group) -> bool:
     """Is one of its numbers likely, and not certain?"""
-    pairs = zip(group.ranges, group.estimates, strict=True)
+    pairs = zip(group.ranges, group.estimates, strict=False)  # a question that is only tried has none
     return any(estimate.value is not None and _is_open(told) for told, estimate in pairs)
 
 
