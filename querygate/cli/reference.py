@@ -14,7 +14,7 @@ import click
 
 from querygate.cli.commands import main as commands
 from querygate.core.errors import CODES
-from querygate.custody.policy.measures import measures
+from querygate.custody.policy.clinical_measures import measures
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
 from querygate.web.pages import SECTIONS, WHO, make_example, make_fields
 from querygate.web.refusal_explanations import EXPLANATIONS

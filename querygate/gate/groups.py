@@ -31,7 +31,7 @@ from querygate.core.plan import Output, Plan
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import DISCRETE, Array, Bools, Floats, Group, Range, Scalar
 from querygate.gate.sheets import RangedGroup, Sheet, range_groups
-from querygate.gate.windows import BESIDE_GROUPS, Wholes, range_wholes, window_ranges
+from querygate.gate.window_ranges import BESIDE_GROUPS, Wholes, range_wholes, window_ranges
 
 _MONOTONE = frozenset({"add", "sub", "neg", "mul", "div", "double", "round", "floor", "ceil", "trunc", "exp", "ln",
                        "log2", "log10", "sqrt", "whole", "sign"})  # fmt: skip

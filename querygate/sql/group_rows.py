@@ -26,7 +26,7 @@ from querygate.sql.narrow_numbers import ROUNDINGS, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.scalar_queries import is_call, query_of
 from querygate.sql.scalar_queries import refused as refused_number
-from querygate.sql.windows import WindowParts, Windows, is_sum_of, read_window, refused
+from querygate.sql.window_functions import WindowParts, Windows, is_sum_of, read_window, refused
 
 
 @dataclass

@@ -30,7 +30,7 @@ from querygate.sql.projections import item_of, with_items
 from querygate.sql.scalar_queries import NUMBERS
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
-from querygate.sql.windows import check_windows, refused
+from querygate.sql.window_functions import check_windows, refused
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""

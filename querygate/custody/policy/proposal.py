@@ -16,8 +16,8 @@ from querygate.core.column_figures import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.core.types import Role
 from querygate.custody.policy import column_names
+from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
 from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
-from querygate.custody.policy.measures import FoundMeasure, measure_of
 from querygate.custody.policy.proposal_domains import (
     Keys,
     age_keys,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.timestamps import DAY_US
-from querygate.custody.policy.measures import FoundMeasure
+from querygate.custody.policy.clinical_measures import FoundMeasure
 from querygate.custody.policy.public_edges import exact, round_step
 from querygate.custody.policy.toml_reader import EPOCH
 

@@ -19,7 +19,7 @@ from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.workload.drawn_questions import drawn
-from querygate.custody.workload.policy_edits import Edit, Kind, cost_edits, helpful_edits, k_edits
+from querygate.custody.workload.helpful_edits import Edit, Kind, cost_edits, helpful_edits, k_edits
 from querygate.custody.workload.standing_workload import MOST_QUESTIONS, Question
 from querygate.custody.workload.usable_share import PAPER, Figure, UsableShare, median_width, usable_shares
 

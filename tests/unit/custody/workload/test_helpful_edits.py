@@ -9,7 +9,7 @@ import pytest
 
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
-from querygate.custody.workload.policy_edits import Edit, cost_edits, helpful_edits, k_edits
+from querygate.custody.workload.helpful_edits import Edit, cost_edits, helpful_edits, k_edits
 from tests.policies import AGE, SEX, PolicyText, diverse, make_policy, quasi, sensitive
 
 ODD = 'größe "m"\\x'

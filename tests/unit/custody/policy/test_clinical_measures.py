@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.custody.policy.measures import Measure, Unit, measure_of, measures
+from querygate.custody.policy.clinical_measures import Measure, Unit, measure_of, measures
 from querygate.custody.policy.proposal_domains import number_keys
 
 
