@@ -239,7 +239,10 @@ def round_to(a: Box, digits: Box) -> Box:
         found: Floats = half_away(values * scale) / scale if places > 0 else half_away(values / scale) * scale
         return found
 
-    return _rising(rounded, 2)(a) if places else _rising(half_away)(a)
+    if not places:
+        return _rising(half_away)(a)
+    found = _rising(rounded, 2)(a)
+    return Box(*(np.where(np.abs(end) < np.finfo(np.float64).tiny, 0.0, end) for end in found))  # 0 is 0
 
 
 def half_away(values: Floats) -> Floats:

@@ -357,7 +357,8 @@ class Group:
     """One row of an answer: its keys, one range per statistic, and how many records it may hold.
 
     `rolled_up` says of each key whether the row is over all of its values, where a statement has several grouping sets.
-    `estimates` has one for each range, or nothing where none were asked for.
+    `estimates` has one for each range, or nothing where none were asked for. Of a group of groups `count` counts
+    groups, and `holds` is how many records these may have.
     """
 
     keys: tuple[Scalar, ...]
@@ -366,6 +367,12 @@ class Group:
     certain: bool
     rolled_up: tuple[bool, ...] = ()
     estimates: tuple[Estimate, ...] = ()
+    holds: int | None = None
+
+    def may_show(self, least: int) -> bool:
+        """Can it hold so many records? Or can nobody be in it, of whom something would be told?"""
+        most = int(self.count.high or 0)
+        return most == 0 or (most if self.holds is None else self.holds) >= least
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,7 @@ def arrange(state: State, gate: Gate) -> State:
     notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(state.plan.branches, state.groups, strict=True):
         arranged, told = order.arrange(groups, plan)
-        shown += [shown_part(plan, group) for group in arranged if (group.count.high or 0) >= catalog.min_group]
+        shown += [shown_part(plan, group) for group in arranged if group.may_show(catalog.min_group)]
         notes += [note for note in told if note not in notes]
     notes += [NOT_GUARANTEED] if any(map(has_estimate, shown)) else []
     columns, elapsed_ms = make_columns(state.plan), round((gate.clock_s() - state.began_s) * 1000, 1)

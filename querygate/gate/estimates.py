@@ -16,7 +16,7 @@ import numpy as np
 from querygate.bounds import gather
 from querygate.core.block import Block
 from querygate.core.errors import Refusal
-from querygate.core.plan import Aggregate, MeasureCells, Plan
+from querygate.core.plan import NONE, Aggregate, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Estimate, Floats, Group, Ints, Range, Scalar
 from querygate.estimates import figures
@@ -53,6 +53,7 @@ def with_estimates(
     """The groups of an answer, with an estimate for each range. `check` raises OutOfTime."""
     found: dict[tuple[tuple[Scalar, ...], tuple[bool, ...]], Group] = {}
     reason = NOT_KNOWN if _has_windows(plan) else NOBODY
+    plan = _without_windows(plan)
     if not _has_windows(plan) and any(_is_open(told) for group in groups for told in group.ranges):
         try:
             with np.errstate(all="ignore"):  # huge and tiny numbers: what is not finite is no estimate
@@ -80,8 +81,19 @@ def has_estimate(group: Group) -> bool:
     return any(estimate.value is not None and _is_open(told) for told, estimate in pairs)
 
 
+def _without_windows(plan: Plan) -> Plan:
+    """The plan with nothing in the place of numbers that other groups have a part in: those groups that are there are
+    not those that are likely."""
+    names = {window.id for window in plan.windows}
+    outputs = tuple(
+        replace(output, formula=NONE) if output.kind == "range" and names & set(output.formula.columns) else output
+        for output in plan.outputs
+    )
+    return replace(plan, windows=(), qualify=None, outputs=outputs)
+
+
 def _has_windows(plan: Plan) -> bool:
-    """Whether other groups have a part in a group's numbers: those that are there are not those that are likely."""
+    """Also in a query that it is of."""
     return bool(plan.windows) or (plan.inner is not None and _has_windows(plan.inner))
 
 

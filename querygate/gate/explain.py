@@ -48,7 +48,11 @@ def explain_width(
     named = enumerate(range_names(answer))
     body: ExplanationBody = {
         "columns": [_width_body(name, j, widths[j], nearby.steps, values[j]) for j, name in named],
-        "straddling": [_without_few(found, catalog.min_group) for found in straddled.values()],
+        "straddling": [
+            _without_few(found, catalog.min_group)
+            for found in straddled.values()
+            if found["records"] >= catalog.min_group
+        ],
         "suggestions": [_sharper_body(trial, statement) for trial in nearby.best()[:MOST_SHOWN]],
         "complete": in_time and not nearby.is_exhausted,
     }
@@ -56,7 +60,7 @@ def explain_width(
 
 
 def _without_few(found: StraddleBody, least: int) -> StraddleBody:
-    """Published ranges of fewer records than a group may have are not shown one by one, as in answers."""
+    """Published ranges of fewer records than a group may have are not shown, as in answers."""
     largest = [one for one in found["largest"] if one["records"] >= least]
     return {**found, "largest": largest}
 

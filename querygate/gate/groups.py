@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.bounds import ROW, Membership, expression_bounds
+from querygate.bounds import ROW, Membership, expression_bounds, gather
 from querygate.core.block import (
     ALL_NULLS,
     MISSING,
@@ -54,12 +54,26 @@ def answer_groups(
     plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None], *, inner: bool = False
 ) -> list[Group]:
     """The rows of a plan's answer, before their order. Of an inner plan, first its groups, then those over them."""
-    exists: Bools | None = None
-    if plan.inner is not None:
-        block, exists = as_block(plan.inner, answer_groups(plan.inner, sheets, check, inner=True))
-        sheets = (Sheet.whole(replace(plan, inner=None), block),)
-    wholes = range_wholes(plan, sheets, check, exists)
-    return make_groups(plan, range_groups(plan, sheets, check, exists=exists), check, wholes=wholes, inner=inner)
+    if plan.inner is None:
+        wholes = range_wholes(plan, sheets, check, None)
+        return make_groups(plan, range_groups(plan, sheets, check), check, wholes=wholes, inner=inner)
+    rows = answer_groups(plan.inner, sheets, check, inner=True)
+    block, exists = as_block(plan.inner, rows)
+    over = (Sheet.whole(replace(plan, inner=None), block),)
+    wholes = range_wholes(plan, over, check, exists)
+    ranged = _held(plan, range_groups(plan, over, check, exists=exists), block, rows, check)
+    return make_groups(plan, ranged, check, wholes=wholes, inner=inner)
+
+
+def _held(
+    plan: Plan, ranged: Sequence[RangedGroup], block: Block, rows: Sequence[Group], check: Callable[[], None]
+) -> list[RangedGroup]:
+    """Groups of groups, with how many records these may have."""
+    records = np.array([int(row.count.high or 0) if row.holds is None else row.holds for row in rows], dtype=np.int64)
+    counted = replace(plan, inner=None, measures=plan.measures[:1], aggregates=())
+    found = gather(counted, replace(block, n=records), check)
+    most = {(group.keys, group.chosen): int(group.cells[0].most.sum()) for group in found}
+    return [replace(group, holds=most.get((group.keys, group.chosen), 0)) for group in ranged]
 
 
 def make_groups(
@@ -87,6 +101,7 @@ def make_groups(
             group.count,
             certain=bool(certain[i]),
             rolled_up=tuple(k not in group.chosen for k in range(len(plan.keys))) if len(plan.sets) > 1 else (),
+            holds=group.holds,
         )
         for i, group in enumerate(ranged)
     ]

@@ -77,13 +77,16 @@ def _without_totals(plan: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class RangedGroup:
-    """A possible group: the range of each aggregate in case it is there, and of the number of its records."""
+    """A possible group: the range of each aggregate in case it is there, and of the number of its records; of a group
+    of groups, how many records these may have.
+    """
 
     keys: tuple[Scalar, ...]
     chosen: tuple[int, ...]
     always: bool
     ranges: tuple[Range, ...]
     count: Range
+    holds: int | None = None
 
 
 def fetch_sheets(plan: Plan, release: PublishedVersion, limits: Limits) -> tuple[Sheet, ...]:

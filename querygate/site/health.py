@@ -83,7 +83,7 @@ def digest_health(opened: OpenSite) -> Iterator[Health]:
         dataset, name, checked = folder.name, f"digests of {folder.name}", 0
         readable = readable_in(folder)
         for version in readable:
-            noted = noted_file(opened.log, dataset, version, archived=True)
+            noted = noted_file(opened.log, dataset, version)
             if noted is not None and not noted.is_of(version_file(folder, version)):
                 remedy = (
                     f"Find out who could write to store/{dataset}/{version_file(folder, version).name} and restore it "

@@ -44,11 +44,12 @@ def open_gate(site: Site) -> OpenSite:
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
 
 
-def noted_file(log: Log, dataset: str, version: int, *, archived: bool = False) -> FileDigest | None:
-    """What the log has of the file of a version; archives are read for whoever has the time."""
-    for event in log.events_of("publish", dataset, archived=archived):
-        if event["body"]["version"] == version:
-            return FileDigest.noted(event["body"])
+def noted_file(log: Log, dataset: str, version: int) -> FileDigest | None:
+    """What the log has of the file of a version; archives are read only if the entry is no longer in the log itself."""
+    for archived in (False, True):
+        for event in log.events_of("publish", dataset, archived=archived):
+            if event["body"]["version"] == version:
+                return FileDigest.noted(event["body"])
     return None
 
 

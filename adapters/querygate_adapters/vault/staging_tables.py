@@ -158,7 +158,7 @@ class DuckDBStagingTables:
         x, row = quoted(column), quoted(self._row)
         self._keep("flagged", {"row_id": self._lists.rows(), "flag": flags})
         self._db.execute(f"ALTER TABLE rows ADD COLUMN {x} BOOLEAN")
-        self._db.execute(f"UPDATE rows SET {x} = flag FROM flagged WHERE flagged.row_id = rows.{row}")
+        self._db.execute(f"UPDATE rows SET {x} = flagged.flag FROM flagged WHERE flagged.row_id = rows.{row}")
         self._db.execute("DROP TABLE flagged")
         self._types[column], self._numbers[column] = "boolean", len(self._numbers)
 

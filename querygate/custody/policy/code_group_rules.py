@@ -33,7 +33,7 @@ def _flags(top: TomlTable, raw: object, columns: Sequence[ColumnPolicy]) -> Iter
     if not isinstance(raw, dict):
         top.problems.add(("views", "codes"), "must be a table", f"of each list of codes its {GROUPS}")
         return
-    taken = {folded(column.name) for column in columns}
+    taken = {"row_id", *(folded(column.name) for column in columns)}  # rows of the vault have a number by this name
     for name, groups in raw.items():
         path = ("views", "codes", name)
         if name not in lists:

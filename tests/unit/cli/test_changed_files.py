@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import duckdb
 import pytest
 
+from querygate.control.rotation import rotate
+from querygate.control.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
+from querygate.site.layout import open_site
+from querygate.site.open_gate import noted_file, open_gate
 from querygate_adapters.store import duckdb_store
 from querygate_adapters.store.duckdb_store import DuckDBStore
 from tests.unit.cli.test_lost_files import COUNT, checks
@@ -59,3 +64,13 @@ def test_a_version_without_a_digest_is_served_as_it_is(clinic, run, changed):
     if changed:
         change(clinic)
     assert run("query", COUNT, "--dataset", "clinic").exit_code == 0
+
+
+def test_a_changed_file_is_not_served_after_its_entry_went_into_an_archive(clinic, run):
+    opened = open_gate(open_site(clinic))
+    noted = noted_file(opened.log, "clinic", 1)
+    assert rotate(opened.log, load_key(clinic), -timedelta(hours=1), user="carl")
+    assert list(opened.log.events_of("publish", "clinic")) == []
+    assert noted_file(opened.log, "clinic", 1) == noted
+    change(clinic)
+    assert run("query", COUNT, "--dataset", "clinic").exit_code == 2

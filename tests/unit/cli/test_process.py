@@ -22,7 +22,10 @@ def process(small):
 def test_it_answers_and_exits(process):
     done = process("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic", "--format", "csv")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[0] == "count_low,count_high,group_certain,group_count_low,group_count_high"
+    assert (
+        done.stdout.splitlines()[0]
+        == "count_low,count_high,count_estimate,group_certain,group_count_low,group_count_high"
+    )
     assert done.stderr == ""
 
 

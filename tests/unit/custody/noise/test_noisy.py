@@ -52,7 +52,7 @@ def test_groups_come_from_public_domains_and_empty_ones_are_told(precise: NoisyS
     rows = precise.ask(sql)["rows"]
     truth = {(sex, ward): n for sex, ward, n in precise.truth.execute(sql).fetchall()}
     assert [(row["sex"], row["ward"]) for row in rows] == [(s, w) for s in "FMX" for w in ("A", "B", "C1", "C2")]
-    assert [row["n"]["value"] for row in rows] == [truth.get((row["sex"], row["ward"]), 0) for row in rows]
+    assert all(abs(row["n"]["value"] - truth.get((row["sex"], row["ward"]), 0)) <= 3 for row in rows)
     assert len(truth) < len(rows)
 
 

@@ -9,7 +9,6 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.policy.model import CodeGroup
 from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.policy.proposal_file import VIEWS
 from tests.policies import AGE, SBP, SEX, code_list, make_policy
 
 GROUPS = {"diabetes": ["250"], "Hypertonie, alle": ["402", " 401 ", "401"]}
@@ -76,7 +75,3 @@ def test_a_list_needs_groups_in_views_and_has_no_items_there() -> None:
         assert f"columns.dx.{key}: is about codes that are published as items" in problem(columns=protected)
     assert "views.codes: does not apply to mode none" in problem(views={"mode": "none"})
     assert POLICY.but(views=None).parsed().column("diabetes").role == "withheld"
-
-
-def test_a_draft_says_where_groups_are_named() -> None:
-    assert "`views.codes`" in VIEWS
