@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,8 @@ def explain_line(which: str, shown: str) -> Line:
     ]
 
 
-STUDIES = ("demo study (NHANES 2015-16)", "NHANES 2009-10")
+STUDIES = {"demo study (NHANES 2015-16)": (5, 10, 20), "NHANES 2009-10": (5, 10, 20), "flchain": (10,), "Adult": (10,)}
+"""With the k that the page shows."""
 PAPER = "counts, prevalences, means"
 
 
@@ -204,10 +205,10 @@ def usable_line(study: str, way: str, told: str) -> Line:
     return lambda rows: [study, told, *(f"{100 * rows.value(f'{study}, {way}: {part}'):.0f}" for part in parts)]
 
 
-def usable_lines(study: str) -> list[Line]:
+def usable_lines(study: str, ks: Sequence[int]) -> list[Line]:
     by_k = [
         usable_line(study, f"k={k}, {way}", f"{told}, k = {k}")
-        for k in (5, 10, 20)
+        for k in ks
         for way, told in (("classes", "classes"), ("views", "certified views"), ("limit", "views, no certificate"))
     ]
     others = [f"Laplace, epsilon {epsilon} a statement" for epsilon in ("0.1", "1")] + ["counts rounded to 10"]
@@ -219,7 +220,7 @@ TABLES = (
         "explanation/views.md",
         "views",
         ("study", "told by", "one view, aligned %", "one view, free %", "all %"),
-        tuple(line for study in STUDIES for line in usable_lines(study)),
+        tuple(line for study, ks in STUDIES.items() for line in usable_lines(study, ks)),
     ),
     Table(
         "how-to/why-is-my-range-wide.md",
