@@ -82,8 +82,8 @@ def as_told(rows: Sequence[tuple[Any, ...]], texts: Sequence[tuple[str, ...]]) -
     columns = list(zip(*rows, strict=True))
     sizes = [max((len(v) for v in column if isinstance(v, list)), default=1) for column in columns]
     missing = [i for i, column in enumerate(columns) if all(value is None for value in column)]
-    if missing:  # a list that is NULL everywhere
-        sizes[missing[0]] += len(texts) - sum(sizes)
+    if missing:  # a list that is NULL everywhere; keys, which come first, may be too
+        sizes[missing[-1]] += len(texts) - sum(sizes)
     told = []
     for row in rows:
         parts = [(v if isinstance(v, list) else [v] * n) for v, n in zip(row, sizes, strict=True)]
