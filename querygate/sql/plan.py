@@ -27,7 +27,7 @@ from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
-from querygate.sql.scalar_queries import NUMBERS
+from querygate.sql.scalar_queries import NUMBERS, is_call
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 from querygate.sql.window_functions import check_windows, refused
@@ -303,7 +303,8 @@ class _Draft:
         parts = list(node.walk(prune=lambda part: part in terms))
         held = [part for part in parts if part in terms or isinstance(part, exp.Column)]
         days = [part for part in held if part in terms and keys[terms.index(part)].type in ("date", "timestamp")]
-        return bool(days) and days == held and self.one_set and node not in terms and not any(map(is_aggregate, parts))
+        of_groups = any(is_aggregate(part) or is_call(part) or isinstance(part, exp.Window) for part in parts)
+        return bool(days) and days == held and self.one_set and node not in terms and not of_groups
 
     def _dependent_key(self, node: exp.Expr, name: str) -> Output:
         """A function of a key beside it: grouping by both is grouping by the key."""

@@ -8,6 +8,7 @@ one row, or none.
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 from typing import Any
 
@@ -33,6 +34,7 @@ POLICY = make_policy(
         "n": sensitive("integer", (0, 9), guard=0),
         "one": public("integer"),
         "none": public("integer"),
+        "day": public("date", ("2020-01-01", "2021-03-01")),
     },
     k=3,
     person="mrn",
@@ -74,6 +76,10 @@ STATEMENTS = (
     "SELECT ward, arm, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY ward) FROM t WHERE {where} "
     "GROUP BY ROLLUP (ward, arm)",
     "SELECT DISTINCT ward, arm FROM t WHERE {where}",
+    "SELECT day, arm, ROW_NUMBER() OVER (PARTITION BY day), RANK() OVER (ORDER BY day), YEAR(day), COUNT(*) FROM t "
+    "WHERE {where} GROUP BY day, arm",
+    "SELECT day, COUNT(*), ROW_NUMBER() OVER (ORDER BY day), COUNT(*) / SUM(COUNT(*)) OVER () FROM t WHERE {where} "
+    "GROUP BY day",
 )
 
 
@@ -93,6 +99,7 @@ def rows(rng: random.Random, size: int) -> dict[str, list[Any]]:
             "n": perhaps(rng.choice([0, 0, 1, 4, 4, 9])),
             "one": 7,
             "none": None,
+            "day": perhaps(dt.date(2020, 1, 31) + dt.timedelta(days=rng.choice([0, 1, 1, 366]))),
         }
         for i in range(size)
     ]
