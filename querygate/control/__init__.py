@@ -5,6 +5,7 @@ from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
 from querygate.control.ids import new_query_id, stamp, stamp_now
+from querygate.control.jobs import Jobs
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
@@ -22,6 +23,7 @@ __all__ = [
     "SqliteRequests",
     "Notices",
     "Log",
+    "Jobs",
     "VerifiedChain",
     "ChainBroken",
     "GENESIS",

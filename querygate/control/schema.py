@@ -254,6 +254,45 @@ BESIDE_VIEWS: Migration = (
     "ALTER TABLE export_request ADD COLUMN beside_views INTEGER NOT NULL DEFAULT 0 CHECK (beside_views IN (0, 1))",
 )
 
+JOBS: Migration = (
+    # Work that needs the vault (core/jobs.py). `key` is equal for jobs of one person that would give the same.
+    """CREATE TABLE job (
+        number        INTEGER PRIMARY KEY AUTOINCREMENT,
+        id            TEXT NOT NULL UNIQUE,
+        kind          TEXT NOT NULL,
+        dataset       TEXT NOT NULL,
+        user          TEXT NOT NULL COLLATE NOCASE,
+        key           TEXT NOT NULL,
+        body          TEXT NOT NULL,
+        state         TEXT NOT NULL CHECK (state IN ('queued', 'leased', 'done', 'failed', 'cancelled')),
+        created       TEXT NOT NULL,
+        attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+        worker        TEXT,
+        lease         TEXT,
+        progress      TEXT NOT NULL DEFAULT '',
+        fraction      REAL,
+        is_cancelling INTEGER NOT NULL DEFAULT 0 CHECK (is_cancelling IN (0, 1)),
+        result        TEXT,
+        finished      TEXT,
+        CHECK (state <> 'leased' OR worker IS NOT NULL AND lease IS NOT NULL),
+        CHECK ((state IN ('done', 'failed', 'cancelled')) = (finished IS NOT NULL))
+    ) STRICT""",
+    "CREATE INDEX job_open ON job (number) WHERE finished IS NULL",
+    "CREATE INDEX job_key ON job (key)",
+    "CREATE INDEX job_finished ON job (finished) WHERE finished IS NOT NULL",
+    """CREATE TRIGGER job_begins BEFORE INSERT ON job
+       WHEN NEW.state <> 'queued' OR EXISTS (SELECT 1 FROM job WHERE id = NEW.id OR number = NEW.number)
+       BEGIN SELECT RAISE(ABORT, 'a job begins in the queue'); END""",
+    """CREATE TRIGGER job_ends_once BEFORE UPDATE ON job WHEN OLD.finished IS NOT NULL
+       BEGIN SELECT RAISE(ABORT, 'a job that has ended never changes'); END""",
+    """CREATE TRIGGER job_stays BEFORE UPDATE ON job
+       WHEN (OLD.number, OLD.id, OLD.kind, OLD.dataset, OLD.user, OLD.key, OLD.body, OLD.created)
+         <> (NEW.number, NEW.id, NEW.kind, NEW.dataset, NEW.user, NEW.key, NEW.body, NEW.created)
+       BEGIN SELECT RAISE(ABORT, 'a job stays what it is'); END""",
+    """CREATE TRIGGER job_no_delete BEFORE DELETE ON job WHEN OLD.finished IS NULL
+       BEGIN SELECT RAISE(ABORT, 'a job is kept until it has ended'); END""",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
-    *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS),
+    *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS),
 )
