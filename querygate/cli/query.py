@@ -107,6 +107,8 @@ def print_answer(body: AnswerBody, form: str) -> None:
     elif form == "csv":
         click.echo(render.to_csv(body).decode().replace("\r\n", "\n"), nl=False)
     else:
+        if "limit" in body:
+            click.echo(f"{body['limit']['note']}\n")
         print_table(*render.readable(body))
         for note in body["notes"]:
             click.echo(note)

@@ -99,6 +99,15 @@ class GroupBody(TypedDict):
     certain: bool
     count: CountBody
     rolled_up: NotRequired[list[str]]  # keys over all of whose values the row is; with several grouping sets only
+    first: NotRequired[bool]  # with LIMIT: is it certainly among the first?
+
+
+class LimitBody(TypedDict):
+    first: int
+    last: int | None
+    certain: int
+    possible: int
+    note: str
 
 
 class SpentBody(TypedDict):
@@ -175,6 +184,7 @@ class AnswerBody(TypedDict):
     version: int
     mode: str
     columns: list[ColumnBody]
+    limit: NotRequired[LimitBody]  # where more rows are shown than LIMIT asks for, or other ones may be meant
     rows: list[Row]
     budget: NotRequired[SpentBody]
     notes: list[str]

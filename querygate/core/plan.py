@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from querygate.core.expression import Choice, Constant, Expression, Lookup
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Cells, ClassCells, Ints, Scalar
 
 NONE = Constant(None, "null")
 """The formula of an output that is a key."""
+
+MOST_DIGITS = 15
+"""Digits after the point that numbers are shown with as asked: a double has no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,15 @@ class Output:
     formula: Expression = NONE
     id: str = ""
     texts: tuple[str, ...] = ()
+
+    @property
+    def digits(self) -> int | None:
+        """So many digits after the point has each of its values, as ROUND or a cast to DECIMAL says."""
+        if not isinstance(self.formula, Call) or self.formula.name not in ("round", "decimal"):
+            return None
+        places = self.formula.arguments[1]
+        known = isinstance(places, Constant) and isinstance(places.value, int) and 0 <= places.value <= MOST_DIGITS
+        return int(places.value) if known else None  # type: ignore[union-attr,arg-type]  # a constant number
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
 
+ROUNDED = " (rounded)"
+"""Follows a number that all of a range rounds to."""
+
 _DIGITS = 6  # significant digits that are worth reading
 _WIDE = Context(prec=800)  # enough for all digits of a double
 _TRIED = 4  # digits more that are tried, where a value is so near to the middle of two that its ends part
@@ -23,7 +26,23 @@ def in_words(low: float, high: float) -> str:
     if low == high:
         return f"{_exactly(low)} exactly"
     one = _rounded_value(low, high)
-    return f"{one} (rounded)" if one is not None else " .. ".join(shown(low, high))
+    return f"{one}{ROUNDED}" if one is not None else " .. ".join(shown(low, high))
+
+
+def on_grid(end: float | None, digits: int, *, upwards: bool) -> float:
+    """The first number of so many digits after the point at or above an end, or at or below it; as the double that a
+    database makes of it.
+
+    >>> on_grid(130.19999999999996, 1, upwards=True), on_grid(-0.05000000000000001, 2, upwards=False)
+    (130.2, -0.06)
+    """
+    if end is None or not math.isfinite(end):
+        return math.nan if end is None else end
+    scale = 10**digits
+    near = round(Fraction(end) * scale)
+    tried = [near + step for step in ((-1, 0, 1) if upwards else (1, 0, -1))]
+    found: float = next(n / scale for n in tried if (n / scale >= end if upwards else n / scale <= end))
+    return found
 
 
 def shown(low: float, high: float) -> tuple[str, str]:

@@ -358,7 +358,8 @@ class Group:
 
     `rolled_up` says of each key whether the row is over all of its values, where a statement has several grouping sets.
     `estimates` has one for each range, or nothing where none were asked for. Of a group of groups `count` counts
-    groups, and `holds` is how many records these may have.
+    groups, and `holds` is how many records these may have. With LIMIT, `first` says whether it is certainly among the
+    first.
     """
 
     keys: tuple[Scalar, ...]
@@ -368,6 +369,7 @@ class Group:
     rolled_up: tuple[bool, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     holds: int | None = None
+    first: bool | None = None
 
     def may_show(self, least: int) -> bool:
         """Can it hold so many records? Or can nobody be in it, of whom something would be told?"""
@@ -378,13 +380,26 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
     """A column of an answer: a group key, or the range of a statistic. `source` is its place in the groups' tuples.
-    `texts` are what the numbers of a range stand for, in their order, where it is one of texts."""
+    `texts` are what the numbers of a range stand for, in their order, where it is one of texts. `digits` are those
+    after the point that the statement asked for, as ROUND does: no value of the column has more."""
 
     name: str
     kind: Literal["key", "range"]
     type: str
     source: int
     texts: tuple[str, ...] = ()
+    digits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """What LIMIT and OFFSET ask for, ranks from `first` to `last`, and of how many rows it is certain or possible."""
+
+    first: int
+    last: int | None
+    ordered: bool
+    certain: int
+    possible: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +414,7 @@ class Answer:
     groups: tuple[Group, ...]
     notes: tuple[str, ...] = ()
     elapsed_ms: float = 0.0
+    limited: Limited | None = None
 
 
 IN_SQL = {

@@ -28,7 +28,7 @@ from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, 
 from querygate.core.pace import paced
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
-from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
+from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
@@ -259,17 +259,20 @@ def estimate(state: State, gate: Gate) -> State:
 def arrange(state: State, gate: Gate) -> State:
     catalog = state.catalog
     shown: list[Group] = []
+    limited: Limited | None = None
     notes = [*state.notes, *state.plan.notes]
     notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(state.plan.branches, state.groups, strict=True):
         arranged, told = order.arrange(groups, plan)
-        shown += [shown_part(plan, group) for group in arranged if group.may_show(catalog.min_group)]
+        here = [shown_part(plan, group) for group in arranged if group.may_show(catalog.min_group)]
+        limited, shown = order.find_limit(plan, here) or limited, shown + here
         notes += [note for note in told if note not in notes]
     notes += [NOT_GUARANTEED] if any(map(has_estimate, shown)) else []
     columns, elapsed_ms = make_columns(state.plan), round((gate.clock_s() - state.began_s) * 1000, 1)
     made = Answer(
-        state.query_id, catalog.dataset, catalog.version, INTERVAL, columns, tuple(shown), tuple(notes), elapsed_ms
-    )
+        state.query_id, catalog.dataset, catalog.version, INTERVAL, columns, tuple(shown), tuple(notes), elapsed_ms,
+        limited,
+    )  # fmt: skip
     return replace(state, answer=made)
 
 
@@ -422,6 +425,7 @@ def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
     seen = {"key": 0, "range": 0}
     columns = []
     for output in plan.outputs[: plan.shown]:
-        columns.append(AnswerColumn(output.name, output.kind, output.type, seen[output.kind], output.texts))
+        place = seen[output.kind]
+        columns.append(AnswerColumn(output.name, output.kind, output.type, place, output.texts, output.digits))
         seen[output.kind] += 1
     return tuple(columns)

@@ -15,10 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.plan import Order, Plan
-from querygate.core.types import Bools, Floats, Group, Ints, Range, Scalar
-
-NOTE = "LIMIT keeps every group that may be among the first {limit}; groups marked possible may not be."
-SKIPPED = "OFFSET drops only groups that are certainly among the first {offset}; groups marked possible may be too."
+from querygate.core.types import Bools, Floats, Group, Ints, Limited, Range, Scalar
 
 HAVING = "HAVING keeps every group that may satisfy it; groups marked possible may not."
 
@@ -34,15 +31,21 @@ def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], t
         first, last = plan.offset + 1, np.inf if plan.limit is None else plan.offset + plan.limit
         best, worst = _ranks(terms, np.array([group.certain for group in groups], dtype=np.bool_))
         surely = (best >= first) & (worst <= last)
-        groups = tuple(replace(g, certain=g.certain and bool(surely[i])) for i, g in enumerate(groups))
+        certain = [group.certain and bool(surely[i]) for i, group in enumerate(groups)]
+        groups = tuple(replace(g, certain=c, first=c) for g, c in zip(groups, certain, strict=True))
         kept = np.flatnonzero((best <= last) & (worst >= first))
-        if not all(groups[i].certain for i in kept):
-            limited = (NOTE.format(limit=plan.limit),) if plan.limit is not None else ()
-            skipped = (SKIPPED.format(offset=plan.offset),) if plan.offset else ()
-            notes = (*notes, *limited, *skipped)
     keys = [key[kept] for term in reversed(terms) for key in (term.low + term.high, term.middle)]
     order = np.lexsort(keys) if keys else np.arange(len(kept))
     return tuple(groups[i] for i in kept[order]), notes
+
+
+def find_limit(plan: Plan, shown: Sequence[Group]) -> Limited | None:
+    """What LIMIT left open; None where it left nothing open."""
+    told = [group.first for group in shown if group.first is not None]
+    if all(told):
+        return None
+    last = None if plan.limit is None else plan.offset + plan.limit
+    return Limited(plan.offset + 1, last, bool(plan.orders), told.count(True), told.count(False))
 
 
 def _having_note(groups: tuple[Group, ...], plan: Plan) -> tuple[str, ...]:

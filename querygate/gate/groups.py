@@ -273,4 +273,5 @@ def shown_part(plan: Plan, group: Group) -> Group:
     ranges = tuple(group.ranges[place] for place in places)
     estimates = tuple(group.estimates[place] for place in places) if group.estimates else ()
     rolled_up = tuple(group.rolled_up[k] for k in keys) if group.rolled_up else ()
-    return Group(tuple(group.keys[k] for k in keys), ranges, group.count, group.certain, rolled_up, estimates)
+    shown_keys = tuple(group.keys[k] for k in keys)
+    return Group(shown_keys, ranges, group.count, group.certain, rolled_up, estimates, first=group.first)

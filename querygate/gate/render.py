@@ -9,24 +9,34 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from querygate.core.answer_bodies import AnswerBody, ColumnBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
-from querygate.core.range_ends import in_words, near, shown
+from querygate.core.answer_bodies import (
+    AnswerBody,
+    ColumnBody,
+    CountBody,
+    GroupBody,
+    LimitBody,
+    NoisyBody,
+    RangeBody,
+    Row,
+)
+from querygate.core.range_ends import ROUNDED, in_words, near, on_grid, shown
 from querygate.core.spreadsheet_cells import escape
 from querygate.core.timestamps import moment_text
-from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Range, Scalar
+from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range, Scalar
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 def make_body(answer: Answer) -> AnswerBody:
     """The answer as contracts have it: one object per group, keyed by column, with the group's count beside it."""
-    return {
+    body: AnswerBody = {
         "query_id": answer.query_id,
         "dataset": answer.dataset,
         "version": answer.version,
@@ -36,6 +46,29 @@ def make_body(answer: Answer) -> AnswerBody:
         "notes": list(answer.notes),
         "elapsed_ms": answer.elapsed_ms,
     }
+    return body if answer.limited is None else {**body, "limit": _limit(answer.limited)}
+
+
+def _limit(limited: Limited) -> LimitBody:
+    """What LIMIT asks for, and why these rows are shown."""
+    wanted, rows = _wanted(limited.first, limited.last), limited.certain + limited.possible
+    if limited.ordered:
+        shown = "All of them are shown." if rows > 1 else "It is shown."
+        open_ = f"{limited.certain or 'none'} for certain, {limited.possible} perhaps"
+        note = f"The ranges leave open which groups are {wanted}: {open_}. {shown}"
+    else:
+        note = f"Without ORDER BY any group may be {wanted.replace('the first', 'among the first')}. All are shown."
+    return LimitBody(
+        first=limited.first, last=limited.last, certain=limited.certain, possible=limited.possible, note=note
+    )
+
+
+def _wanted(first: int, last: int | None) -> str:
+    if last is None:
+        return f"those after the first {first - 1}"
+    if first == 1:
+        return f"the first {last}"
+    return f"numbers {first} to {last}" if first < last else f"number {first}"
 
 
 def _row(answer: Answer, group: Group) -> Row:
@@ -48,6 +81,8 @@ def _row(answer: Answer, group: Group) -> Row:
             row[column.name] = _range(group.ranges[column.source], column, estimate)
     count = CountBody(low=int(group.count.low or 0), high=int(group.count.high or 0))
     state: GroupBody = {"certain": group.certain, "count": count}
+    if group.first is not None:
+        state["first"] = group.first
     if group.rolled_up:
         keys = [column.name for column in answer.columns if column.kind == "key"]
         state["rolled_up"] = [name for name, all_of_it in zip(keys, group.rolled_up, strict=True) if all_of_it]
@@ -55,6 +90,8 @@ def _row(answer: Answer, group: Group) -> Row:
 
 
 def _range(found: Range, column: AnswerColumn, estimate: Estimate | None) -> RangeBody:
+    if column.digits is not None and found.low is not None and found.high is not None:
+        found, estimate = _with_digits(found, estimate, column.digits)
     body: RangeBody = {
         "low": _end(found.low, column),
         "high": _end(found.high, column),
@@ -68,6 +105,20 @@ def _range(found: Range, column: AnswerColumn, estimate: Estimate | None) -> Ran
         if estimate.value is None:
             body["estimate_note"] = estimate.note
     return body
+
+
+def _with_digits(found: Range, estimate: Estimate | None, digits: int) -> tuple[Range, Estimate | None]:
+    """With the digits that were asked for: no value between an end and the next number of so many digits is one."""
+    low, high = on_grid(found.low, digits, upwards=True), on_grid(found.high, digits, upwards=False)
+    if low > high:  # it cannot be: a value of so many digits is inside
+        return found, estimate
+    attained = [
+        None if end is None else min(max(round(end, digits), low), high)
+        for end in (found.attained_low, found.attained_high)
+    ]
+    if estimate is not None and estimate.value is not None:
+        estimate = Estimate(min(max(round(estimate.value, digits), low), high))
+    return replace(found, low=low, high=high, attained_low=attained[0], attained_high=attained[1]), estimate
 
 
 def _end(value: int | float | None, column: AnswerColumn) -> int | float | str | None:
@@ -237,8 +288,10 @@ def range_text(value: RangeBody) -> str:
     low, high, estimate = value["low"], value["high"], value.get("estimate")
     if low is None or high is None:
         return "NULL"
-    about = "" if estimate is None or low == high else f" (about {_about_text(estimate, low, high)})"
-    return _ends_text(low, high) + (" or NULL" if value["may_be_null"] else "") + about
+    told = _ends_text(low, high)
+    one = estimate is None or low == high or told.endswith(ROUNDED)
+    about = "" if one or estimate is None else f" (about {_about_text(estimate, low, high)})"
+    return told + (" or NULL" if value["may_be_null"] else "") + about
 
 
 def _about_text(estimate: float | str, low: float | str, high: float | str) -> str:
@@ -278,7 +331,9 @@ _TEXTS: dict[str, Callable[..., str]] = {"key": _key_text, "range": range_text, 
 def readable(body: AnswerBody) -> tuple[list[str], list[list[str]]]:
     """Headings and cells for a person: one cell per output, and the group's count where there are groups."""
     grouped = body["mode"] == "interval" and any(column["kind"] == "key" for column in body["columns"])
+    limit = body.get("limit")
     headings = [column["name"] for column in body["columns"]] + (["records in group"] if grouped else [])
+    headings += [] if limit is None else [_wanted(limit["first"], limit["last"])]
     rows = []
     for row in body["rows"]:
         cells = []
@@ -287,6 +342,8 @@ def readable(body: AnswerBody) -> tuple[list[str], list[list[str]]]:
             cells.append(ALL if rolled_up else _TEXTS[column["kind"]](row[column["name"]]))
         if grouped:
             count = _ends_text(row["_group"]["count"]["low"], row["_group"]["count"]["high"])
-            cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")
+            cells.append(count if row["_group"]["certain"] or limit is not None else f"{count} (possible group)")
+        if limit is not None:
+            cells.append("certainly" if row["_group"].get("first") else "perhaps")
         rows.append(cells)
     return headings, rows

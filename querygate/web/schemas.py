@@ -119,6 +119,7 @@ SCHEMAS: dict[str, Schema] = {
             "version": WHOLE,
             "mode": TEXT,
             "columns": array(ref("AnswerColumn")),
+            "limit": ref("Limited"),
             "rows": array(ref("Group")),
             "budget": ref("Spent"),
             "notes": array(TEXT),
@@ -126,8 +127,19 @@ SCHEMAS: dict[str, Schema] = {
             "explanation": ref("Explanation"),
             "readable": ref("Readable"),
         },
-        optional=("budget", "elapsed_ms", "explanation", "readable"),
+        optional=("limit", "budget", "elapsed_ms", "explanation", "readable"),
         example=ANSWER_EXAMPLE,
+    ),
+    "Limited": record(
+        "Only where LIMIT or OFFSET leave open which groups are meant: ranges that overlap do not say which is larger, "
+        "so every group that may be meant is a row.",
+        {
+            "first": {**WHOLE, "description": "The ranks that were asked for begin here."},
+            "last": {"type": ["integer", "null"], "description": "And end here; null without LIMIT."},
+            "certain": {**WHOLE, "description": "Rows that are certainly among them."},
+            "possible": {**WHOLE, "description": "Rows that may be among them."},
+            "note": {**TEXT, "description": "Why these rows are shown, to be read before them."},
+        },
     ),
     "AnswerColumn": record(
         "A column of the select list: a group key, the range of a statistic, or a number with noise.",
@@ -148,8 +160,12 @@ SCHEMAS: dict[str, Schema] = {
                         "description": "The keys over all of whose values this row is, with ROLLUP, CUBE and GROUPING "
                         "SETS: their null is not a missing value.",
                     },
+                    "first": {
+                        **TRUTH,
+                        "description": "With LIMIT or OFFSET: whether the group is certainly among those asked for.",
+                    },
                 },
-                optional=("certain", "count", "rolled_up"),
+                optional=("certain", "count", "rolled_up", "first"),
             )
         },
         "additionalProperties": {

@@ -114,6 +114,7 @@ function answered(answer, question) {
   const card = make("div", undefined, { class: "card" });
   const scroll = make("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer" });
   scroll.append(table(answer));
+  if (answer.limit) card.append(make("p", answer.limit.note, { class: "notes" }));
   card.append(scroll);
   for (const note of answer.notes) card.append(make("p", note, { class: "notes" }));
   if (answer.budget) {

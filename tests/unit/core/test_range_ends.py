@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from querygate.core.range_ends import in_words, shown
+from querygate.core.range_ends import in_words, on_grid, shown
 
 SIZES = (0.0, 5e-324, 8e-28, 1e-9, 0.004, 0.5, 30.5, 962.0, 24.5009075, 5130.2, 1e9 / 3, 1e17, 1.7e308)
 
@@ -87,3 +87,16 @@ def test_an_end_moves_by_less_than_the_width(seed: int) -> None:
 )
 def test_as_it_is_read(low: float, high: float, words: str) -> None:
     assert in_words(low, high) == words
+
+
+def test_the_grid_of_asked_digits_keeps_every_number_of_so_many_digits() -> None:
+    """Whatever double a database makes of n / 10^d lies between the ends that are shown, if it did before."""
+    rng = random.Random(4)
+    for _ in range(2_000):
+        digits, scale = (places := rng.randint(0, 9)), 10**places
+        number = rng.randint(-(10 ** rng.randint(1, 15)), 10**15)
+        true = number / scale
+        low, high = math.nextafter(true, -math.inf), math.nextafter(true, math.inf)
+        for below, above in ((true, true), (low, high), (low - abs(low) / 3, high + abs(high) / 7)):
+            assert below <= on_grid(below, digits, upwards=True) <= true
+            assert true <= on_grid(above, digits, upwards=False) <= above

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from querygate.core.plan import Order, Output, Plan
-from querygate.core.types import Group, Range
-from querygate.gate.arrange import NOTE, arrange
+from querygate.core.types import Group, Limited, Range
+from querygate.gate.arrange import arrange, find_limit
 from tests.each import each
 from tests.unit import plans
 from tests.unit.plans import category_key
@@ -92,12 +92,16 @@ def random_case(rng: random.Random, terms: int) -> tuple[tuple[Group, ...], list
 @each("seed", range(150))
 def test_one_term_shows_exactly_what_may_be_among_the_first(seed: int) -> None:
     groups, orders, limit = random_case(random.Random(seed), 1)
-    kept, notes = arrange(groups, make_plan(orders, limit))
+    plan = make_plan(orders, limit)
+    kept, _ = arrange(groups, plan)
     possible, certain = possible_and_certain(groups, orders, limit)
+    limited = find_limit(plan, kept)
 
     assert set(names(kept)) == {groups[i].keys[0] for i in possible}
     assert {g.keys[0] for g in kept if g.certain} == {groups[i].keys[0] for i in certain & possible}
-    assert bool(notes) == (len(kept) > limit or not all(g.certain for g in kept))
+    assert (limited is not None) == (len(kept) > limit or not all(g.certain for g in kept))
+    if limited is not None:
+        assert (limited.certain, limited.possible) == (len(certain & possible), len(possible - certain))
 
 
 @each("seed", range(150))
@@ -190,11 +194,12 @@ def test_an_infinite_sum_is_no_null() -> None:
 
 def test_ties_are_all_shown_and_none_is_certain() -> None:
     groups = tuple(make_group(name, Range.exact(7)) for name in "abc")
-    kept, notes = arrange(groups, make_plan([Order(1, True, False)], 2, 1))
+    plan = make_plan([Order(1, True, False)], 2, 1)
+    kept, _ = arrange(groups, plan)
 
     assert names(kept) == ["a", "b", "c"]
     assert not any(group.certain for group in kept)
-    assert notes == (NOTE.format(limit=2),)
+    assert find_limit(plan, kept) == Limited(1, 2, True, 0, 3)
 
 
 def test_a_possible_group_does_not_push_another_out() -> None:

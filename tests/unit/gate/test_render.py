@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.spreadsheet_cells import unescape
-from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Range
+from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range
 from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 
 COLUMNS = (
@@ -236,6 +236,69 @@ def test_groups_show_their_count_and_whether_they_are_certain() -> None:
     assert headings == ["city", "smoker", "n", "mean", "first", "records in group"]
     assert rows[0] == ["Graz", "True", "3 .. 5", "0.1 .. 0.301", "1969-12-31 .. 2020-02-29", "3 .. 5"]
     assert rows[1] == ["NULL", "NULL", "0 exactly", "NULL", "NULL", "0 .. 2 (possible group)"]
+
+
+LIMITED = Limited(1, 2, True, 1, 2)
+
+
+def test_what_a_limit_leaves_open_is_told_before_the_rows_and_beside_each() -> None:
+    rows = tuple(replace(GROUPS[0], first=first) for first in (True, False, False))
+    body = make_body(Answer("q_1", "patients", 3, "interval", COLUMNS, rows, limited=LIMITED))
+    headings, cells = readable(body)
+
+    assert body["limit"] == {
+        "first": 1,
+        "last": 2,
+        "certain": 1,
+        "possible": 2,
+        "note": "The ranges leave open which groups are the first 2: 1 for certain, 2 perhaps. All of them are shown.",
+    }
+    assert [row["_group"]["first"] for row in body["rows"]] == [True, False, False]
+    assert headings[-1] == "the first 2"
+    assert [row[-1] for row in cells] == ["certainly", "perhaps", "perhaps"]
+
+
+@pytest.mark.parametrize(
+    ("limited", "note"),
+    [
+        (replace(LIMITED, ordered=False), "Without ORDER BY any group may be among the first 2. All are shown."),
+        (
+            Limited(3, 3, True, 0, 2),
+            "The ranges leave open which groups are number 3: none for certain, 2 perhaps. All of them are shown.",
+        ),
+        (
+            Limited(3, None, True, 0, 1),
+            "The ranges leave open which groups are those after the first 2: none for certain, 1 perhaps. It is shown.",
+        ),
+    ],
+)
+def test_a_limit_in_words(limited: Limited, note: str) -> None:
+    body = make_body(Answer("q_1", "patients", 3, "interval", COLUMNS, GROUPS, limited=limited))
+
+    assert body["limit"]["note"] == note
+
+
+@pytest.mark.parametrize(
+    ("ends", "digits", "told"),
+    [
+        ((130.19999999999996, 131.40000000000003), 1, "130.2 .. 131.4 (about 130.8)"),
+        ((126.0, 129.6), 1, "126 .. 129.6 (about 127.8)"),
+        ((46.599999999999994, 46.60000000000001), 1, "46.6 exactly"),
+        ((-0.30000000000000004, 0.1), 2, "-0.3 .. 0.1 (about -0.1)"),
+        ((29.37999, 29.39001), 2, "29.38 .. 29.39 (about 29.38)"),
+        ((math.nextafter(0.145, 0), math.nextafter(0.155, 1)), 3, "0.145 .. 0.155 (about 0.15)"),
+        ((-math.inf, 2.0), 1, "-inf .. 2.0 (about 2.0)"),
+    ],
+)
+def test_a_number_that_was_rounded_has_the_digits_that_were_asked_for(
+    ends: tuple[float, float], digits: int, told: str
+) -> None:
+    found = Range(*ends)
+    middle = 2.0 if math.isinf(ends[0]) else ends[0] / 2 + ends[1] / 2
+    group = Group((), (found,), Range.exact(1), True, estimates=(Estimate(middle),))
+    body = made((AnswerColumn("x", "range", "number", 0, digits=digits),), (group,))
+
+    assert range_text(body["rows"][0]["x"]) == told
 
 
 # -- estimates ---------------------------------------------------------------------------------------------------
