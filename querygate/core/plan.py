@@ -114,6 +114,8 @@ class Window:
     `id` is its name as a column of the groups. With `ranks` it is over the groups up to this one, and those that rank
     the same if `peers`. `whole` is the aggregate, by its place, that is of the groups together what `argument` is of
     each: their sum. "share" is the argument divided by that sum; `null` says that it is NULL where the sum is zero.
+    `parameters` are those of "lag", how many places before (after, where it is negative) and what stands for nothing
+    there, and of "ntile", into how many parts.
     """
 
     id: str
@@ -125,6 +127,7 @@ class Window:
     peers: bool = True
     whole: int | None = None
     null: bool = False
+    parameters: tuple[int | float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

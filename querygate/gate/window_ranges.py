@@ -20,6 +20,7 @@ from querygate.core.margin_choice import part_of
 from querygate.core.plan import Plan, Rank, Window
 from querygate.core.types import Bools, Cells, Ints, Range, Scalar
 from querygate.gate.arrange import OrderTerm, ranks_before, term_of_keys, term_of_ranges
+from querygate.gate.neighbour_ranges import Neighbours
 from querygate.gate.sheets import RangedGroup, Sheet, range_groups
 from querygate.stats import STATISTICS
 from querygate.stats.cells import meet
@@ -129,6 +130,8 @@ class _Partition:
                 return [self._rank(i) for i in range(size)]
             case "share" | "part":
                 return [self._share(i) for i in range(size)]
+            case "lag" | "first" | "last" | "last_peer" | "ntile" | "percent_rank" | "cume_dist":
+                return self._of_neighbours()
         if not self.terms and self.certain.all():
             return [self._statistic(0)] * size
         return [self._statistic(i) for i in range(size)]
@@ -152,6 +155,23 @@ class _Partition:
             found = replace(meet(found, self.whole), may_be_null=found.may_be_null)
         exact = found.is_exact or found.is_null
         return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
+
+    def _of_neighbours(self) -> list[Range]:
+        neighbours, window = Neighbours(self.certain, self.terms), self.window
+        match window.statistic:
+            case "ntile":
+                return neighbours.tile(int(window.parameters[0]))
+            case "percent_rank" | "cume_dist":
+                return neighbours.share(peers=window.statistic == "cume_dist")
+        if self.values is None:
+            return [Range.null()] * len(self.certain)
+        match window.statistic:
+            case "first" | "last":
+                return neighbours.first(self.values.cells, last=window.statistic == "last")
+            case "last_peer":
+                return neighbours.last_peer(self.values.cells)
+        back, *default = window.parameters
+        return neighbours.shifted(self.values.cells, int(back), Range.exact(default[0]) if default else Range.null())
 
     def _rank(self, i: int) -> Range:
         nobody = np.zeros_like(self.certain)

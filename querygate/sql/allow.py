@@ -71,6 +71,13 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.RowNumber: frozenset(),
     exp.Rank: frozenset(),
     exp.DenseRank: frozenset(),
+    exp.PercentRank: frozenset(),
+    exp.CumeDist: frozenset(),
+    exp.Ntile: _UNARY,
+    exp.Lag: frozenset({"this", "offset", "default"}),
+    exp.Lead: frozenset({"this", "offset", "default"}),
+    exp.FirstValue: _UNARY,
+    exp.LastValue: _UNARY,
     exp.Qualify: _UNARY,
     exp.Filter: _BINARY,
     exp.WithinGroup: _BINARY,
@@ -295,7 +302,7 @@ def _outside(node: exp.Expr) -> Refusal:
         return UnsupportedSQL(
             "QG206",
             "This window function is not supported.",
-            "Use SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK or DENSE_RANK over groups.",
+            "Use SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK, NTILE, LAG or FIRST_VALUE over groups.",
             span=span,
         )
     if isinstance(node, (exp.Placeholder, exp.Parameter)):

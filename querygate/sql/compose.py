@@ -136,15 +136,38 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
         _expand_stars(tree, tables)
     _name_items(tree)
     mark_without_columns(tree.expressions)
+    after_windows = _selects_by_windows(tree, names)
     if _substitute(tree, tables, catalog) > LARGEST:
         raise SyntaxRefused("QG102", "The statement becomes too long once its subqueries are expanded.", "Simplify it.")
     own = tree.args.get("where")
+    if own is not None and after_windows:
+        tree.set("qualify", exp.Qualify(this=own.this))
+        own = None
     both = _and(where, own.this if own else None)
     tree.set("where", exp.Where(this=both) if both is not None else None)
     if inner is not None and projects:
         merged = projected(tree, inner.tree, _named(inner.tree))
         return Query(merged, inner.inner, inner.disjoint)
     return Query(tree, inner, disjoint)
+
+
+def _selects_by_windows(tree: exp.Select, names: Names) -> bool:
+    """Does it select among groups of which windows were made before? That is QUALIFY, whatever it selects by: WHERE
+    would select before they are made."""
+    if tree.args.get("where") is None or not any(value.find(exp.Window) for value in names.values()):
+        return False
+    if _is_grouped(tree) or tree.args.get("distinct"):
+        return False
+    own = [part for clause in ("expressions", "qualify", "order") for part in listed(tree.args.get(clause))]
+    again = next((part.find(exp.Window) for part in own if part.find(exp.Window)), None)
+    if again is not None or tree.args.get("qualify") is not None:
+        raise UnsupportedSQL(
+            "QG206",
+            "A window over groups that were made with windows is not supported.",
+            "Use windows in one of the queries only.",
+            span=span_of(again) if again is not None else None,
+        )
+    return True
 
 
 # -- one number ------------------------------------------------------------------------------------------------------

@@ -230,6 +230,12 @@ class _Draft:
             if folded(node.name) not in self.context.columns:
                 item = exp.Paren(this=self._item(node).copy())
                 item.meta["item"] = True  # a number there is no position
+                if item.find(exp.Window):
+                    raise refused(
+                        node,
+                        "A window over single records cannot be grouped by.",
+                        "Group by steps: CASE or WIDTH_BUCKET with cuts that QUANTILE_CONT tells.",
+                    )
                 node.replace(item)
 
     def _check_groups(self, group: exp.Group | None) -> None:

@@ -22,7 +22,17 @@ from querygate.sql.expressions import Context
 from querygate.sql.parse import span_of
 
 RANKS: dict[type[exp.Expr], str] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
+SHARES: dict[type[exp.Expr], str] = {exp.PercentRank: "percent_rank", exp.CumeDist: "cume_dist"}
 _STATISTICS = frozenset({"sum", "avg", "min", "max", "count"})
+_COUNTS = frozenset({"count", "ntile", *RANKS.values()})
+_OF_ARGUMENT = frozenset({"sum", "min", "max", "whole", "lag", "first", "last", "last_peer"})
+_ORDERED = frozenset({"lag", "first", "ntile", *RANKS.values(), *SHARES.values()})
+_MOST_BACK, _MOST_TILES = 10_000, 1_000_000
+FUNCTIONS = (
+    "SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE "
+    "or LAST_VALUE"
+)
+"""What may stand before OVER."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ class WindowParts:
     peers: bool = True
     whole: int | None = None
     null: bool = False
+    parameters: tuple[int | float, ...] = ()
 
 
 @dataclass
@@ -53,16 +64,18 @@ class Windows:
             for rank in parts.ranks
         ]  # fmt: skip
         among = sorted(keys[place].id for place in parts.among)
-        asked = (parts.statistic, told(argument, groups.named), among, ranks, parts.peers, parts.null)
-        id_ = "window " + hashlib.sha256(repr(asked).encode()).hexdigest()[:24]
+        asked = [parts.statistic, told(argument, groups.named), among, ranks, parts.peers, parts.null]
+        asked += [parts.parameters] if parts.parameters else []
+        id_ = "window " + hashlib.sha256(repr(tuple(asked)).encode()).hexdigest()[:24]
         found = next((window for window in self.made if window.id == id_), None)
         if found is None:
-            type_ = "integer" if parts.statistic in ("count", *RANKS.values()) else "number"
-            if parts.statistic in ("sum", "min", "max", "whole"):
+            type_ = "integer" if parts.statistic in _COUNTS else "number"
+            if parts.statistic in _OF_ARGUMENT:
                 type_ = argument.type
             found = Window(
-                id_, parts.statistic, type_, argument, parts.among, parts.ranks, parts.peers, parts.whole, parts.null
-            )
+                id_, parts.statistic, type_, argument, parts.among, parts.ranks, parts.peers, parts.whole, parts.null,
+                parts.parameters,
+            )  # fmt: skip
             self.made.append(found)
         return found
 
@@ -71,7 +84,7 @@ def read_window(
     node: exp.Window, place_of: Callable[[exp.Expr], int | None], formula: Callable[[exp.Expr], Expression]
 ) -> WindowParts:
     """What a window asks. `place_of` tells which key a node is, `formula` what it is of the groups' aggregates."""
-    statistic, value = _function(node)
+    statistic, value, parameters = _function(node)
     among = [place_of(term.unnest()) for term in node.args.get("partition_by") or ()]
     if None in among:
         raise refused(node, "PARTITION BY takes columns of the GROUP BY.", "Add the column to GROUP BY.")
@@ -87,9 +100,14 @@ def read_window(
     if argument is not None and (not is_number(argument) or argument.type in ("date", "moment")):
         raise refused(node, "A window takes numbers.", "Use SUM, AVG, MIN, MAX or COUNT of an aggregate.")
     ranked, peers = _frame(node, bool(ranks))
-    if statistic in RANKS.values():
-        return WindowParts(statistic, argument, tuple(among), tuple(ranks))  # type: ignore[arg-type]  # None was refused
-    return WindowParts(statistic, argument, tuple(among), tuple(ranks) if ranked else (), peers)  # type: ignore[arg-type]
+    if statistic == "last" and ranked:  # the frame ends here: with those that rank the same, or with the group itself
+        statistic, parameters = ("last_peer", ()) if peers else ("lag", (0,))
+    if statistic == "lag" and len(parameters) > 1 and argument is not None and argument.type == "integer":
+        _check_whole(node, parameters[1])
+    places = tuple(place for place in among if place is not None)
+    if statistic in _ORDERED or (statistic == "last" and not ranked):
+        return WindowParts(statistic, argument, places, tuple(ranks), parameters=parameters)
+    return WindowParts(statistic, argument, places, tuple(ranks) if ranked else (), peers, parameters=parameters)
 
 
 def check_windows(tree: exp.Select) -> None:
@@ -110,19 +128,53 @@ def check_windows(tree: exp.Select) -> None:
                 raise refused(found, "A window over single records would show rows.", "Use it over groups.")
 
 
-def _function(node: exp.Window) -> tuple[str, exp.Expr | None]:
-    """The statistic, and what it is of; nothing for ranks and COUNT(*)."""
-    if type(node.this) in RANKS:
-        return RANKS[type(node.this)], None
-    asked = read_aggregate(node.this) if type(node.this) in AGGREGATE_NODES else None
+def _function(node: exp.Window) -> tuple[str, exp.Expr | None, tuple[int | float, ...]]:
+    """The statistic, what it is of, nothing for ranks and COUNT(*), and its parameters."""
+    function = node.this
+    if type(function) in RANKS or type(function) in SHARES:
+        return {**RANKS, **SHARES}[type(function)], None, ()
+    if isinstance(function, exp.Ntile):
+        return "ntile", None, (_constant(function.this, node, 1, _MOST_TILES),)
+    if isinstance(function, (exp.Lag, exp.Lead)):
+        return _shift(node, function)
+    if isinstance(function, (exp.FirstValue, exp.LastValue)):
+        return "first" if isinstance(function, exp.FirstValue) else "last", function.this, ()
+    asked = read_aggregate(function) if type(function) in AGGREGATE_NODES else None
     if asked is None or asked.name not in _STATISTICS or asked.distinct or len(asked.arguments) != 1:
-        raise refused(
-            node,
-            "This window function is not supported.",
-            "Use SUM, AVG, MIN, MAX, COUNT, ROW_NUMBER, RANK or DENSE_RANK over groups.",
-        )
+        raise refused(node, "This window function is not supported.", f"Use {FUNCTIONS} over groups.")
     value = asked.arguments[0]
-    return asked.name, None if isinstance(value, exp.Star) else value
+    return asked.name, None if isinstance(value, exp.Star) else value, ()
+
+
+def _shift(node: exp.Window, function: exp.Lag | exp.Lead) -> tuple[str, exp.Expr | None, tuple[int | float, ...]]:
+    """LAG and LEAD: how many places away, and what stands for nothing there."""
+    if node.args.get("spec") is not None:
+        raise refused(node, "LAG and LEAD have no frame.", "Leave out ROWS or RANGE.")
+    given, default = function.args.get("offset"), function.args.get("default")
+    back = 1 if given is None else _constant(given, node, 0, _MOST_BACK)
+    back = back if isinstance(function, exp.Lag) else -back
+    if default is None or isinstance(default, exp.Null):
+        return "lag", function.this, (back,)
+    found = default.unnest()
+    negative = isinstance(found, exp.Neg)
+    text = str(found.this if negative else found)
+    try:
+        number: int | float = int(text) if text.isdigit() else float(text)
+    except ValueError:
+        raise refused(node, "The default of LAG and LEAD is a number.", "Write a number, or leave it out.") from None
+    return "lag", function.this, (back, -number if negative else number)
+
+
+def _constant(given: exp.Expr | None, node: exp.Window, least: int, most: int) -> int:
+    text = str(given)
+    if not (isinstance(given, exp.Literal) and not given.is_string and text.isdigit() and least <= int(text) <= most):
+        raise refused(node, f"This window function takes a whole number from {least} to {most:,}.", "Write one.")
+    return int(text)
+
+
+def _check_whole(node: exp.Window, default: int | float) -> None:
+    if not isinstance(default, int):
+        raise refused(node, "The default of a whole number is a whole number.", "Write it without a point.")
 
 
 def _frame(node: exp.Window, ordered: bool) -> tuple[bool, bool]:

@@ -78,8 +78,8 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "QG206": Explanation(
         "No range can be computed for a clause, so it is refused rather than silently ignored: OVER and QUALIFY over "
-        "single records, window functions other than sums, means, extremes, counts and ranks, UNION without ALL, "
-        "samples, recursion, and subqueries as values anywhere but beside aggregates.",
+        "single records, window functions other than sums, means, extremes, counts, ranks and neighbours, UNION "
+        "without ALL, samples, recursion, and subqueries as values anywhere but beside aggregates.",
         "Remove the clause, or rewrite it with WHERE, GROUP BY, HAVING or a subquery in FROM. Windows over groups are "
         "answered.",
         "SELECT AVG(sbp) OVER (PARTITION BY sex) FROM patients",

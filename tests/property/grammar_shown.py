@@ -31,6 +31,9 @@ def over(rng: random.Random, values: Values, keys: list[str], *, ordered: bool) 
     return f"OVER ({' '.join(parts)})"
 
 
+PLACES = ("", ", 1", ", 2", ", 0", ", 1, 0", ", 3, -4")
+
+
 def window(rng: random.Random, values: Values, keys: list[str], aggregate: str) -> str:
     """A number of a group that other groups have a part in."""
     part = counted(rng, values)
@@ -47,7 +50,11 @@ def window(rng: random.Random, values: Values, keys: list[str], aggregate: str) 
             f"SUM({part}) {plain}",
             f"COUNT(*) {some}",
             f"{aggregate} - AVG({aggregate}) {plain}",
-            *[f"{name}() {ranked}" for name in ("RANK", "DENSE_RANK", "ROW_NUMBER")],
+            *[f"{name}() {ranked}" for name in ("RANK", "DENSE_RANK", "ROW_NUMBER", "PERCENT_RANK", "CUME_DIST")],
+            f"NTILE({rng.choice(['1', '2', '3', '40'])}) {ranked}",
+            f"{rng.choice(['LAG', 'LEAD'])}({part}{rng.choice(PLACES)}) {ranked}",
+            f"{aggregate} - {rng.choice(['LAG', 'LEAD'])}({aggregate}) {ranked}",
+            f"{rng.choice(['FIRST_VALUE', 'LAST_VALUE'])}({rng.choice([part, aggregate])}) {some}",
         ]
     )
 

@@ -76,6 +76,15 @@ STATEMENTS = (
     "SELECT ward, arm, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY ward) FROM t WHERE {where} "
     "GROUP BY ROLLUP (ward, arm)",
     "SELECT DISTINCT ward, arm FROM t WHERE {where}",
+    "SELECT ward, r, part FROM (SELECT g.*, RANK() OVER (ORDER BY n DESC) AS r, n / SUM(n) OVER () AS part FROM "
+    "(SELECT ward, COUNT(*) AS n FROM t WHERE {where} GROUP BY ward) AS g) AS h WHERE n > 5",
+    "SELECT ward, n FROM (SELECT g.*, RANK() OVER (ORDER BY n DESC) AS r FROM (SELECT ward, COUNT(*) AS n FROM t "
+    "WHERE {where} GROUP BY ward) AS g WHERE n > 3) AS h WHERE r <= 2 AND n < 40",
+    "SELECT ward, arm, n, LAG(n) OVER (PARTITION BY ward ORDER BY arm) AS before, LEAD(n, 2, 0) OVER (ORDER BY n) AS "
+    "after, FIRST_VALUE(n) OVER (ORDER BY n) AS least, LAST_VALUE(n) OVER (ORDER BY n) AS peer, NTILE(3) OVER "
+    "(ORDER BY n) AS third FROM (SELECT ward, arm, COUNT(*) AS n FROM t WHERE {where} GROUP BY ward, arm) AS g",
+    "SELECT arm, PERCENT_RANK() OVER (ORDER BY COUNT(*)) AS p, CUME_DIST() OVER (ORDER BY COUNT(*) DESC) AS c, "
+    "AVG(n) - LAG(AVG(n)) OVER (ORDER BY arm) AS step FROM t WHERE {where} GROUP BY arm",
     "SELECT day, arm, ROW_NUMBER() OVER (PARTITION BY day), RANK() OVER (ORDER BY day), YEAR(day), COUNT(*) FROM t "
     "WHERE {where} GROUP BY day, arm",
     "SELECT day, COUNT(*), ROW_NUMBER() OVER (ORDER BY day), COUNT(*) / SUM(COUNT(*)) OVER () FROM t WHERE {where} "

@@ -23,9 +23,25 @@ _MARKS = {
 }
 _MOST_NESTED = 30
 
+_QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")""")
+_SAS = (
+    (r"\b(?:calculated)\s+", ""),
+    (r"\bis\s+(not\s+)?missing\b", r"IS \1NULL"),
+    (r"\bnmiss\s*\(\s*([^()]*?)\s*\)", r"(COUNT(*) - COUNT(\1))"),
+    (r"\bn\s*\(", "COUNT("),
+    (r"\bstd\s*\(", "STDDEV_SAMP("),
+    (r"\bint\s*\(", "TRUNC("),
+    *((rf"(?<=[\w)'\"\s])\s+{word}\s+", f" {sign} ") for word, sign in
+      (("eq", "="), ("ne", "<>"), ("ge", ">="), ("le", "<="), ("gt", ">"), ("lt", "<"))),
+)  # fmt: skip
+"""Words of SAS PROC SQL, and what they are in SQL."""
+
 
 def rewritten(sql: str) -> Iterator[str]:
     """The statement as DuckDB would have it, read as each database whose marks it bears."""
+    plain = _without_sas(sql)
+    if plain != sql:
+        yield plain
     for name, mark in _MARKS.items():
         if not re.search(mark, sql, re.IGNORECASE):
             continue
@@ -38,3 +54,12 @@ def rewritten(sql: str) -> Iterator[str]:
                 yield trees[0].sql(dialect="duckdb")
         except (SqlglotError, Refusal, RecursionError, ValueError, TypeError, AttributeError, LookupError):
             continue  # texts that are no SQL of that database
+
+
+def _without_sas(sql: str) -> str:
+    """The statement without words of SAS, outside of texts and quoted names."""
+    parts = _QUOTED.split(sql)
+    for i in range(0, len(parts), 2):
+        for word, plain in _SAS:
+            parts[i] = re.sub(word, plain, parts[i], flags=re.IGNORECASE)
+    return "".join(parts)
