@@ -32,7 +32,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         status = self.server.status
         if status < 300:
-            self.server.received.append(json.loads(body))
+            self.server.received.extend(map(json.loads, body.splitlines()))
             self.server.headers.append(dict(self.headers))
         else:
             self.server.refused += 1

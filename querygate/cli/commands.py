@@ -34,6 +34,9 @@ COMMANDS = {
     "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
     "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),
     "risk": ("querygate.cli.risk:risk", "Measure the risk of a source, a dataset or an extract."),
+    "backup": ("querygate.cli.backup:backup", "Copy the site while it serves."),
+    "restore": ("querygate.cli.backup:restore", "Put a backup back, without forgetting what was spent."),
+    "migrate": ("querygate.cli.backup:migrate", "Bring a site up to date, after a backup."),
     "doctor": ("querygate.cli.doctor:doctor", "Check the site, and say what to do."),
 }
 

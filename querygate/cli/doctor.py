@@ -22,7 +22,9 @@ from querygate.site.health import (
     digest_health,
     files_health,
     key_health,
+    ledger_health,
     log_health,
+    mark_health,
     permission_health,
     store_health,
 )
@@ -62,6 +64,8 @@ def examine(site: Site) -> Iterator[Health]:
     yield unbroken
     if unbroken.ok:
         yield clock_health(opened)
+        yield ledger_health(opened)
+        yield mark_health(opened)
     yield from store_health(opened)
     yield from files_health(site)
     yield from digest_health(opened)

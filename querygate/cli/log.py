@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
+from querygate.cli.log_upkeep import anchor_command, retain_command, ship_command
 from querygate.cli.output import print_record, print_records
 from querygate.cli.shared_options import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.control import (
@@ -30,9 +31,11 @@ from querygate.control import (
     verify_lines,
 )
 from querygate.control.chain import LogEvent
+from querygate.control.ledger_evidence import LedgerEvidence
 from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
+from querygate.site.evidence import compare_ledger
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
 
@@ -40,6 +43,7 @@ COLUMNS = ("time", "user", "dataset", "version", "outcome", "code", "sql")
 EVENT_COLUMNS = ("seq", "time", "kind", "user", "dataset", "query_id", "body")
 QUERIES, ALL = "queries", "all"
 LONGEST_TEXT = 80
+LEDGER_BROKEN = "The ledger of privacy budgets is not what the log says:"
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -170,32 +174,50 @@ def verify_log(
 ) -> None:
     """Verify the hash chain of the site's log and its archives, or of an exported FILE.
 
-    Exit code 1 means that the log was altered. Keep the printed head somewhere else: with --known, verification also
-    detects a log that was cut off or rewritten. A signature detects this too.
+    The ledger of privacy budgets is compared with the log. Exit code 1 means that either was altered. Keep the printed
+    head somewhere else: with --known, verification also detects a log that was cut off or rewritten. A signature
+    detects this too.
     """
     if signature is not None and file is None:
         raise click.UsageError("--signature needs a FILE.")
     found: dict[str, JsonValue]
     try:
         said = None if signature is None else load_public_key(key_file or site / PUBLIC).read(signature.read_bytes())
-        verified = open_here(site).log.verify(known) if file is None else verify_file(file, known, said)
+        if file is not None:
+            verified, ledger = verify_file(file, known, said), None
+        else:
+            opened = open_here(site)
+            verified, ledger = opened.log.verify(known), compare_ledger(opened)
     except (ChainBroken, NotSigned) as broken:
         entry: dict[str, JsonValue] = (
             {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
         )
         found, text = {"verified": False, "reason": str(broken), **entry}, str(broken)
     else:
-        found = {"verified": True, "entries": verified.entries, "head": verified.head}
-        text = "The log is unbroken."
-        if said is not None:
-            found["signed"] = said.time
-            text += f"\nEntries {said.first:,} to {said.last:,} were signed at {said.time}."
-        elif verified.since > 1:
-            found["since"] = verified.since
-            text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives remain."
-        text += f"\n{verified.entries}:{verified.head}"
+        found, text = _explain_verified(verified, said, ledger)
     print_record(found, form, lambda: text)
     click.get_current_context().exit(0 if found["verified"] else 1)
+
+
+def _explain_verified(
+    verified: VerifiedChain, said: SignedStatement | None, ledger: LedgerEvidence | None
+) -> tuple[dict[str, JsonValue], str]:
+    """An unbroken log, as a record and as text; and whether the ledger is what it says."""
+    found: dict[str, JsonValue] = {"verified": True, "entries": verified.entries, "head": verified.head}
+    text = "The log is unbroken."
+    if said is not None:
+        found["signed"] = said.time
+        text += f"\nEntries {said.first:,} to {said.last:,} were signed at {said.time}."
+    elif verified.since > 1:
+        found["since"] = verified.since
+        text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives remain."
+    text += f"\n{verified.entries}:{verified.head}"
+    if ledger is not None and ledger.wrong:
+        found |= {"verified": False, "reason": LEDGER_BROKEN, "ledger": list(ledger.wrong)}
+        text = "\n".join([text, LEDGER_BROKEN, *(f"- {one}" for one in ledger.wrong)])
+    elif ledger is not None and ledger.agreed:
+        found["spends"] = ledger.agreed
+    return found, text
 
 
 def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement | None) -> VerifiedChain:
@@ -287,6 +309,10 @@ def discard_log(keep: int, form: str, site: Path) -> None:
 def _print_archives(segments: list[Segment], form: str, none: str) -> None:
     records = [{"archive": segment.name, **segment.told()} for segment in segments]
     print_records(records, form, columns=("archive", "first", "last", "until", "head"), empty=none)
+
+
+for command in (anchor_command, ship_command, retain_command):
+    log.add_command(command)
 
 
 # -- helpers -------------------------------------------------------------------------------------------------------

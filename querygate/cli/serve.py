@@ -15,8 +15,10 @@ from querygate.cli.shared_options import open_here, site_option
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
+from querygate.site.evidence import check_anchored
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
+from querygate.site.upkeep import kept_up
 from querygate.web import serve as run_server
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
@@ -35,6 +37,7 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waited a moment is no news
     opened = open_here(site)
+    check_anchored(opened)
     settings = opened.site.settings
     extracts = None
     if store_only:
@@ -46,14 +49,15 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
-    run_server(
-        opened,
-        host,
-        settings["port"] if port is None else port,
-        settings["threads"],
-        extracts,
-        ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
-    )
+    with kept_up(opened):
+        run_server(
+            opened,
+            host,
+            settings["port"] if port is None else port,
+            settings["threads"],
+            extracts,
+            ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
+        )
     click.echo("Stopped.")
 
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO, TypedDict, cast
 
-from querygate.control.chain import GENESIS, ChainBroken, Entry, LogEvent, VerifiedChain, canonical, digest
+from querygate.control.chain import GENESIS, START, ChainBroken, Entry, LogEvent, VerifiedChain, canonical, digest
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
@@ -33,6 +33,8 @@ _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
 _LAST_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq DESC LIMIT 1"
 _ALL_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq"
+_FAMILY = """SELECT * FROM log WHERE kind >= :first AND kind < :after
+             AND kind NOT IN ('query.intent', 'query.outcome') ORDER BY seq"""  # as the index has it
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
@@ -220,6 +222,48 @@ class Log:
                     yield from (event for event in events if (event["kind"], event["dataset"]) == (kind, dataset))
             for row in connection.execute(_ALL_OF, (kind, dataset)):
                 yield Entry(*decoded(row)).event()
+
+    def events_in(self, family: str) -> Iterator[LogEvent]:
+        """Every event whose kind has this first word, oldest first, archives included."""
+        with self.database.snapshot() as connection:
+            mark = f'"kind":"{family}.'.encode()
+            for segment in read_segments(connection):
+                lines = self.archives.lines(segment) if segment.discarded is None else ()
+                yield from (json.loads(line) for line in lines if mark in line[45:90])
+            for row in connection.execute(_FAMILY, {"first": f"{family}.", "after": f"{family}/"}):
+                yield Entry(*decoded(row)).event()
+
+    def lines_after(self, seq: int) -> Iterator[bytes]:
+        """Every entry after one, as a line of an exported log; of those that were discarded there are none."""
+        with self.database.snapshot() as connection:
+            yield from read_lines(connection, self.archives, seq)
+
+    def discarded_until(self) -> str:
+        """The time of the last entry of which only a head is left; "" where all are there."""
+        rows = self.database.rows("SELECT max(until) FROM segment WHERE discarded IS NOT NULL")
+        return rows[0][0] or ""
+
+    def head(self) -> VerifiedChain:
+        """Where the log ends, as the database says. Nothing is verified."""
+        for sql in (_LAST, _LAST_ARCHIVED):
+            if rows := self.database.rows(sql):
+                return VerifiedChain(rows[0][0], rows[0][1])
+        return START
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of an entry, wherever it lies; None where there is no such entry, or no more."""
+        with self.database.snapshot() as connection:
+            row = connection.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
+            if row is not None:
+                return str(decoded(row, "replace")[0])
+            for segment in read_segments(connection):
+                if segment.last == seq:
+                    return segment.head
+                if segment.first <= seq < segment.last and segment.discarded is None:
+                    start = f'{{"seq":{seq},'.encode()
+                    found = (line for line in self.archives.lines(segment) if line.startswith(start))
+                    return str(json.loads(next(found))["hash"])
+        return None
 
     def events(self) -> Iterator[LogEvent]:
         """Every entry as it is chained, queries and administration alike, oldest first."""

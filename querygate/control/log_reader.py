@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from querygate.control.chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
 from querygate.control.database import decoded
@@ -33,12 +34,13 @@ def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: in
         yield links_of_rows(rows)
 
 
-def read_lines(connection: sqlite3.Connection, archives: Archives) -> Iterator[bytes]:
-    """Every entry as a line of an exported log, without the line end."""
+def read_lines(connection: sqlite3.Connection, archives: Archives, after: int = BEFORE_ALL) -> Iterator[bytes]:
+    """Every entry after the one with this number, as a line of an exported log, without the line end."""
     for segment in read_segments(connection):
-        if segment.discarded is None:
-            yield from (line.rstrip(b"\n") for line in archives.lines(segment))
-    for links in read_links(connection):
+        if segment.discarded is None and segment.last > after:
+            lines = (line.rstrip(b"\n") for line in archives.lines(segment))
+            yield from islice(lines, max(after - segment.first + 1, 0), None)
+    for links in read_links(connection, after):
         yield from lines_of(links)
 
 

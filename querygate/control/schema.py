@@ -293,6 +293,13 @@ JOBS: Migration = (
        BEGIN SELECT RAISE(ABORT, 'a job is kept until it has ended'); END""",
 )
 
+EVIDENCE: Migration = (
+    # What was spent is looked up among all other entries, to be held against the ledger.
+    "CREATE INDEX log_kind ON log (kind, seq) WHERE kind NOT IN ('query.intent', 'query.outcome')",
+    # How far the log was sent to each receiver.
+    "CREATE TABLE shipment (target TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
-    *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS),
+    *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
 )

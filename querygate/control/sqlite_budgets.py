@@ -1,13 +1,15 @@
 """The ledger of privacy budgets in `control.db`, for the threads and processes of one machine.
 
 `core/budget_rules.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
-one writer in at a time, and has its pages on disk (`synchronous = FULL`) before the commit returns.
+one writer in at a time, and has its pages on disk (`synchronous = FULL`) before the commit returns. The entry of the
+log that is evidence of a spend is in the same transaction, so neither is there without the other.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,8 +17,10 @@ from typing import TypeAlias
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
+from querygate.control.ledger_evidence import note_spend
+from querygate.control.log import Log
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.budget_rules import Charge, Ledger
+from querygate.core.budget_rules import Charge, Ledger, Spend
 from querygate.core.types import Scalar
 
 _Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[sqlite3.Row]]
@@ -37,9 +41,12 @@ _LAST = """SELECT kind, name, dataset, limit_epsilon, limit_delta, epsilon, delt
            ORDER BY kind, name"""
 _CHARGES = """SELECT kind, name, charge.dataset, limit_epsilon, limit_delta,
                 charge.epsilon, charge.delta, charge.rho, number,
-                coalesce(paid.epsilon, 0), coalesce(paid.delta, 0), coalesce(paid.rho, 0), 1
+                coalesce(paid.epsilon, 0), coalesce(paid.delta, 0), coalesce(paid.rho, 0), 1, charge.query_id
               FROM charge LEFT JOIN reservation AS paid USING (query_id)
               ORDER BY charge.dataset, kind, name, number"""
+_RESERVATIONS = "SELECT query_id, key, dataset, epsilon, delta, rho, time FROM reservation"
+_CHARGES_OF = """SELECT query_id, kind, name, dataset, limit_epsilon, limit_delta, epsilon, delta, rho, number
+                 FROM charge ORDER BY rowid"""
 _COUNTS = """SELECT
     (SELECT count(*) FROM reservation),
     (SELECT count(*) FROM reservation WHERE query_id NOT IN (SELECT query_id FROM charge)),
@@ -56,12 +63,16 @@ class SqliteBudgets(Ledger):
         clock: Clock,
         accounting: BudgetAccounting | None = None,
         *,
+        log: Log | None = None,
+        spent: Callable[[], object] | None = None,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         super().__init__(accounting or Sequential(), patience_s, pause)
         self._database = database
         self._clock = clock
+        self._log = log
+        self._spent = spent
 
     @contextmanager
     def _reading(self) -> Iterator[_Page]:
@@ -70,11 +81,14 @@ class SqliteBudgets(Ledger):
     @contextmanager
     def _writing(self, dataset: str) -> Iterator[_Page]:
         with self._database.writing() as connection:
-            yield _Page(lambda text, values: connection.execute(text, values).fetchall(), self._clock)
+            page = SqlitePage(connection, self._clock, self._log)
+            yield page
+        if page.sealed is not None and self._spent is not None:
+            self._spent()  # the spend is on disk, and nothing was drawn yet
 
 
 class _Page:
-    """The tables of the ledger, through one connection."""
+    """The tables of the ledger, as they are read."""
 
     def __init__(self, run: _Run, clock: Clock) -> None:
         self._run = run
@@ -98,6 +112,17 @@ class _Page:
         whose = (scope.dataset, scope.kind, scope.name, total.releases, query_id)
         self._run(_CHARGE, (*whose, total.epsilon, total.delta, total.rho, float(scope.epsilon), float(scope.delta)))
 
+    def seal(self, spend: Spend) -> None:
+        raise AssertionError("nothing is spent by reading")
+
+    def spends(self) -> Iterator[Spend]:
+        charges: dict[str, list[tuple[Scope, SpentTotal]]] = defaultdict(list)
+        for query_id, *row in map(tuple, self._run(_CHARGES_OF, ())):
+            charges[query_id].append((Scope(*row[:5]), SpentTotal(*row[5:])))
+        for query_id, key, dataset, epsilon, delta, rho, when in self._run(_RESERVATIONS, ()):
+            cost = SpentTotal(epsilon, delta, rho, 1)
+            yield Spend(query_id, key, dataset, cost, tuple(charges.pop(query_id, ())), when)
+
     def reserved(self, query_id: str) -> tuple[str, str] | None:
         rows = self._run(_RESERVED, (query_id,))
         return (rows[0][0], rows[0][1]) if rows else None
@@ -111,7 +136,7 @@ class _Page:
 
     def charges(self) -> Iterator[Charge]:
         for row in self._run(_CHARGES, ()):
-            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:]))
+            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:13]), row[13])
 
     def counts(self) -> tuple[int, int, int, int]:
         [(reservations, uncharged, answers, unpaid)] = self._run(_COUNTS, ())
@@ -119,3 +144,18 @@ class _Page:
 
     def _now(self) -> str:
         return stamp_now(self._clock)
+
+
+class SqlitePage(_Page):
+    """The tables of the ledger within a transaction of the caller; with a log, what is spent is on record there."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Clock, log: Log | None) -> None:
+        super().__init__(lambda text, values: connection.execute(text, values).fetchall(), clock)
+        self._connection = connection
+        self._log = log
+        self.sealed: Spend | None = None
+
+    def seal(self, spend: Spend) -> None:
+        self.sealed = spend
+        if self._log is not None:
+            note_spend(self._log, self._connection, spend)

@@ -30,11 +30,13 @@ from typing import NamedTuple, Protocol
 from querygate.core.budget import (
     DELTA_PLACES,
     EPSILON_PLACES,
+    MOST,
     BudgetAccounting,
     Cost,
     PriorAnswer,
     Reservation,
     Scope,
+    Sequential,
     SpentBudget,
     SpentTotal,
 )
@@ -42,6 +44,9 @@ from querygate.core.count_text import counted
 from querygate.core.errors import BudgetExhausted
 
 POLL_S = 0.02
+
+WRITTEN_OFF = "w_"
+"""How the ids of write-offs begin. They count as spent, and are nobody's answers."""
 
 
 class LedgerBroken(Exception):
@@ -62,6 +67,18 @@ class Charge(NamedTuple):
     scope: Scope
     total: SpentTotal
     cost: SpentTotal
+    query_id: str = ""
+
+
+class Spend(NamedTuple):
+    """One reservation as it is evidence: what was paid, and the total of each limit after it."""
+
+    query_id: str
+    key: str
+    dataset: str
+    cost: SpentTotal
+    charges: tuple[tuple[Scope, SpentTotal], ...]
+    time: str = ""  # where the ledger is in the site's own database
 
 
 class Page(Protocol):
@@ -78,6 +95,14 @@ class Page(Protocol):
     def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None: ...
 
     def charge(self, query_id: str, scope: Scope, total: SpentTotal) -> None: ...
+
+    def seal(self, spend: Spend) -> None:
+        """Put a spend, which was entered above, into the log's chain: before anything is drawn."""
+        ...
+
+    def spends(self) -> Iterable[Spend]:
+        """All that was ever entered, in any order."""
+        ...
 
     def reserved(self, query_id: str) -> tuple[str, str] | None:
         """Key and dataset of a reservation."""
@@ -165,14 +190,32 @@ class Ledger(ABC):
                     f"{counted(unpaid, 'answer was', 'answers were')} not paid for"
                 )
             sums: defaultdict[tuple[str, str, str], SpentTotal] = defaultdict(SpentTotal)
-            for scope, total, cost in page.charges():
+            for scope, total, cost, query_id in page.charges():
                 whose = (scope.dataset, scope.kind, scope.name)
                 sums[whose] = _sum(sums[whose], cost)
                 if sums[whose] != total:
                     raise LedgerBroken(f"charge {total.releases} of {_name(scope)} does not add up")
-                if not self._accounting.fits(total, scope):
+                if not query_id.startswith(WRITTEN_OFF) and not self._accounting.fits(total, scope):
                     raise LedgerBroken(f"charge {total.releases} of {_name(scope)} is over the limit")
         return LedgerCheck(reservations, answers, len(sums))
+
+    def spends(self) -> list[Spend]:
+        """All that was ever entered, to be compared with the log."""
+        with self._reading() as page:
+            return list(page.spends())
+
+    def write_off(self, query_id: str, scope: Scope, epsilon: float | None) -> float:
+        """Spend what may have been spent without a trace: so much of one limit, or all that it has left. What is
+        known to have been drawn comes on top, so this may go over the limit. Returns the epsilon."""
+        with self._writing(scope.dataset) as page:
+            before = page.total(scope)
+            left = min(Sequential().left(before, scope), MOST)  # a limit above that protects nothing
+            written = left if epsilon is None else min(epsilon, left)
+            # With delta, the rho of what was drawn is not known from its epsilon: sums of rho say nothing any more.
+            cost = Cost(written, 0.0, MOST if scope.delta else 0.0)
+            after = before.plus(cost)
+            enter(page, Spend(query_id, query_id, scope.dataset, SpentTotal().plus(cost), ((scope, after),)))
+        return written
 
     def _settle(
         self, page: Page, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost, *, wait: bool
@@ -188,13 +231,17 @@ class Ledger(ABC):
         for scope, old, new in zip(scopes, before, after, strict=True):
             if not self._accounting.fits(new, scope):
                 raise _exhausted(scope, self._accounting.left(old, scope), cost)
-        page.reserve(query_id, key, scopes[0].dataset, SpentTotal().plus(cost))
-        for scope, new in zip(scopes, after, strict=True):
-            page.charge(query_id, scope, new)
-        return Reservation(
-            query_id,
-            tuple((scope, self._accounting.left(new, scope)) for scope, new in zip(scopes, after, strict=True)),
-        )
+        charges = tuple(zip(scopes, after, strict=True))
+        enter(page, Spend(query_id, key, scopes[0].dataset, SpentTotal().plus(cost), charges))
+        return Reservation(query_id, tuple((scope, self._accounting.left(new, scope)) for scope, new in charges))
+
+
+def enter(page: Page, spend: Spend) -> None:
+    """Write a spend into the ledger, and into the log as evidence of it."""
+    page.reserve(spend.query_id, spend.key, spend.dataset, spend.cost)
+    for scope, total in spend.charges:
+        page.charge(spend.query_id, scope, total)
+    page.seal(spend)
 
 
 def _check(scopes: Sequence[Scope]) -> str:

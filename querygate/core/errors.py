@@ -83,6 +83,7 @@ CODES: dict[str, Code] = {
     "QG804": Code("The site is not ready", 422, "F0000", 2),
     "QG805": Code("The settings are not valid", 422, "F0000", 2),
     "QG806": Code("The name is not valid", 422, "F0000", 2),
+    "QG807": Code("The site is older than it was", 422, "F0000", 2),
     "QG900": Code("Internal error", 500, "XX000", 3),
 }
 

@@ -13,9 +13,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
+from querygate.control.head_mark import read_mark
 from querygate.control.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.site.evidence import check_anchored, compare_ledger, mark_file
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_file, now
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
@@ -145,6 +147,30 @@ def log_health(opened: OpenSite) -> Health:
         remedy = "Keep the file as evidence, compare it with a backup, and find out who could write to it."
         return Health("log", False, str(broken), remedy)
     return Health("log", True, f"{verified.entries:,} entries, unbroken")
+
+
+def ledger_health(opened: OpenSite) -> Health:
+    """Is the ledger of privacy budgets what the log says was spent?"""
+    remedy = "Keep control.db as evidence. `querygate log verify` lists all of it; what the log says was spent."
+    try:
+        found = compare_ledger(opened)
+    except Exception:  # a server's words may quote what it read
+        return Health("ledger", False, "The ledger of privacy budgets cannot be read.", "Check the setting `budgets`.")
+    if found.wrong:
+        more = f", and {len(found.wrong) - 1:,} more" if len(found.wrong) > 1 else ""
+        return Health("ledger", False, f"{found.wrong[0]}{more}", remedy)
+    older = f"; {found.without_entry:,} of others or from before there were any" if found.without_entry else ""
+    return Health("ledger", True, f"{counted(found.agreed, 'spend')} as the log says{older}")
+
+
+def mark_health(opened: OpenSite) -> Health:
+    """Has the log come at least as far as it was marked?"""
+    try:
+        check_anchored(opened)
+    except ConfigError as error:
+        return Health("mark", False, error.detail, error.remedy)
+    mark = read_mark(mark_file(opened.site))
+    return Health("mark", True, f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet")
 
 
 def key_health(site: Site) -> Health:

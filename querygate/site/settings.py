@@ -89,6 +89,27 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
+    Setting(
+        "anchor_minutes",
+        15,
+        "Minutes between marks of how far the log has come, outside the database; 0 for only after each spend.",
+        0,
+        10_080,
+    ),
+    Setting("anchor_file", "", "File, best on another machine's disk, to which each mark is added as a line."),
+    Setting("anchor_webhook", "", "Webhook (http or https) that is told each mark."),
+    Setting("anchor_mail_command", "", "Command that receives each mark as an e-mail message."),
+    Setting(
+        "log_rotate_days", 0, "Days after which entries of the log are moved into archives; 0 for never.", 0, 36_500
+    ),
+    Setting("log_discard_days", 0, "Days after which archives of the log are deleted; 0 for never.", 0, 36_500),
+    Setting(
+        "siem",
+        "",
+        "Where entries of the log are sent: syslog+tcp://host:port, syslog+udp://host:port, syslog+tls://host:port, "
+        "or an http or https address.",
+    ),
+    Setting("siem_literals", False, "Whether statements are sent there with the values that stand in them."),
 )
 
 
@@ -113,8 +134,8 @@ class Settings:
         value = self.values[name]
         if not isinstance(value, str) or not value:
             return value
-        if name == "extract_webhook":  # its path is often a secret
-            return re.sub(r"(\w+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
+        if name == "siem" or name.endswith("_webhook"):  # its path is often a secret
+            return re.sub(r"([\w+]+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
         if name not in ("store", "budgets"):
             return value
         found = _LOCATION.fullmatch(value)

@@ -66,6 +66,11 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
     return trees[0]
 
 
+def tokens_of(text: str) -> Sequence[Token]:
+    """The words and signs of a text. Raises TokenError where a quote or a comment is not closed."""
+    return _DIALECT.tokenize(text)
+
+
 def statements(text: str) -> list[str]:
     """The statements of a text, parted by semicolons; one inside quotes or a comment parts nothing.
 

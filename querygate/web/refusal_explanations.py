@@ -329,6 +329,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Follow the remedy.",
         "querygate user add 'Ann Smith' --role researcher",
     ),
+    "QG807": Explanation(
+        "The control database ends before the place that was marked outside of it: somebody restored an old copy. "
+        "Budget that was spent since would be forgotten, so nothing is served and nothing is spent.",
+        "Bring the log up to date from a later export or from archives, or write the unknown spending off.",
+        "querygate restore --log log.jsonl",
+    ),
     "QG900": Explanation(
         "Something unexpected happened. The details are in the server's log under the incident number. They are not "
         "shown, because an error message may quote data. Nothing was disclosed.",

@@ -10,6 +10,9 @@
 dataset, which dies with its holder, and whatever it reads afterwards is what was committed before (READ COMMITTED takes
 a new snapshot for each statement). Should somebody write without the lock, the primary key and the trigger of `charge`
 let one of the two in. A commit is on the server's disk when it returns, whatever the server's own default.
+
+The entry of the gate's own log that is evidence of a spend follows the commit, before anything is drawn. A crash
+between them leaves a spend of which no log has an entry: too much is counted, never too little.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from psycopg import sql
 
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.budget_rules import Charge, Ledger
+from querygate.core.budget_rules import Charge, Ledger, Spend
 from querygate.core.types import Scalar
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.postgres_connection import Connection, Location, told
@@ -85,9 +89,12 @@ _RECORD = "INSERT INTO {noisy_answer} (key, query_id, answer) VALUES (%s, %s, %s
 _LAST = """SELECT DISTINCT ON (kind, name) kind, name, dataset, limit_epsilon, limit_delta, epsilon, delta, rho, number
            FROM {charge} WHERE dataset = %s ORDER BY kind, name, number DESC"""
 _CHARGES = """SELECT kind, name, one.dataset, limit_epsilon, limit_delta, one.epsilon, one.delta, one.rho, number,
-                coalesce(paid.epsilon, 0), coalesce(paid.delta, 0), coalesce(paid.rho, 0), 1
+                coalesce(paid.epsilon, 0), coalesce(paid.delta, 0), coalesce(paid.rho, 0), 1, one.query_id
               FROM {charge} AS one LEFT JOIN {reservation} AS paid USING (query_id)
               ORDER BY one.dataset, kind, name, number"""
+_RESERVATIONS = "SELECT query_id, key, dataset, epsilon, delta, rho FROM {reservation}"
+_CHARGES_OF = """SELECT query_id, kind, name, dataset, limit_epsilon, limit_delta, epsilon, delta, rho, number
+                 FROM {charge} ORDER BY query_id, kind, name"""
 _COUNTS = """SELECT
     (SELECT count(*) FROM {reservation}),
     (SELECT count(*) FROM {reservation} AS paid
@@ -105,10 +112,12 @@ class PostgresBudgets(Ledger):
         location: str,
         accounting: BudgetAccounting | None = None,
         *,
+        note: Callable[[Spend], None] | None = None,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         super().__init__(accounting or Sequential(), patience_s, pause)
+        self._note = note
         self._location = Location.read(location, "QG805")
         self._schema = self._location.fragment or SCHEMA
         self._links = ConnectionPool(self._location)
@@ -141,7 +150,10 @@ class PostgresBudgets(Ledger):
         with self._links.reading() as connection:
             connection.execute(_BEGIN)
             _lock(connection, f"{self._schema}\0{dataset}")
-            yield _Page(connection, self._sql)
+            page = _Page(connection, self._sql)
+            yield page
+        if page.sealed is not None and self._note is not None:
+            self._note(page.sealed)
 
     def _prepare_once(self) -> None:
         with self._preparing:
@@ -162,6 +174,7 @@ class _Page:
     def __init__(self, connection: Connection, composed: Callable[[str], sql.Composed]) -> None:
         self._connection = connection
         self._composed = composed
+        self.sealed: Spend | None = None
 
     def answer(self, key: str) -> str | None:
         rows = self._rows(_ANSWER, key)
@@ -181,6 +194,17 @@ class _Page:
         whose = (scope.dataset, scope.kind, scope.name, total.releases, query_id)
         self._run(_CHARGE, *whose, total.epsilon, total.delta, total.rho, float(scope.epsilon), float(scope.delta))
 
+    def seal(self, spend: Spend) -> None:
+        self.sealed = spend
+
+    def spends(self) -> Iterator[Spend]:
+        charges: dict[str, list[tuple[Scope, SpentTotal]]] = defaultdict(list)
+        for query_id, *row in self._rows(_CHARGES_OF):
+            charges[query_id].append((Scope(*row[:5]), SpentTotal(*row[5:])))
+        for query_id, key, dataset, epsilon, delta, rho in self._rows(_RESERVATIONS):
+            cost = SpentTotal(epsilon, delta, rho, 1)
+            yield Spend(query_id, key, dataset, cost, tuple(charges.pop(query_id, ())))
+
     def reserved(self, query_id: str) -> tuple[str, str] | None:
         rows = self._rows(_RESERVED, query_id)
         return (rows[0][0], rows[0][1]) if rows else None
@@ -194,7 +218,7 @@ class _Page:
 
     def charges(self) -> Iterator[Charge]:
         for row in self._rows(_CHARGES):
-            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:]))
+            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:13]), row[13])
 
     def counts(self) -> tuple[int, int, int, int]:
         [(reservations, uncharged, answers, unpaid)] = self._rows(_COUNTS)

@@ -5,20 +5,25 @@ from __future__ import annotations
 import secrets
 import time
 
-from querygate.control.sqlite_budgets import SqliteBudgets
 from querygate.core.budget import Budgets
-from querygate.core.errors import ConfigError
+from querygate.core.budget_rules import Ledger
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.methods.dp import ComposedAccounting
-from querygate.site.open_gate import OpenSite, now
+from querygate.site.evidence import check_anchored, open_ledger
+from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.row_columns import VaultColumns
 
 
 def open_noise(opened: OpenSite) -> Noise:
     """The noisy path of a site."""
+    return noise_over(opened, open_budgets(opened))
+
+
+def noise_over(opened: OpenSite, budgets: Budgets) -> Noise:
+    """The noisy path of a site, paid from these budgets."""
     return Noise(
         rows=VaultColumns(opened.site.vault, memory_mb=opened.site.settings.limits.memory_mb),
-        budgets=open_budgets(opened),
+        budgets=budgets,
         entropy=secrets.SystemRandom(),
         project_of=lambda name: _project(opened, name),
         tick_s=opened.site.settings["noise_tick_ms"] / 1000,
@@ -26,20 +31,11 @@ def open_noise(opened: OpenSite) -> Noise:
     )
 
 
-def open_budgets(opened: OpenSite) -> Budgets:
-    """The ledger of a site: in its control database, or on the server that the setting `budgets` names."""
-    location = opened.site.settings["budgets"]
-    if not location:
-        return SqliteBudgets(opened.log.database, now, ComposedAccounting())
-    try:
-        from querygate_adapters.store.postgres_budgets import PostgresBudgets
-    except ImportError:
-        raise ConfigError(
-            "QG805",
-            "The setting `budgets` names a PostgreSQL server, but the PostgreSQL driver is not installed.",
-            "Install it with: pip install 'querygate[postgres]'.",
-        ) from None
-    return PostgresBudgets(location, ComposedAccounting())
+def open_budgets(opened: OpenSite) -> Ledger:
+    """The ledger of a site: in its control database, or on the server that the setting `budgets` names. A control
+    database that is older than its mark has forgotten what was spent, and nothing is spent from it: QG807."""
+    check_anchored(opened)
+    return open_ledger(opened, ComposedAccounting())
 
 
 def _project(opened: OpenSite, name: str) -> str:

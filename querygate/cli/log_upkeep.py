@@ -1,0 +1,64 @@
+"""Commands that do by hand, or from a timer, what a serving site does by itself: log anchor, log ship, log retain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from querygate.cli.command import Command
+from querygate.cli.output import print_record
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.control.delivery import NotSent
+from querygate.core.count_text import counted
+from querygate.core.errors import ConfigError
+from querygate.site.anchors import anchor
+from querygate.site.upkeep import retain, ship_log
+
+
+@click.command("anchor", cls=Command, example="querygate log anchor")
+@format_option
+@site_option
+def anchor_command(form: str, site: Path) -> None:
+    """Mark how far the log has come, outside the database and wherever the settings anchor_* say.
+
+    A control database that is behind its mark is an old one: the site then refuses to serve and to spend budget.
+    """
+    mark, failures = anchor(open_here(site))
+    for failure in failures:
+        click.echo(f"Not sent: {failure}.", err=True)
+    if mark is None:
+        print_record({"marked": False}, form, lambda: "Nothing is new since the last mark.")
+    else:
+        told = {"marked": True, "entries": mark.entries, "head": mark.head, "time": mark.time}
+        print_record(told, form, lambda: f"{mark.entries}:{mark.head}")
+    click.get_current_context().exit(1 if failures else 0)
+
+
+@click.command("ship", cls=Command, example="querygate log ship")
+@format_option
+@site_option
+def ship_command(form: str, site: Path) -> None:
+    """Send entries that have not arrived yet to the receiver that the setting `siem` names.
+
+    Answers are never sent, and statements only without the values in them unless `siem_literals` is set.
+    """
+    opened = open_here(site)
+    if not opened.site.settings["siem"]:
+        raise ConfigError("QG805", "The setting `siem` names no receiver.", "Set it, as in syslog+tcp://host:514.")
+    try:
+        sent = ship_log(opened)
+    except NotSent as problem:
+        raise ConfigError("QG804", f"Entries wait to be sent: {problem}.", "Check the receiver; try again.") from None
+    print_record({"sent": sent}, form, lambda: f"Sent {counted(sent, 'entry', 'entries')}.")
+
+
+@click.command("retain", cls=Command, example="querygate log retain")
+@format_option
+@site_option
+def retain_command(form: str, site: Path) -> None:
+    """Archive and delete old entries as the settings log_rotate_days and log_discard_days say. It is on record."""
+    made, gone = retain(open_here(site), user=LOCAL.name)
+    told = {"archived": [one.name for one in made], "discarded": [one.name for one in gone]}
+    text = f"Archived into {counted(len(made), 'new archive')}; discarded {counted(len(gone), 'old archive')}."
+    print_record(told, form, lambda: text)

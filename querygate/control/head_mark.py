@@ -1,0 +1,107 @@
+"""A mark outside the control database: how far its log had come. A database that is behind it is an old one.
+
+A restored backup is a sound log that ends too early, with budgets that have forgotten what was spent since. Nothing
+inside it can tell. The mark can: one small file, written at intervals and after each spend, and never set back but by
+`querygate restore`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from querygate.control.chain import ChainBroken
+from querygate.control.ids import stamp_now
+from querygate.control.log import Log
+from querygate.core.errors import ConfigError
+
+MARK = "head.mark"
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMark:
+    """The log had so many entries at that time, and the last had this hash."""
+
+    entries: int
+    head: str
+    time: str
+
+    def line(self) -> str:
+        return json.dumps(asdict(self)) + "\n"
+
+
+def read_mark(path: Path) -> HeadMark | None:
+    """The mark in a file, or in its last line; None where there is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        said = json.loads(next(line for line in reversed(lines) if line.strip()))
+        return HeadMark(int(said["entries"]), str(said["head"]), str(said["time"]))
+    except (FileNotFoundError, StopIteration):
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ConfigError(
+            "QG807",
+            f"{path.name} should say how far the log had come, and cannot be read.",
+            "Restore the file, or see `querygate restore --help` for a site whose mark is lost.",
+        ) from None
+
+
+def set_mark(log: Log, path: Path, *, back: bool = False) -> HeadMark | None:
+    """Mark where the log ends now. None, and nothing is done, where the mark is there already or further on; `back`
+    sets it back."""
+    with _alone(path.parent):
+        head, known = log.head(), None if back else read_mark(path)
+        if known is not None and known.entries >= head.entries:
+            return None
+        mark = HeadMark(head.entries, head.head, stamp_now(log.clock))
+        staged = path.with_name(f".{path.name}.new")
+        with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(mark.line())
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    return mark
+
+
+def check_marked(log: Log, *paths: Path) -> None:
+    """ConfigError QG807 where the log ends before one of the marks, or is another log."""
+    for path in paths:
+        mark = read_mark(path)
+        if mark is None:
+            continue
+        head = log.head()
+        if head.entries < mark.entries:
+            raise _older(
+                f"control.db is older than what was anchored: its log ends at entry {head.entries:,}, but had "
+                f"{mark.entries:,} entries at {mark.time}."
+            )
+        try:
+            found = log.hash_at(mark.entries)
+        except ChainBroken as broken:
+            raise _older(str(broken)) from None
+        if found not in (None, mark.head):  # None: its archive was discarded
+            raise _older(f"control.db is not the one that was anchored: entry {mark.entries:,} of its log differs.")
+
+
+def _older(detail: str) -> ConfigError:
+    return ConfigError(
+        "QG807",
+        detail,
+        "Budget that was spent since would be forgotten. Run `querygate restore --log FILE` with an export or the "
+        "archives of the later log, or `querygate restore --write-off all`.",
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,180 @@
+"""What was spent is in the chain of the log, and a ledger that says otherwise is found out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from querygate.control import Database, Log, SqliteBudgets, discard, load_key, rotate
+from querygate.control.ledger_evidence import CHARGE, OPENING, compare, note_opening, note_spend, spend_of
+from querygate.core.budget import Cost, Reservation, Scope
+from querygate.core.budget_rules import Spend
+from querygate_adapters.store.postgres_budgets import PostgresBudgets
+from tests.postgres import Server
+from tests.unit.control.conftest import HandClock
+
+EVERYBODY = Scope("dataset", "p", "p", 2.0)
+ANN = Scope("user", "ann", "p", 1.0)
+ZOË = Scope("user", "Zoë O'Hara 内", "p", 1.0, 1e-6)
+TENTH = Cost(0.1, 0.0, 0.005)
+
+
+@pytest.fixture
+def ledger(database: Database, log: Log, clock: HandClock) -> SqliteBudgets:
+    return SqliteBudgets(database, clock, log=log, patience_s=0.0)
+
+
+@pytest.fixture
+def change(path: Path) -> Callable[[str], None]:
+    """Change the ledger by hand, as somebody who can write the file."""
+
+    def changed(sql: str) -> None:
+        connection = sqlite3.connect(path, isolation_level=None)
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(sql)
+        connection.close()
+
+    return changed
+
+
+def spend(ledger: SqliteBudgets, name: str, *scopes: Scope) -> None:
+    assert isinstance(ledger.reserve(f"q_{name}", f"key {name}", scopes or (EVERYBODY, ANN), TENTH), Reservation)
+
+
+def test_a_spend_is_in_the_log_as_it_is_in_the_ledger(ledger: SqliteBudgets, log: Log) -> None:
+    spend(ledger, "one")
+    spend(ledger, "two", EVERYBODY, ZOË)
+    noted = [event for event in log.events() if event["kind"] == CHARGE]
+    assert [(event["query_id"], event["user"]) for event in noted] == [("q_one", "ann"), ("q_two", ZOË.name)]
+    assert [spend_of(event)._replace(time="") for event in noted] == [
+        one._replace(time="") for one in sorted(ledger.spends(), key=lambda one: one.query_id)
+    ]
+    assert compare(log, ledger, shared=False) == (2, 0, ()) or compare(log, ledger, shared=False).wrong == ()
+
+
+def test_a_spend_that_cannot_be_logged_is_no_spend(
+    ledger: SqliteBudgets, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(log, "append", full)
+    with pytest.raises(OSError, match="No space"):
+        spend(ledger, "one")
+    assert ledger.spends() == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("DELETE FROM reservation WHERE query_id = 'q_two'", "the reservation of q_two for dataset p is in the log"),
+        ("DELETE FROM charge WHERE query_id = 'q_two' AND kind = 'user'", "charge 2 of user ann for p for q_two is"),
+        ("UPDATE charge SET epsilon = epsilon / 2 WHERE query_id = 'q_one'", "charge 1 of dataset p for q_one was"),
+        ("UPDATE reservation SET epsilon = 1 WHERE query_id = 'q_one'", "q_one for dataset p was changed"),
+        ("UPDATE reservation SET key = 'other' WHERE query_id = 'q_one'", "q_one for dataset p was changed"),
+        ("UPDATE charge SET limit_epsilon = 99 WHERE query_id = 'q_two'", "charge 2 of dataset p for q_two was"),
+        ("UPDATE reservation SET query_id = 'q_six' WHERE query_id = 'q_two'", "q_six for dataset p is in the ledger"),
+        (
+            "INSERT INTO reservation SELECT 'q_new', key, dataset, time, epsilon, delta, rho FROM reservation LIMIT 1",
+            "q_new for dataset p is in the ledger, but not in the log",
+        ),
+    ],
+)
+def test_what_was_changed_by_hand_is_named(
+    ledger: SqliteBudgets, log: Log, change: Callable[[str], None], sql: str, said: str
+) -> None:
+    for name in ("one", "two", "three"):
+        spend(ledger, name)
+    change(sql)
+    assert any(said in text for text in compare(log, ledger, shared=False).wrong)
+    log.verify()  # the log itself is sound
+
+
+def test_a_ledger_emptied_by_hand_lacks_everything(
+    ledger: SqliteBudgets, log: Log, change: Callable[[str], None]
+) -> None:
+    for name in ("one", "two"):
+        spend(ledger, name)
+    change("DELETE FROM charge")
+    change("DELETE FROM reservation")
+    assert len(compare(log, ledger, shared=False).wrong) == 2
+
+
+def test_spends_from_before_there_were_entries_are_no_fault(
+    database: Database, log: Log, clock: HandClock, ledger: SqliteBudgets, change: Callable[[str], None]
+) -> None:
+    spend(SqliteBudgets(database, clock, patience_s=0.0), "old")
+    assert compare(log, ledger, shared=False).wrong == ()
+    clock.pass_minutes(1)
+    spend(ledger, "new")
+    found = compare(log, ledger, shared=False)
+    assert (found.agreed, found.without_entry, found.wrong) == (1, 1, ())
+
+
+def test_an_opening_holds_what_was_spent_before(
+    database: Database, log: Log, clock: HandClock, ledger: SqliteBudgets, change: Callable[[str], None]
+) -> None:
+    for name in ("old", "older"):
+        spend(SqliteBudgets(database, clock, patience_s=0.0), name)
+    assert note_opening(log, ledger)
+    assert not note_opening(log, ledger)
+    assert [event["kind"] for event in log.events()] == [OPENING]
+    assert compare(log, ledger, shared=False).wrong == ()
+    change("DELETE FROM charge WHERE number = 2 AND kind = 'dataset'")
+    assert "charge 2 of dataset p, which the log opens with" in compare(log, ledger, shared=False).wrong[0]
+
+
+def test_an_empty_ledger_has_no_opening(log: Log, ledger: SqliteBudgets) -> None:
+    assert not note_opening(log, ledger)
+    assert compare(log, ledger, shared=False).agreed == 0
+
+
+def test_archived_spends_count_and_discarded_ones_are_no_fault(
+    log: Log, clock: HandClock, ledger: SqliteBudgets, tmp_path: Path
+) -> None:
+    spend(ledger, "one")
+    clock.pass_minutes(3 * 24 * 60)
+    assert rotate(log, load_key(tmp_path), timedelta(days=1), user="local")
+    spend(ledger, "two")
+    assert compare(log, ledger, shared=False).agreed == 2
+    assert discard(log, timedelta(days=1), user="local")
+    found = compare(log, ledger, shared=False)
+    assert (found.agreed, found.without_entry, found.wrong) == (1, 1, ())
+
+
+def test_on_a_server_the_ledger_comes_first_and_the_log_second(log: Log, postgres: Server) -> None:
+    def note(one: Spend) -> None:
+        with log.database.writing() as connection:
+            note_spend(log, connection, one)
+
+    url = postgres.url(database=postgres.new_database())
+    ledger = PostgresBudgets(url, note=note, patience_s=0.0)
+    ledger.reserve("q_one", "key one", [EVERYBODY, ANN], TENTH)
+    PostgresBudgets(url, patience_s=0.0).reserve("q_other", "key two", [EVERYBODY], TENTH)  # of another gate
+    found = compare(log, ledger, shared=True)
+    assert (found.agreed, found.without_entry, found.wrong) == (1, 1, ())
+
+    def dies(one: Spend) -> None:
+        raise OSError
+
+    with pytest.raises(OSError):
+        PostgresBudgets(url, note=dies, patience_s=0.0).reserve("q_dead", "key three", [EVERYBODY], TENTH)
+    assert [one.releases for one in ledger.spent("p") if one.scope.kind == "dataset"] == [3]  # too much, not too little
+    assert compare(log, ledger, shared=True).wrong == ()
+
+
+def test_a_write_off_counts_as_spent_and_the_ledger_still_adds_up(ledger: SqliteBudgets, log: Log) -> None:
+    spend(ledger, "one")
+    assert ledger.write_off("w_1", ANN, 0.25) == 0.25
+    assert ledger.left([ANN]) == pytest.approx([0.65])
+    assert ledger.write_off("w_2", EVERYBODY, None) == pytest.approx(1.9)
+    assert ledger.left([EVERYBODY]) == (0.0,)
+    assert ledger.write_off("w_3", EVERYBODY, None) == 0.0
+    assert ledger.write_off("w_4", ZOË, 5.0) == 1.0
+    ledger.verify()
+    assert compare(log, ledger, shared=False).agreed == 5
