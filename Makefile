@@ -7,7 +7,7 @@ ONLY   ?=
 # One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
 JOBS   ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: setup check test tools suite demo bench soak docs clean
+.PHONY: setup check test tools suite demo bench soak docs assets clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +46,10 @@ docs: setup
 	$(BIN)/python -m querygate.cli.reference docs/reference
 	$(BIN)/python docs/reference/make_statistics.py
 	test ! -f build/bench.json || $(BIN)/python docs/measured.py
+
+# The console's scripts are committed; only who changes clients/console needs Node.
+assets:
+	cd clients/console && npm install --no-audit --no-fund && npm run build
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

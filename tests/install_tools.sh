@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: PostgreSQL's server programs. Quick where they are there already.
+# What the tests need beyond Python: PostgreSQL's server programs and a browser. Quick where they are there already.
 set -euo pipefail
 
-if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null; then
-  exit 0
-fi
+packages=()
+compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
+command -v chromium >/dev/null || command -v google-chrome >/dev/null || packages+=(chromium fonts-dejavu-core)
+[ ${#packages[@]} -gt 0 ] || exit 0
 
 say() { echo "tests/install_tools.sh: $*" >&2; }
 
@@ -13,24 +14,24 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   run=(sudo -n)
 else
-  say "PostgreSQL is not installed, and there is no permission to install it: its tests will be skipped."
-  say "To run them, have somebody install it (Debian: apt-get install postgresql)."
+  say "There is no permission to install ${packages[*]}: the tests that need them will be skipped."
+  say "To run them, have somebody install them (Debian: apt-get install ${packages[*]})."
   exit 0
 fi
 
 if ! command -v apt-get >/dev/null; then
-  say "PostgreSQL is not installed. Install its server programs (initdb, postgres), then run the tests again."
+  say "Install PostgreSQL's server programs (initdb, postgres) and Chromium, then run the tests again."
   exit 1
 fi
 
-say "installing PostgreSQL"
+say "installing ${packages[*]}"
 # The tests make a server of their own; the one that Debian would start is not wanted.
 "${run[@]}" mkdir -p /etc/postgresql-common
 [ -e /etc/postgresql-common/createcluster.conf ] ||
   echo "create_main_cluster = false" | "${run[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
 if ! { "${run[@]}" apt-get update -qq &&
   "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -yqq --no-install-recommends \
-    -o Dpkg::Options::=--force-confold postgresql; } >&2; then
-  say "PostgreSQL could not be installed. Install the package postgresql, then run the tests again."
+    -o Dpkg::Options::=--force-confold "${packages[@]}"; } >&2; then
+  say "${packages[*]} could not be installed. Install them, then run the tests again."
   exit 1
 fi

@@ -10,6 +10,7 @@ KINDS = (
     *("publish", "rollback", "store.copy", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
     *("vault.erase", "vault.erased", "person.delete", "person.deleted"),
     *("user.add", "user.change", "user.disable", "user.enable", "user.remove", "key.new", "key.revoke"),
+    *("session.begin", "session.end"),
     *("budget.charge", "budget.opening", "site.backup", "site.restore", "site.migrate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.ship"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),

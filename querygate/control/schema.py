@@ -300,6 +300,17 @@ EVIDENCE: Migration = (
     "CREATE TABLE shipment (target TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT",
 )
 
+SESSIONS: Migration = (
+    # Who is signed in at a browser: the hash of the token it holds, and the key that the session began with.
+    """CREATE TABLE session (
+        token TEXT PRIMARY KEY,
+        key   TEXT NOT NULL REFERENCES keys (id),
+        began TEXT NOT NULL,
+        seen  TEXT NOT NULL
+    ) STRICT""",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
+    SESSIONS,
 )

@@ -12,6 +12,7 @@ from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems
+from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
@@ -63,6 +64,7 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
             provide_automatic_options=False,
         )
     problems.install(app)
+    install_console(app, opened)
     app.after_request(harden)
     return app
 

@@ -1,4 +1,4 @@
-"""The pages for people: one to ask from, the reference, and what each code means. All public, all from tables."""
+"""The public pages: the reference, and what each code means. All from tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from importlib.metadata import version
 
-from flask import Response, render_template, request
+from flask import Response, render_template
 from markupsafe import Markup, escape
 
 from querygate.core.errors import CODES
@@ -30,16 +30,13 @@ SECTIONS = {
     ),
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
     "For operators": ("healthz", "readyz"),
-    "Pages": ("home", "audits", "reference", "refusals", "openapi"),
+    "Pages": ("audits", "reference", "refusals", "openapi"),
 }
 WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}
 
 
 class Pages:
     """One method per page, called as its route's name."""
-
-    def home(self) -> Response:
-        return _page("home.html", origin=request.host_url.rstrip("/"))
 
     def audits(self) -> Response:
         return _page("audits.html")

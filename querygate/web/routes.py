@@ -328,7 +328,6 @@ ROUTES: tuple[Route, ...] = (
         codes=("QG804",),
     ),
     Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", "anyone"),
-    Route("home", "GET", "/", "A page for queries.", "anyone", media=(HTML,)),
     Route("audits", "GET", "/audits", "A page for custodians: the cases of the last audit.", "anyone", media=(HTML,)),
     Route("reference", "GET", "/docs", "The reference as a page.", "anyone", media=(HTML,)),
     Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", "anyone", media=(HTML,)),

@@ -1,0 +1,65 @@
+"""The pages that people sign in to: ask, see, come back to it. The same gate as the API's, drawn."""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+from functools import lru_cache
+from pathlib import Path
+
+from flask import Flask, Response, g, request
+
+from querygate.control.sessions import Sessions
+from querygate.site.open_gate import OpenSite, now
+from querygate.web.console.console import PAGES, Console
+from querygate.web.console.session_door import make_page_door
+
+__all__ = ["install_console"]
+
+# The editor makes a style sheet of its own, which the nonce lets in; a picture is drawn from a blob to be saved as PNG.
+_CSP = (
+    "default-src 'self'; style-src 'self' 'nonce-{}'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+
+
+def install_console(app: Flask, opened: OpenSite) -> None:
+    """Put the pages into the application."""
+    sessions = Sessions(opened.log.database, now, secrets.token_bytes)
+    console = Console(opened, sessions)
+    for route in PAGES:
+        door = make_page_door(route, getattr(console, route.name), sessions)
+        app.add_url_rule(
+            route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
+        )
+    app.before_request(_give_nonce)
+    app.after_request(_finish)
+
+
+def _give_nonce() -> None:
+    g.nonce = secrets.token_urlsafe(16)
+
+
+def _finish(response: Response) -> Response:
+    if (request.endpoint or "").startswith("page:"):
+        response.headers["Content-Security-Policy"] = _CSP.format(g.nonce)
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Referrer-Policy"] = "same-origin"  # with none, browsers do not say where a form comes from
+    elif request.endpoint == "static" and response.status_code == 200 and request.accept_encodings["gzip"]:
+        _compress(response)
+    return response
+
+
+def _compress(response: Response) -> None:
+    """Scripts and styles travel compressed. Nothing secret is in them, so that their length tells nothing."""
+    file = Path(str(request.view_args and request.view_args["filename"]))
+    if file.suffix in (".js", ".css", ".svg"):
+        response.direct_passthrough = False
+        response.set_data(_compressed(response.get_data()))
+        response.headers["Content-Encoding"] = "gzip"
+        response.headers["Vary"] = "Accept-Encoding"
+
+
+@lru_cache(maxsize=32)
+def _compressed(data: bytes) -> bytes:
+    return gzip.compress(data, 9, mtime=0)

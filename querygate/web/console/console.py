@@ -1,0 +1,264 @@
+"""The console: pages for people who would rather look than read. Each method is a page, called as its route's name.
+
+Everything here goes through the same gate as the API does; a page only decodes a form and draws what came back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final
+
+from flask import Response, g, redirect, render_template, request
+
+from querygate.control.log import QueryLine
+from querygate.control.sessions import Session, Sessions
+from querygate.core.answer_bodies import AnswerBody, BudgetBody, DescriptionBody
+from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.types import Principal, QueryOptions, Request
+from querygate.gate import describe, render
+from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
+from querygate.gate.explain_text import explanation_lines
+from querygate.site.open_gate import OpenSite
+from querygate.sql.aggregates import NAMES
+from querygate.web.console.range_chart import Chart, make_charts
+from querygate.web.console.session_door import COOKIE, SIGN_IN, PageRoute, drop_cookie, inside, keep_cookie
+from querygate.web.console.snippets import make_snippets
+from querygate.web.console.table_builder import (
+    MEASURES,
+    TableChoice,
+    grouping_columns,
+    measured_columns,
+    write_statement,
+)
+from querygate.web.problems import STATUSES, malformed
+
+PAGES: Final = (
+    PageRoute("datasets", "GET", "/"),
+    PageRoute("sign_in", "GET", SIGN_IN, "anyone"),
+    PageRoute("begin_session", "POST", SIGN_IN, "anyone"),
+    PageRoute("sign_out", "POST", "/sign-out"),
+    PageRoute("dataset", "GET", "/datasets/<dataset>"),
+    PageRoute("ask", "POST", "/datasets/<dataset>/answer"),
+    PageRoute("price", "POST", "/datasets/<dataset>/price"),
+    PageRoute("build_table", "POST", "/datasets/<dataset>/statement"),
+    PageRoute("answer", "GET", "/answers/<query_id>"),
+    PageRoute("download", "GET", "/answers/<query_id>/<any(csv, json, parquet, arrow):form>"),
+    PageRoute("chart", "GET", "/answers/<query_id>/chart-<int:number>.svg"),
+    PageRoute("history", "GET", "/history"),
+)
+
+MOST_HISTORY = 500
+SHOWN_HISTORY = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as a page shows it."""
+
+    body: AnswerBody
+    sql: str
+    headings: list[str]
+    rows: list[list[str]]
+    charts: tuple[Chart, ...]
+    explanation: tuple[str, ...]
+    suggested: frozenset[str]
+
+
+class Console:
+    def __init__(self, opened: OpenSite, sessions: Sessions) -> None:
+        self._opened, self._gate, self._sessions = opened, opened.gate, sessions
+
+    # -- coming in ---------------------------------------------------------------------------------------
+
+    def sign_in(self) -> Response:
+        return _page("sign_in.html", next=inside(request.args.get("next", "/")))
+
+    def begin_session(self) -> Response:
+        """A key opens a session. The session before, if the browser had one, ends: nobody can slip one in."""
+        key, wanted = request.form.get("key", "").strip(), inside(request.form.get("next", "/"))
+        try:
+            principal = self._opened.accounts.authenticate(key)
+        except NotPermitted as refusal:
+            return _page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
+        self._sessions.end(request.cookies.get(COOKIE, ""))
+        key_id = key.split("_")[1]
+        token = self._sessions.begin(key_id)
+        self._opened.log.note("session.begin", user=principal.name, body={"key": key_id})
+        return keep_cookie(_go(wanted), token)
+
+    def sign_out(self, session: Session) -> Response:
+        self._sessions.end(request.cookies.get(COOKIE, ""))
+        self._opened.log.note("session.end", user=session.principal.name)
+        return drop_cookie(_go(SIGN_IN))
+
+    # -- looking around ----------------------------------------------------------------------------------
+
+    def datasets(self, session: Session) -> Response:
+        found = describe.served_catalogs(self._gate.store, broken=lambda error: None)
+        return _page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
+
+    def dataset(self, session: Session, dataset: str) -> Response:
+        sql = request.args.get("sql", "")
+        return self._ask_page(session, dataset, sql)
+
+    def history(self, session: Session) -> Response:
+        """Your own questions, newest first; nobody sees those of others here."""
+        wanted = request.args.get("q", "").strip()
+        lines = self._opened.log.queries(user=session.principal.name, limit=MOST_HISTORY)
+        found = [line for line in lines if _is_found(line, wanted)][::-1][:SHOWN_HISTORY]
+        return _page("history.html", session=session, lines=found, wanted=wanted)
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    def ask(self, session: Session, dataset: str) -> Response:
+        """The answer, as a part of the page for a script and as a whole page for a browser without one."""
+        question = _question(session.principal, dataset)
+        try:
+            shown = _shown(ask(question, self._gate), question.sql)
+        except QueryGateError as error:
+            return self._refused(session, question, error)
+        return self._part_or_page(session, question, "answer_part.html", shown=shown)
+
+    def price(self, session: Session, dataset: str) -> Response:
+        """What a question would cost and how precise it would be, before it is asked."""
+        question = _question(session.principal, dataset)
+        try:
+            verdict = check(question, self._gate)
+        except QueryGateError as error:
+            return self._refused(session, question, error)
+        return self._part_or_page(session, question, "price_part.html", verdict=verdict)
+
+    def build_table(self, session: Session, dataset: str) -> Response:
+        described = self._describe(dataset)
+        sql = write_statement(TableChoice.read(request.form), described)
+        if request.headers.get("HX-Request"):
+            return _part("statement_part.html", sql=sql)
+        return self._ask_page(session, dataset, sql)
+
+    def answer(self, session: Session, query_id: str) -> Response:
+        line, body = self._find(session.principal, query_id)
+        return _page("answer.html", session=session, line=line, shown=_shown(body, line["sql"]))
+
+    def download(self, session: Session, query_id: str, form: str) -> Response:
+        _, body = self._find(session.principal, query_id)
+        media, write = render.FORMATS[form]
+        return _attached(write(body), media, f"{query_id}.{form}")
+
+    def chart(self, session: Session, query_id: str, number: int) -> Response:
+        line, body = self._find(session.principal, query_id)
+        charts = _shown(body, line["sql"]).charts
+        if not 0 <= number < len(charts):
+            raise NotPermitted("QG307", "There is no such picture.", "Open the answer again.")
+        drawn = render_template("console/chart.svg", chart=charts[number], standalone=True)
+        return _attached(drawn.encode(), "image/svg+xml", f"{query_id}-{number}.svg")
+
+    # -- along the way -----------------------------------------------------------------------------------
+
+    def _refused(self, session: Session, question: Request, error: QueryGateError) -> Response:
+        status = STATUSES.get(error.code, error.meaning.status)
+        return self._part_or_page(session, question, "refusal_part.html", status, problem=error.to_dict())
+
+    def _part_or_page(
+        self, session: Session, question: Request, template: str, status: int = 200, **values: object
+    ) -> Response:
+        values |= {"question": question}
+        if request.headers.get("HX-Request"):
+            return _part(template, status, session=session, **values)
+        return self._ask_page(session, question.dataset, question.sql, status, part=template, **values)
+
+    def _ask_page(self, session: Session, dataset: str, sql: str, status: int = 200, **values: object) -> Response:
+        described = self._describe(dataset)
+        return _page(
+            "dataset.html",
+            status,
+            session=session,
+            described=described,
+            sql=sql or described["examples"][-1 if len(described["examples"]) < 3 else 2],
+            words=_words(described),
+            measures=MEASURES,
+            groupings=grouping_columns(described),
+            measured=measured_columns(described),
+            budget=self._budget(session.principal, described),
+            **values,
+        )
+
+    def _describe(self, dataset: str) -> DescriptionBody:
+        gate = self._gate
+        return describe.describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
+
+    def _budget(self, principal: Principal, described: DescriptionBody) -> BudgetBody | None:
+        if NOISY not in described["modes"] or self._gate.noise is None:
+            return None
+        return read_budget(principal, described["dataset"], self._gate)
+
+    def _find(self, principal: Principal, query_id: str) -> tuple[QueryLine, AnswerBody]:
+        """A question of one's own and its answer. Of others' nothing is said, not even that there are any."""
+        line = self._opened.log.query(query_id)
+        if line is None or line["answer"] is None or line["user"] != principal.name:
+            raise NotPermitted(
+                "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
+            )
+        return line, line["answer"]
+
+
+def _question(principal: Principal, dataset: str) -> Request:
+    form = request.form
+    mode = form.get("mode") or None
+    if mode not in (None, *MODES):
+        raise malformed(f"mode: must be one of {', '.join(MODES)}.")
+    try:
+        epsilon = float(form["epsilon"]) if form.get("epsilon") and mode == NOISY else None
+    except ValueError:
+        raise malformed("epsilon: must be a number above 0.") from None
+    if epsilon is not None and not 0 < epsilon < float("inf"):
+        raise malformed("epsilon: must be a number above 0.")
+    options = QueryOptions(mode=mode, epsilon=epsilon, explain=form.get("explain") == "true")
+    return Request(principal, dataset, form.get("sql", "").replace("\r\n", "\n"), options)
+
+
+def _shown(body: AnswerBody, sql: str) -> Shown:
+    headings, rows = render.readable(body)
+    explanation = body.get("explanation")
+    lines = tuple(explanation_lines(explanation)) if explanation else ()
+    suggested = frozenset(one["sql"] for one in explanation["suggestions"]) if explanation else frozenset()
+    return Shown(body, sql, headings, rows, make_charts(body, rows), lines, suggested)
+
+
+def _words(described: DescriptionBody) -> str:
+    """What the editor completes, as JSON."""
+    columns = {column["name"]: column["title"] or column["type"] for column in described["columns"]}
+    functions = sorted(name.upper() for name in NAMES)
+    return json.dumps({"dataset": described["dataset"], "columns": columns, "functions": functions})
+
+
+def _is_found(line: QueryLine, wanted: str) -> bool:
+    told = f"{line['sql']} {line['dataset']} {line['code'] or ''} {line['id']}".lower()
+    return all(word in told for word in wanted.lower().split())
+
+
+def _go(address: str) -> Response:
+    return redirect(address, 303)  # type: ignore[return-value]
+
+
+def _attached(data: bytes, media: str, name: str) -> Response:
+    response = Response(data, content_type=media)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _page(template: str, status: int = 200, **values: object) -> Response:
+    values = {"session": None, "version": version("querygate"), "nonce": g.get("nonce", ""), **values}
+    return _html(template, status, values)
+
+
+def _part(template: str, status: int = 200, **values: object) -> Response:
+    return _html(template, status, values)
+
+
+def _html(template: str, status: int, values: dict[str, object]) -> Response:
+    snippets: Callable[..., object] = make_snippets
+    html = render_template(f"console/{template}", snippets=snippets, origin=request.host_url.rstrip("/"), **values)
+    return Response(html, status, content_type="text/html; charset=utf-8")

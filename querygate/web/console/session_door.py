@@ -1,0 +1,120 @@
+"""The lock of the console's pages: a cookie that the browser holds, and a proof that the form came from here."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Literal, TypeAlias
+from urllib.parse import quote, urlsplit
+
+from flask import Response, redirect, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from querygate.control.sessions import LASTS, Session, Sessions
+from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.gate.incidents import make_fault
+from querygate.web.problems import STATUSES
+
+COOKIE = "querygate_session"
+PROOF = "proof"
+SIGN_IN = "/sign-in"
+
+Page: TypeAlias = Callable[..., Response]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoute:
+    """A page of the console: the method that makes it, its address, and who may open it."""
+
+    name: str
+    method: Literal["GET", "POST"]
+    rule: str
+    who: Literal["anyone", "session"] = "session"
+
+
+def make_page_door(route: PageRoute, page: Page, sessions: Sessions) -> Page:
+    """The page behind its lock. Whoever is not signed in is sent to sign in, and back to where they wanted to go."""
+
+    def enter(**path: str) -> Response:
+        if route.method == "POST":
+            check_origin()
+        if route.who == "anyone":
+            return page(**path)
+        session = find_session(sessions)
+        if session is None:
+            return _to_sign_in()
+        try:
+            if route.method == "POST":
+                check_proof(session)
+            return page(session, **path)
+        except QueryGateError as error:
+            return show_problem(error, session)
+        except HTTPException:
+            raise
+        except Exception as error:
+            return show_problem(make_fault(error), session)
+
+    return enter
+
+
+def show_problem(error: QueryGateError, session: Session) -> Response:
+    """A page for what could not be shown; a part of a page for a script."""
+    status = STATUSES.get(error.code, error.meaning.status)
+    template = "refusal_part.html" if request.headers.get("HX-Request") else "problem.html"
+    values = {"problem": error.to_dict(), "session": session, "version": version("querygate")}
+    return Response(render_template(f"console/{template}", **values), status, content_type="text/html; charset=utf-8")
+
+
+def find_session(sessions: Sessions) -> Session | None:
+    token = request.cookies.get(COOKIE, "")
+    return sessions.find(token) if token else None
+
+
+def check_origin() -> None:
+    """Refuse what another site has the browser send, signing in included. Browsers say where a form comes from;
+    programs that say nothing have no cookie that they did not get here."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    is_here = site in ("same-origin", "none") if site else not origin or urlsplit(origin).netloc == request.host
+    if not is_here:
+        raise NotPermitted("QG306", "This form was sent from another site.", "Open the page here and send it again.")
+
+
+def check_proof(session: Session) -> None:
+    """Refuse a form that another site had the browser send: it has the cookie and not the proof."""
+    if not hmac.compare_digest(request.form.get(PROOF, "").encode(), session.proof.encode()):
+        raise NotPermitted("QG306", "This form is out of date.", "Reload the page and send it again.")
+
+
+def keep_cookie(response: Response, token: str) -> Response:
+    """The browser holds the session until it ends; no script can read it, and no other site can use it."""
+    response.set_cookie(
+        COOKIE, token, max_age=int(LASTS.total_seconds()), secure=request.is_secure, httponly=True, samesite="Lax"
+    )
+    return response
+
+
+def drop_cookie(response: Response) -> Response:
+    response.delete_cookie(COOKIE, secure=request.is_secure, httponly=True, samesite="Lax")
+    return response
+
+
+def inside(address: str) -> str:
+    """An address of this site to go to next; the first page for anything else.
+
+    >>> inside("/history?q=x"), inside("https://elsewhere.example/"), inside("//elsewhere.example"), inside("/\\\\a")
+    ('/history?q=x', '/', '/', '/')
+    """
+    parts = urlsplit(address)
+    is_here = not parts.scheme and not parts.netloc and address.startswith("/") and "\\" not in address
+    return address if is_here and not address.startswith("//") else "/"
+
+
+def _to_sign_in() -> Response:
+    """A part of a page cannot show the sign-in page in its place: there the browser is told to go."""
+    wanted = request.full_path.rstrip("?") if request.method == "GET" else "/"
+    address = f"{SIGN_IN}?next={quote(wanted)}"
+    if request.headers.get("HX-Request"):
+        return Response(status=204, headers={"HX-Redirect": address})
+    return redirect(address, 303)  # type: ignore[return-value]

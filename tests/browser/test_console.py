@@ -1,0 +1,72 @@
+"""The console as a person uses it, in a browser."""
+
+from __future__ import annotations
+
+
+def write(page, sql):
+    page.click(".cm-content")
+    page.keyboard.press("Control+A")
+    page.keyboard.type(sql)
+
+
+def test_a_first_answer_by_keyboard_alone(open_page):
+    page = open_page()
+    page.wait_for_selector(".cm-editor")
+    write(page, "SELECT sex, COUNT(*), AVG(sbp) FROM clinic GROUP BY sex")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#result svg")
+    assert page.locator("#result svg").count() == 2
+    assert page.locator("#result tbody tr").count() == 2
+
+
+def test_a_refusal_is_underlined_and_repaired_with_one_click(open_page):
+    page = open_page()
+    write(page, "SELECT sex, AVG(sbq) FROM clinic GROUP BY sex")
+    page.click("#run")
+    page.wait_for_selector(".cm-lintRange-error")
+    assert page.locator(".cm-lintRange-error").inner_text() == "sbq"
+    page.click("text=Use this instead")
+    page.wait_for_selector("#result tbody tr")
+    assert page.locator(".cm-lintRange-error").count() == 0
+    assert "AVG(sbp)" in page.locator(".cm-content").inner_text()
+
+
+def test_a_table_is_built_without_sql(open_page):
+    page = open_page()
+    page.click("text=Build a table")
+    page.select_option("#t-measure", "mean")
+    page.select_option("#t-of", "sbp")
+    page.select_option("#t-rows", "sex")
+    page.click("text=Write the statement")
+    page.click("text=Run it")
+    page.wait_for_selector("#result tbody tr")
+    assert "AVG(sbp)" in page.locator("#result thead, .cm-content").all_inner_texts()[0].replace("avg_sbp", "AVG(sbp)")
+
+
+def test_the_width_is_explained_and_the_picture_saved(open_page):
+    page = open_page()
+    write(page, "SELECT AVG(sbp) FROM clinic WHERE age BETWEEN 33 AND 57")
+    page.click("#run")
+    page.click("#result >> text=Why is it this wide?")
+    page.wait_for_selector(".why")
+    with page.expect_download() as saved:
+        page.click("text=PNG")
+    assert saved.value.suggested_filename.endswith(".png")
+
+
+def test_a_phone_in_the_dark(open_page):
+    page = open_page(color_scheme="dark", is_mobile=True, has_touch=True)
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.click("#run")
+    page.wait_for_selector("#result table")
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(16, 23, 22)"
+
+
+def test_pages_work_without_script(open_page):
+    page = open_page(java_script_enabled=False)
+    page.fill("#sql", "SELECT COUNT(*) FROM clinic")
+    page.click("#run")
+    assert page.locator("#result tbody td").first.inner_text() == "40 exactly"
+    page.click("text=Link to this answer")
+    assert page.locator("h1").inner_text() == "Answer"
