@@ -40,7 +40,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture
 def open_page(chromium, served):
-    """A page of somebody signed in. Whatever a browser complains of fails the test: scripts, and rules that were broken."""
+    """A page of somebody signed in. Whatever a browser complains of, errors and broken rules, fails the test."""
     contexts, complaints = [], []
 
     def opened(name="ann", path="/datasets/clinic", **settings):
