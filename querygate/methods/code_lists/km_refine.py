@@ -29,11 +29,12 @@ def from_root(tree: Subtrees, ordered: Baskets, k: int, m: int) -> Ints:
 def refined(tree: Subtrees, index: Index, node: Ints, k: int, m: int) -> Ints:
     """The node of each place after all splits that keep k^m. The index is of the codes themselves, by place."""
     node, children = node.copy(), tree.children()
-    weight = np.concatenate([[0], np.cumsum(index.supports())])
+    weight: Ints = np.concatenate([[0], np.cumsum(index.supports())])
 
     def gain(one: int) -> float:
         below = children[one]
-        held, under = (weight[tree.end[x]] - weight[tree.begin[x]] for x in (one, below))
+        held: int = weight[tree.end[one]] - weight[tree.begin[one]]
+        under: Ints = weight[tree.end[below]] - weight[tree.begin[below]]
         return float(tree.loss[one] * held - (tree.loss[below] * under).sum())
 
     waiting = [(-gain(one), one) for one in np.unique(node).tolist()]

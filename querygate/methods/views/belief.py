@@ -14,7 +14,6 @@ numbers.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.views.atoms import Atoms, distinct_columns
@@ -41,9 +40,8 @@ def _fitted(atoms: Atoms, held: Floats, size: Floats) -> Floats:
     """Records by atom and bin, as far from any guess as the histograms of all views and the sizes of atoms allow."""
     matrix = atoms.incidence
     views = [slice(begin, begin + many) for begin, many in zip(atoms.offsets.tolist(), atoms.sizes, strict=True)]
-    parts = [
-        (csr_array(matrix[own]), (matrix @ held)[own], labels) for own, labels in zip(views, atoms.labels, strict=True)
-    ]
+    histograms: Floats = matrix @ held
+    parts = [(matrix[own], histograms[own], labels) for own, labels in zip(views, atoms.labels, strict=True)]
     now: Floats = np.ones_like(held) * (size / held.shape[1])[:, None]
     for _ in range(ROUNDS):
         before = now
