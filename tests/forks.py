@@ -17,6 +17,7 @@ from tests.places import ROOT
 
 LOOP = """
 import os, sys, traceback
+import pandas  # which pyarrow would load in every child
 for line in sys.stdin:
     if not os.fork():
         os.write(1, f"{os.getpid()}\\n".encode())

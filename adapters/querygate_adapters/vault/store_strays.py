@@ -72,19 +72,21 @@ def strays(database: duckdb.DuckDBPyConnection, path: Path, catalog: Catalog) ->
 
 
 _OTHERS = (
-    *(f"duckdb_{kind}() WHERE NOT internal" for kind in ("views", "functions", "types", "schemas")),
+    *(f"duckdb_{kind}() WHERE NOT internal" for kind in ("functions", "types", "schemas")),
     *(f"duckdb_{kind}() WHERE true" for kind in ("sequences", "indexes", "constraints")),
     "duckdb_tables() WHERE (comment IS NOT NULL OR schema_name <> 'main')",
     "duckdb_columns() WHERE NOT internal AND (comment IS NOT NULL OR column_default IS NOT NULL)",
 )
-"""Anything but tables, and remarks and defaults in these. Views are first: to list the columns of one is to read it."""
+"""Anything but tables and views, and remarks and defaults in tables."""
 
 
 def _tables_alone(path: Path) -> dict[str, dict[str, str]] | None:
     """The tables of a file, with the kinds of their columns; None if it holds anything else."""
     name = f"file_{next(_NUMBERS)}"
     with attached(_lister(os.getpid()), {name: path}) as database:
-        if any(_any(database, f"SELECT 1 FROM {listed} AND database_name = '{name}'") for listed in _OTHERS):
+        others = " UNION ALL ".join(f"SELECT 1 FROM {listed} AND database_name = '{name}'" for listed in _OTHERS)
+        views = f"SELECT 1 FROM duckdb_views() WHERE NOT internal AND database_name = '{name}'"
+        if _any(database, views) or _any(database, others):  # views first: to list the columns of one is to read it
             return None
         rows = database.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns() "

@@ -27,7 +27,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 import querygate.cli.dataset
 
-def act(site, policy, source, at, size):
+def act(site, policy, source, at, size, report):
     if int(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -36,7 +36,7 @@ def act(site, policy, source, at, size):
         if event in ("os.rename", "os.mkdir", "os.chmod") and any(str(one).endswith(at) for one in args[:2]):
             os.kill(os.getpid(), signal.SIGINT)
     sys.addaudithook(hook)
-    words = ["publish", "--site", site, "--policy", policy, "--source", source, "--report", "json"]
+    words = ["publish", "--site", site, "--policy", policy, "--source", source, "--report", report]
     done = CliRunner().invoke(main, words, prog_name="querygate")
     print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
 """
@@ -53,8 +53,8 @@ def publish(children, clinic, tmp_path):
     """The exit code, standard output and standard error of a publication into the site."""
     policy, source = write_inputs(tmp_path)
 
-    def run(at, size=0):
-        children.start(clinic, policy, source, at, size)
+    def run(at, size=0, report="none"):
+        children.start(clinic, policy, source, at, size, report)
         ended, (line,) = children.end()
         assert ended == 0
         return json.loads(line)
@@ -86,7 +86,7 @@ def test_at_the_switch_the_version_is_served_and_on_record(publish, clinic, at):
 
 
 def test_while_the_report_is_made_the_version_is_served(run, publish, clinic):
-    code, said, beside = publish("reports/staged-v00002")
+    code, said, beside = publish("reports/staged-v00002", report="json")
     assert code == 0
     assert "Published clinic, version 2" in said
     assert "the version is published and served, but its report could not be made" in beside
@@ -137,10 +137,10 @@ import duckdb
 from querygate.core.interrupts import is_interrupt
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-database = duckdb.connect()
+database = duckdb.connect(config={"threads": 1})
 told = None
 while told is None:  # one that comes before the engine has begun is Python's own, and one after it, lost
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
         database.execute("SELECT SUM(random()) FROM range(300000000)")

@@ -22,10 +22,11 @@ from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.sources.files import ParquetFile
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.empty_site import empty_site
-from tests.engine import reading
+from tests.engine import engine, reading
 
 RESEARCHER = Principal("tester", "researcher")
 ALONE = VersionHandling(compare=False)
@@ -52,6 +53,14 @@ def write_parquet(path: Path, columns: Mapping[str, Any]) -> Path:
     return path
 
 
+class SharedParquet(ParquetFile):
+    """A file of the test's own, read by the engine of all tests instead of one that is locked for this file alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._connection = path.resolve(), engine().cursor()
+        self._columns = self._read_columns()
+
+
 def put(
     opened: OpenSite,
     policy: str | Policy,
@@ -64,12 +73,13 @@ def put(
     """Publish columns, or a file, under a policy or its text. Earlier versions are left alone unless `handling` says
     otherwise; None is as the policy says.
     """
-    path = columns
-    if not isinstance(path, Path):
-        path = write_parquet(opened.site.folder.parent / "source.parquet", columns)
+    if isinstance(columns, Path):
+        source = open_source(str(columns))
+    else:
+        source = SharedParquet(write_parquet(opened.site.folder.parent / "source.parquet", columns))
     return publish(
         policy if isinstance(policy, Policy) else parse_policy(policy),
-        open_source(str(path)),
+        source,
         shelf or shelf_of(opened),
         now=lambda: "2026-01-01T00:00:00Z",
         clock_s=time.perf_counter,
