@@ -9,7 +9,9 @@ from typing import Any
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
+from querygate.custody.jobs.extract_builder import SiteExtractBuilder
 from querygate.site.extracts import Extracts
+from querygate.site.open_gate import OpenSite
 
 WISH: dict[str, Any] = {
     "dataset": "clinic",
@@ -67,3 +69,8 @@ def release(extracts: Extracts, request_id: str) -> None:
     approve(extracts, request_id, CARL)
     extracts.act(CARL, request_id, "build")
     extracts.act(CARL, request_id, "release")
+
+
+def open_extracts(opened: OpenSite) -> Extracts:
+    """Extracts over HTTP with the builder that custodians have, in this very process."""
+    return Extracts(opened, lambda: SiteExtractBuilder(opened), via="http")

@@ -28,6 +28,7 @@ COMMANDS = {
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
     "serve": ("querygate.cli.serve:serve", "Serve the site over HTTP until stopped."),
+    "work": ("querygate.cli.work:work", "Do the work that needs the vault, until stopped."),
     "user": ("querygate.cli.user:user", "Add, change, list, close and remove user accounts."),
     "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),

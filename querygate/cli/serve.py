@@ -1,28 +1,31 @@
-"""The command that serves. It joins both planes, unless the store alone is to be served."""
+"""The command that serves. What needs raw rows is done by a worker, in a process of its own."""
 
 from __future__ import annotations
 
 import ipaddress
 import logging
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command, load
+from querygate.cli.command import Command
 from querygate.cli.output import tell_problem
-from querygate.cli.shared_options import open_here, site_option
+from querygate.cli.shared_options import site_option
+from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.evidence import check_anchored
-from querygate.site.layout import Site
-from querygate.site.open_gate import OpenSite
+from querygate.site.layout import Site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.open_jobs import with_jobs
 from querygate.site.upkeep import kept_up
 from querygate.web import serve as run_server
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
-"""Packages of the custodian's plane. A process that serves from the store alone has loaded nothing of them."""
+"""Packages of the custodian's plane. A process that serves has loaded nothing of them."""
 
 
 @click.command(cls=Command, example="querygate serve --host 127.0.0.1 --port 8080 --store-only")
@@ -30,32 +33,40 @@ CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault",
 @click.option(
     "--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port; 0 picks a free one.  [default: setting `port`]"
 )
-@click.option("--store-only", is_flag=True, help="Refuse to start if code that can open a vault is loaded.")
+@click.option("--no-worker", is_flag=True, help="Start no worker: `querygate work` runs elsewhere.")
+@click.option(
+    "--store-only", is_flag=True, help="Serve from the store alone: nothing that needs the raw rows is offered."
+)
 @site_option
-def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> None:
-    """Serve the site over HTTP until stopped."""
+def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool, site: Path) -> None:
+    """Serve the site over HTTP until stopped.
+
+    What needs the raw rows (noisy answers, extracts, audits) is put as a job for a worker, which is started as a
+    process of its own. The process that listens never opens the vault.
+    """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waited a moment is no news
-    opened = open_here(site)
+    opened, extracts, desk = open_gate(open_site(site)), None, None
     check_anchored(opened)
     settings = opened.site.settings
-    extracts = None
     if store_only:
         check_store_only(opened.site)
     else:
-        opened = load("querygate.custody.jobs.open_custody:with_vault")(opened)
-        extracts = load("querygate.custody.jobs.open_custody:open_extracts")(opened)
+        check_wall()
+        joined = with_jobs(opened)
+        opened, extracts, desk = joined.opened, joined.extracts, joined.desk
     check_served(opened)
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
-    with kept_up(opened):
+    with kept_up(opened), nullcontext() if store_only or no_worker else WorkerChild(site):
         run_server(
             opened,
             host,
             settings["port"] if port is None else port,
             settings["threads"],
             extracts,
+            desk,
             ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
         )
     click.echo("Stopped.")
@@ -74,21 +85,26 @@ def loaded_custody() -> list[str]:
     return sorted(name for name in sys.modules if any(f"{name}.".startswith(f"{package}.") for package in CUSTODY))
 
 
-def check_store_only(site: Site) -> None:
+def check_wall() -> None:
     """Nothing that can open a vault may be loaded; ConfigError QG804 otherwise."""
-    if site.settings["inline_audit"]:
-        raise ConfigError(
-            "QG805",
-            "The setting inline_audit lets the serving process read the vault, but --store-only forbids it.",
-            "Set inline_audit = false, or serve without --store-only.",
-        )
     loaded = loaded_custody()
     if loaded:
         raise ConfigError(
             "QG804",
             f"Code that can open a vault is loaded: {', '.join(loaded)}.",
-            "Run `querygate serve --store-only` as a separate process.",
+            "Run `querygate serve` as a separate process.",
         )
+
+
+def check_store_only(site: Site) -> None:
+    """May it be served without a worker? What the folder has beside the store is told."""
+    if site.settings["inline_audit"]:
+        raise ConfigError(
+            "QG805",
+            "The setting inline_audit needs a worker beside the vault, and --store-only excludes one.",
+            "Set inline_audit = false, or serve without --store-only.",
+        )
+    check_wall()
     click.echo("No code that can open a vault is loaded.")
     if site.vault.is_dir() and any(site.vault.iterdir()):
         click.echo(

@@ -197,6 +197,10 @@ class Log:
             return None
         return entry.user, body["answer"]
 
+    def has_ended(self, query_id: str) -> bool:
+        """Whether the outcome of a query is in the log; in the archives nobody looks."""
+        return self._of_query(query_id, OUTCOME) is not None
+
     def query(self, query_id: str) -> QueryLine | None:
         """One line of the query log; None where there is none, or none outside the archives."""
         entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)

@@ -72,13 +72,23 @@ class SqliteRequests:
         """Replace a request by what `after` makes of it as it stands; together with the event and the entry in the
         log, or, where `after` raises, not at all. Of two at once, the second sees what the first has done."""
         with self._database.writing() as connection:
-            row = connection.execute(_FIND, (request_id,)).fetchone()
-            before = None if row is None else _request(row)
-            if before is not None and has_expired(before, self._now()):
-                before = expired(before)
-            request = replace(after(before), changed=self._now())
-            connection.execute(_UPDATE, (*_values(request), request_id))
-            self._record(connection, request, act, None if before is None else before.state)
+            return self.change_in(connection, request_id, act, after)
+
+    def change_in(
+        self,
+        connection: sqlite3.Connection,
+        request_id: str,
+        act: Act,
+        after: Callable[[ExtractRequest | None], ExtractRequest],
+    ) -> ExtractRequest:
+        """The same within a transaction of the caller."""
+        row = connection.execute(_FIND, (request_id,)).fetchone()
+        before = None if row is None else _request(row)
+        if before is not None and has_expired(before, self._now()):
+            before = expired(before)
+        request = replace(after(before), changed=self._now())
+        connection.execute(_UPDATE, (*_values(request), request_id))
+        self._record(connection, request, act, None if before is None else before.state)
         return request
 
     def expire_due(self) -> list[ExtractRequest]:

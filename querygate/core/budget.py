@@ -104,9 +104,15 @@ class Sequential:
 
 
 class PriorAnswer(NamedTuple):
-    """This was answered before. The answer (JSON text) is given again, and nothing was spent."""
+    """This was answered before. The answer (JSON text) is given again, and nothing was spent; `paid` says that this
+    very query has paid for it, and is being tried again."""
 
     answer: str
+    paid: bool = False
+
+
+class PaidInVain(Exception):
+    """This query has paid, and nobody knows what became of its draw: it is not tried again, and stays paid."""
 
 
 class Reservation(NamedTuple):
@@ -130,7 +136,8 @@ class Budgets(Protocol):
     """The ledger. Safe to share between threads; any number of processes may keep one together."""
 
     def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
-        """Pay for the answer to `key` within all of these limits, or not at all: BudgetExhausted QG401."""
+        """Pay for the answer to `key` within all of these limits, or not at all: BudgetExhausted QG401. A query pays
+        once: tried again, it gets the answer that stands, or PaidInVain where there is none."""
         ...
 
     def record(self, query_id: str, answer: str) -> str:

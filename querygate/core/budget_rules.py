@@ -12,6 +12,9 @@ pays again. One might let them use what was paid, as nothing had left. But then 
 on the data: a time-out) would let somebody draw until it goes well, and a draw that is kept only if it is of a certain
 kind tells more than it has cost. If every draw was paid, composition covers whatever became of it.
 
+**No query pays twice.** One that is tried again, because the worker that had it is gone, finds what it has paid: with
+an answer it gets that answer, and without one it fails, for the same reason.
+
 **One answer per key.** The first that is recorded stands for ever. Of two processes that draw for one key at the same
 time the slower one's draw is thrown away, and its spend stays, as which of them is slower may depend on what was drawn.
 To make that rare whoever finds a fresh reservation of the same key waits for its answer, and gets it for nothing. How
@@ -33,6 +36,7 @@ from querygate.core.budget import (
     MOST,
     BudgetAccounting,
     Cost,
+    PaidInVain,
     PriorAnswer,
     Reservation,
     Scope,
@@ -143,6 +147,9 @@ class Ledger(ABC):
     def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
         """Pay for the answer to `key` within all of these limits, or not at all."""
         dataset = _check(scopes)
+        with self._reading() as page:
+            if page.reserved(query_id) == (key, dataset):
+                return _paid_before(page.answer(key))
         # Whoever waited for one that died may find that another one took its place, so there is time for two.
         for turn in range(math.ceil(2 * self._patience_s / POLL_S), -1, -1):
             with self._reading() as page:
@@ -250,6 +257,12 @@ def _check(scopes: Sequence[Scope]) -> str:
     if len(datasets) != 1 or len({(scope.kind, scope.name) for scope in scopes}) != len(scopes):
         raise ValueError("a reservation needs one or more limits, each given once and all for one dataset")
     return datasets.pop()
+
+
+def _paid_before(standing: str | None) -> PriorAnswer:
+    if standing is None:
+        raise PaidInVain
+    return PriorAnswer(standing, paid=True)
 
 
 def _exhausted(scope: Scope, left: float, cost: Cost) -> BudgetExhausted:

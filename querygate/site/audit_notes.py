@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from querygate.control import Log
 from querygate.control.alerts import Alerts
 from querygate.core.audit_body import (
     AuditCase,
@@ -48,15 +51,26 @@ class NotedFindings:
 
 def note_run(opened: OpenSite, dataset: str, report: AuditReport, *, user: str, revealed: bool) -> None:
     """Put an audit on record, and its findings where they differ from those of the audit before. `report` is masked."""
+    with opened.log.database.writing() as connection:
+        note_run_in(connection, opened.log, dataset, noted_run(report, revealed=revealed), user=user)
+
+
+def noted_run(report: AuditReport, *, revealed: bool = False) -> dict[str, JsonValue]:
+    """What of an audit is put on record: the findings without values, and how many there are."""
     if report.revealed:
         raise ValueError("values are not recorded")
     kept = to_json(_noted(report))
     mark = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-    last = opened.log.last(FOUND, dataset)
-    if last is None or last["body"]["sha256"] != mark:
-        opened.log.note(FOUND, user=user, dataset=dataset, body={**kept, "sha256": mark})
-    counts = {"findings": len(report.findings), "cases": len(report.cases), "revealed": revealed, "sha256": mark}
-    opened.log.note(RUN, user=user, dataset=dataset, body=counts)
+    counts: dict[str, JsonValue] = {"findings": len(report.findings), "cases": len(report.cases), "revealed": revealed}
+    return {"found": {**kept, "sha256": mark}, "run": {**counts, "sha256": mark}}
+
+
+def note_run_in(connection: sqlite3.Connection, log: Log, dataset: str, noted: Mapping[str, Any], *, user: str) -> None:
+    """The same within a transaction of the caller."""
+    last = log.last(FOUND, dataset)
+    if last is None or last["body"]["sha256"] != noted["found"]["sha256"]:
+        log.append(connection, FOUND, None, user, dataset, noted["found"])
+    log.append(connection, RUN, None, user, dataset, noted["run"])
 
 
 def find_last(opened: OpenSite, dataset: str) -> dict[str, JsonValue]:

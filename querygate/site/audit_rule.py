@@ -16,5 +16,5 @@ def check_differencing(on_differencing: str, settings: Settings) -> None:
         "the published store alone. Ranges never reveal anything below a class, however they are combined. The "
         "decision would need raw quasi-identifiers, and refusals would reveal more than the answers do.",
         'Set on_differencing = "alert" and run `querygate audit watch` as the custodian. Or accept what refusals '
-        "reveal, and let the serving process read quasi-identifiers in the vault: set inline_audit = true.",
+        "reveal, and let the worker decide from quasi-identifiers in the vault: set inline_audit = true.",
     )

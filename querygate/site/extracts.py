@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import cached_property
@@ -26,6 +28,7 @@ from querygate.core.extracts.approval import (
     STATES,
     Act,
     Action,
+    BuiltExtract,
     ExtractBuilder,
     ExtractRequest,
     advance,
@@ -166,12 +169,11 @@ class Extracts:
         """The report of an extract: to reviewers once it is built, to the requester once it is released."""
         self._expire()
         request = self._see(by, request_id)
-        is_review = request.state == "built" and "reviewer" in roles_of(by, request)
-        if is_review:
-            self._check_vault()
+        if request.state == "built" and "reviewer" in roles_of(by, request):
+            page = self._read_built(by, request)
         else:
             check_act(request, "fetch", by)
-        page = self._files.read(request.id, request.manifest, REPORT, released=not is_review)
+            page = self._files.read(request.id, request.manifest, REPORT, released=True)
         if page is None:
             raise NotPermitted("QG307", "This extract has no report.", "Use its summary.")
         self._log.note("export.report", user=by.name, dataset=request.spec.dataset, body={"id": request.id})
@@ -220,46 +222,57 @@ class Extracts:
         """Files first, under a name that nobody reads; then the name, then the state. Whenever a process ends, the
         request is where it was before, or is built."""
         self._check_leaving(by, request_id, "build")
-        builder = self._builder
+        self._check_vault()
         with self._files.locked(request_id):
             request = self._check_leaving(by, request_id, "build")  # another process may have been faster
             on_record = request.manifest
             try:
-                summary, manifest = self._make(builder, request, by)
-
-                def after(request: ExtractRequest) -> ExtractRequest:
-                    return replace(advance(request, "build", by), summary=summary, manifest=manifest, failure=None)
-
-                built = self._change(by, request_id, "build", after, details={"manifest": manifest})
-                on_record = manifest
+                try:
+                    built = self.make(request)
+                except Exception as error:
+                    problem = make_problem(error)
+                    self.take_failure(by, request_id, problem)
+                    raise problem from None
+                moved = self.take_build(by, request_id, built)
+                on_record = built.manifest
             finally:
                 self._files.sweep(request_id, keep=on_record)
-        return built
+        return moved
 
-    def _make(self, builder: ExtractBuilder, request: ExtractRequest, by: Principal) -> tuple[dict[str, Any], str]:
-        """The summary of an extract that lies in the vault, and the hash of its manifest. A failure is on record."""
-        try:
-            folder = self._files.stage(request.id, keep=request.manifest)
-            catalog = self._catalog(request.spec.dataset)
-            found = builder.build(request.spec, folder, request_id=request.id, requester=request.requester)
-            summary = {"version": catalog.version, "policy_hash": catalog.policy_hash, **found}
-            summary = json.loads(json.dumps(summary, allow_nan=False))
-            facts = {
-                "request": request.id,
-                "dataset": request.spec.dataset,
-                "version": summary["version"],
-                "policy_hash": summary["policy_hash"],
-                "method": summary["method"],
-                "made": stamp_now(self._log.clock),
-                "wish": request.spec.to_dict(),
-            }
-            return summary, self._files.keep(request.id, facts)
-        except Exception as error:
-            problem = make_problem(error)
-            self._record_failure(by, request.id, problem)
-            raise problem from None
+    def make(self, request: ExtractRequest) -> BuiltExtract:
+        """The extract, in the vault. Nothing is on record of it yet."""
+        builder = self._builder
+        folder = self._files.stage(request.id, keep=request.manifest)
+        catalog = self._catalog(request.spec.dataset)
+        found = builder.build(request.spec, folder, request_id=request.id, requester=request.requester)
+        summary = {"version": catalog.version, "policy_hash": catalog.policy_hash, **found}
+        summary = json.loads(json.dumps(summary, allow_nan=False))
+        facts = {
+            "request": request.id,
+            "dataset": request.spec.dataset,
+            "version": summary["version"],
+            "policy_hash": summary["policy_hash"],
+            "method": summary["method"],
+            "made": stamp_now(self._log.clock),
+            "wish": request.spec.to_dict(),
+        }
+        return BuiltExtract(summary, self._files.keep(request.id, facts))
 
-    def _record_failure(self, by: Principal, request_id: str, error: QueryGateError) -> None:
+    def take_build(
+        self, by: Principal, request_id: str, built: BuiltExtract, connection: sqlite3.Connection | None = None
+    ) -> ExtractRequest:
+        """Put on record what was built; within a transaction of the caller, where there is one."""
+
+        def after(request: ExtractRequest) -> ExtractRequest:
+            moved = advance(request, "build", by)
+            return replace(moved, summary=built.summary, manifest=built.manifest, failure=None)
+
+        details = {"manifest": built.manifest}
+        return self._change(by, request_id, "build", after, details=details, connection=connection)
+
+    def take_failure(
+        self, by: Principal, request_id: str, error: QueryGateError, connection: sqlite3.Connection | None = None
+    ) -> None:
         """A build came to nothing; the request stays as it was, and says why."""
 
         def after(request: ExtractRequest) -> ExtractRequest:
@@ -267,40 +280,65 @@ class Extracts:
             return replace(request, failure=f"{error.code}: {error.detail}")
 
         incident = {"incident": error.incident} if isinstance(error, Fault) else {}
-        self._change(by, request_id, "build", after, details={"failed": error.code, **incident})
+        details = {"failed": error.code, **incident}
+        self._change(by, request_id, "build", after, details=details, connection=connection)
 
     def _release(self, by: Principal, request_id: str) -> ExtractRequest:
         """Put what was built, and nothing else, where it is fetched from, for so many days."""
         self._check(by, request_id, "release")
         self._check_vault()
         with self._files.locked(request_id):
-            request = self._check_leaving(by, request_id, "release")
-            manifest = self._files.release(request_id, request.manifest)
-            expires = stamp_now(self._log.clock, timedelta(days=self._days))
-
-            def after(request: ExtractRequest) -> ExtractRequest:
-                moved = replace(advance(request, "release", by), expires=expires)
-                if request.manifest != manifest:
-                    raise ExtractRefused(
-                        "QG601", "The extract was rebuilt in the meantime.", "Look at the new one, then release it."
-                    )
-                return moved
-
+            manifest = self.pack(self._check_leaving(by, request_id, "release"))
             try:
-                details = {"manifest": manifest, "expires": expires}
-                return self._change(by, request_id, "release", after, details=details)
+                return self.take_release(by, request_id, manifest)
             except BaseException:
                 self._files.withdraw(request_id)
                 raise
 
+    def pack(self, request: ExtractRequest) -> str:
+        """Put what was built where it is fetched from; the SHA-256 of its manifest. Nobody may fetch it yet."""
+        return self._files.release(request.id, request.manifest)
+
+    def take_release(
+        self, by: Principal, request_id: str, manifest: str, connection: sqlite3.Connection | None = None
+    ) -> ExtractRequest:
+        """Put on record that it may be fetched; within a transaction of the caller, where there is one."""
+        expires = stamp_now(self._log.clock, timedelta(days=self._days))
+
+        def after(request: ExtractRequest) -> ExtractRequest:
+            moved = replace(advance(request, "release", by), expires=expires)
+            if request.manifest != manifest:
+                raise ExtractRefused(
+                    "QG601", "The extract was rebuilt in the meantime.", "Look at the new one, then release it."
+                )
+            return moved
+
+        details = {"manifest": manifest, "expires": expires}
+        return self._change(by, request_id, "release", after, details=details, connection=connection)
+
+    def locked(self, request_id: str) -> AbstractContextManager[None]:
+        """Nobody else builds or releases this extract meanwhile."""
+        return self._files.locked(request_id)
+
+    def read_built(self, request: ExtractRequest) -> bytes | None:
+        """The report of what was built, from the vault."""
+        self._check_vault()
+        return self._files.read(request.id, request.manifest, REPORT, released=False)
+
+    def _read_built(self, by: Principal, request: ExtractRequest) -> bytes | None:
+        return self.read_built(request)
+
     def _preview(self, by: Principal, request: ExtractRequest) -> dict[str, Any]:
-        if "reviewer" not in roles_of(by, request):
-            raise ExtractRefused("QG602", "Only reviewers of the request can see a preview.", "Ask a custodian.")
+        self._check_reviewer(by, request)
         builder = self._builder
         try:
             return dict(builder.preview(request.spec, requester=request.requester))
         except ExtractRefused as refused:
             return {"refused": {"code": refused.code, "detail": refused.detail, "remedy": refused.remedy}}
+
+    def _check_reviewer(self, by: Principal, request: ExtractRequest) -> None:
+        if "reviewer" not in roles_of(by, request):
+            raise ExtractRefused("QG602", "Only reviewers of the request can see a preview.", "Ask a custodian.")
 
     def _check_vault(self) -> Callable[[], ExtractBuilder]:
         if self._open_builder is None:
@@ -342,10 +380,12 @@ class Extracts:
         *,
         comment: str = "",
         details: Mapping[str, Any] | None = None,
+        connection: sqlite3.Connection | None = None,
     ) -> ExtractRequest:
-        return self._requests.change(
-            request_id, Act(action, by, comment, details or {}), lambda request: after(check_seen(by, request))
-        )
+        act, seen = Act(action, by, comment, details or {}), lambda request: after(check_seen(by, request))
+        if connection is not None:
+            return self._requests.change_in(connection, request_id, act, seen)
+        return self._requests.change(request_id, act, seen)
 
     def _expire(self) -> None:
         for request in self._requests.expire_due():

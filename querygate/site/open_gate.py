@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from pathlib import Path
 
 from querygate.control import Accounts, Database, Log, new_query_id
 from querygate.core.errors import ConfigError
@@ -42,6 +43,14 @@ def open_gate(site: Site) -> OpenSite:
     store = open_store(site, log)
     gate = Gate(store, log, shared_native(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+def with_records(opened: OpenSite, control: Path) -> OpenSite:
+    """The site with the log and the people of another control database: of the gate that its data is asked through."""
+    if control == opened.log.database.path:
+        return opened
+    database = Database(control)
+    return replace(opened, log=Log(database, now), accounts=Accounts(database, now, secrets.token_bytes))
 
 
 def noted_file(log: Log, dataset: str, version: int) -> FileDigest | None:

@@ -8,12 +8,15 @@ from flask import Flask, Response, request
 
 from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
+from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
+from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
+from querygate.web.job_routes import JobViews, underway
 from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
@@ -36,8 +39,9 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
-    """The HTTP door of an open site. It gives what the site's gate gives, and without extracts it builds nothing.
+def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk | None = None) -> Flask:
+    """The HTTP door of an open site. It gives what the site's gate gives; without extracts it builds nothing, and
+    without a desk there are no jobs.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -53,7 +57,7 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened), exports, Risks(opened), Pages())
+    views = (Api(opened, desk), exports, Risks(opened), JobViews(opened, desk), Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
@@ -65,6 +69,7 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
         )
     problems.install(app)
     install_console(app, opened)
+    app.register_error_handler(JobUnderway, underway)
     app.after_request(harden)
     return app
 

@@ -10,6 +10,8 @@ from querygate.web.routes import JSON, ROUTES, Parameter, Route
 from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref
 
+LATER = "It takes longer: a job was put, and the links say where to look for its result."
+
 
 def make_openapi() -> Schema:
     """The description of the whole interface."""
@@ -45,7 +47,10 @@ def _operation(route: Route) -> Schema:
         required = bool(SCHEMAS[route.body]["required"])  # a body of which nothing is required may be left out
         operation["requestBody"] = {"required": required, "content": {JSON: {"schema": ref(route.body)}}}
     given = {media: {"schema": ref(route.gives)} if media == JSON and route.gives else {} for media in route.media}
-    operation["responses"] = {"200": {"description": route.summary, "content": given}, **_refusals(route)}
+    later: Schema = (
+        {"202": {"description": LATER, "content": {JSON: {"schema": ref("JobLinks")}}}} if route.later else {}
+    )
+    operation["responses"] = {"200": {"description": route.summary, "content": given}, **later, **_refusals(route)}
     return operation
 
 

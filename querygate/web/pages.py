@@ -29,6 +29,7 @@ SECTIONS = {
         "read_export_risk_report",
     ),
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
+    "Jobs": ("read_job", "follow_job", "cancel_job"),
     "For operators": ("healthz", "readyz"),
     "Pages": ("audits", "reference", "refusals", "openapi"),
 }

@@ -20,6 +20,7 @@ from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
+from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
@@ -32,8 +33,8 @@ MOST_PRICED = 100
 class Api:
     """One method per route of the API, called as the route's name. Those that need a key get its principal."""
 
-    def __init__(self, opened: OpenSite) -> None:
-        self._opened = opened
+    def __init__(self, opened: OpenSite, desk: JobDesk | None = None) -> None:
+        self._opened, self._desk = opened, desk
         self._gate = opened.gate
 
     # -- asking ------------------------------------------------------------------------------------------
@@ -118,7 +119,10 @@ class Api:
         check_fields(body, "", ("dataset",))
         dataset = read_text(body, "dataset")
         self._gate.store.current(dataset)
-        raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
+        if self._desk is None:
+            raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
+        self._desk.ask("audit.run", dataset=dataset, user=principal.name, body={}, shared_s=0)
+        return give(find_last(self._opened, dataset))
 
     # -- for whoever runs the site -----------------------------------------------------------------------
 

@@ -228,6 +228,24 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Ask the custodian whether it will come back, or use another dataset.",
         '{"dataset": "patients", "sql": "SELECT COUNT(*) FROM patients"}, after `querygate withdraw patients`',
     ),
+    "QG314": Explanation(
+        "Noisy answers, their prices and the inline audit need the raw rows. The gate has none: it puts a job, and a "
+        "worker of the custodian, which has them, takes it up. None has done so in time, or it has another version.",
+        "Try again in a moment. If it stays so, ask the custodian whether `querygate work` is running.",
+        "POST /api/v1/query/check for a noisy answer, while no worker is running",
+    ),
+    "QG315": Explanation(
+        "Whoever asked has cancelled the job before it was done. If it was a noisy answer that a worker had begun, its "
+        "budget stays spent.",
+        "Ask again.",
+        "DELETE /api/v1/jobs/j_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    ),
+    "QG316": Explanation(
+        "There is no job with this id, it ended so long ago that it was forgotten, or somebody else asked for it. The "
+        "refusal is the same in each case.",
+        "Send the request again.",
+        "GET /api/v1/jobs/j_00000000000000000000000000",
+    ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "
         "people than the dataset allows, or that could not be ruled out. The decision is made before anything is "

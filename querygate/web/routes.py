@@ -19,7 +19,7 @@ HTML = "text/html"
 JSON = "application/json"
 
 DATASET_CODES = ("QG303", "QG312", "QG804")
-NOISE_CODES = ("QG310", "QG311")
+NOISE_CODES = ("QG310", "QG311", "QG314")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
 
 
@@ -35,10 +35,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `name` is the view's; `body` and `gives` name schemas; `codes` are the refusals of its own."""
+    """One route. `name` is the view's; `body` and `gives` name schemas; `codes` are the refusals of its own. What is
+    `later` may answer 202 with a job in place of what it gives."""
 
     name: str
-    method: Literal["GET", "POST", "PUT"]
+    method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     summary: str
     who: Who
@@ -47,11 +48,13 @@ class Route:
     body: str = ""
     parameters: tuple[Parameter, ...] = ()
     codes: tuple[str, ...] = ()
+    later: bool = False
 
     @property
     def all_codes(self) -> tuple[str, ...]:
         """The refusals of the route, and those that follow from who may come and what is sent."""
         codes = set(self.codes) | {"QG900"}
+        codes |= {"QG315"} if self.later else set()
         codes |= {"QG301"} if self.who != "anyone" else set()
         codes |= {"QG302"} if self.who == "custodian" else set()
         codes |= {"QG306"} if self.who != "anyone" else set()
@@ -76,6 +79,7 @@ class Route:
 
 DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"})
 REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "string"})
+JOB = Parameter("job_id", "path", "The `job` of a 202 response.", {"type": "string"})
 TRUTH = {"enum": ["true", "false"], "default": "false"}
 
 ROUTES: tuple[Route, ...] = (
@@ -88,6 +92,7 @@ ROUTES: tuple[Route, ...] = (
         gives="Answer",
         body="Question",
         codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG401", "QG501"),
+        later=True,
     ),
     Route(
         "check",
@@ -213,10 +218,13 @@ ROUTES: tuple[Route, ...] = (
         "run_audit",
         "POST",
         f"{API}/audit/run",
-        "Always refused, with what to do instead: an audit needs raw records, and this process has none.",
+        "Have the queries to a dataset audited. The findings can be read once the job is done. A gate without a worker "
+        "refuses it.",
         "custodian",
+        gives="Findings",
         body="AuditRun",
         codes=(*DATASET_CODES, "QG309"),
+        later=True,
     ),
     Route(
         "list_exports",
@@ -253,6 +261,7 @@ ROUTES: tuple[Route, ...] = (
             Parameter("preview", "query", "true: include the figures for reviewers, which take time.", TRUTH),
         ),
         codes=("QG310", "QG312", "QG602", "QG603", "QG605"),
+        later=True,
     ),
     Route(
         "edit_export",
@@ -269,12 +278,14 @@ ROUTES: tuple[Route, ...] = (
         "act_on_export",
         "POST",
         f"{API}/exports/{{request_id}}/{{action}}",
-        "Act on a request. Build and release need the vault, and are refused without it.",
+        "Act on a request. A build is a job. Build and release need a worker beside the vault, and are refused without "
+        "one.",
         "key",
         gives="Export",
         body="Comment",
         parameters=(REQUEST, Parameter("action", "path", "The action.", {"enum": list(ACTS)})),
         codes=("QG310", "QG312", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607", "QG608"),
+        later=True,
     ),
     Route(
         "fetch_export",
@@ -295,6 +306,7 @@ ROUTES: tuple[Route, ...] = (
         media=(HTML,),
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG601", "QG602", "QG603", "QG606", "QG607"),
+        later=True,
     ),
     Route(
         "read_export_risk",
@@ -306,6 +318,7 @@ ROUTES: tuple[Route, ...] = (
         gives="RiskReport",
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
+        later=True,
     ),
     Route(
         "read_export_risk_report",
@@ -316,6 +329,38 @@ ROUTES: tuple[Route, ...] = (
         media=(HTML,),
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
+        later=True,
+    ),
+    Route(
+        "read_job",
+        "GET",
+        f"{API}/jobs/{{job_id}}",
+        "Get how a job stands, and its result once it is done. Only the person who asked can see it.",
+        "key",
+        gives="Job",
+        parameters=(JOB,),
+        codes=("QG316",),
+    ),
+    Route(
+        "follow_job",
+        "GET",
+        f"{API}/jobs/{{job_id}}/events",
+        "Follow a job as server-sent events: `job` with the same body, whenever it has changed. Ends with the job, or "
+        "after 25 seconds.",
+        "key",
+        media=("text/event-stream",),
+        parameters=(JOB,),
+        codes=("QG316",),
+    ),
+    Route(
+        "cancel_job",
+        "DELETE",
+        f"{API}/jobs/{{job_id}}",
+        "Cancel a job: at once if nobody works on it yet, otherwise at its next step. What was spent stays spent.",
+        "key",
+        gives="Job",
+        parameters=(JOB,),
+        codes=("QG316",),
     ),
     Route("healthz", "GET", "/healthz", "The process is running.", "anyone", gives="Status"),
     Route(

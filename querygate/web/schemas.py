@@ -5,6 +5,7 @@ from __future__ import annotations
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
 from querygate.web.explanation_schemas import EXPLANATION_SCHEMAS
 from querygate.web.extract_schemas import EXPORT_SCHEMAS
+from querygate.web.job_schemas import JOB_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
@@ -381,6 +382,7 @@ SCHEMAS: dict[str, Schema] = {
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,
     **RISK_SCHEMAS,
+    **JOB_SCHEMAS,
     "Status": record("The process is running.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
         "The process is ready to answer.",

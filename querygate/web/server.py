@@ -19,6 +19,7 @@ from waitress.task import ErrorTask
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
 from querygate.site.extracts import Extracts
+from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
 from querygate.web.problems import MEDIA, malformed, too_large
@@ -58,10 +59,11 @@ def serve(
     port: int,
     threads: int,
     extracts: Extracts | None = None,
+    desk: JobDesk | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(create_app(opened, extracts), opened, host, port, threads)
+    server = _listen(create_app(opened, extracts, desk), opened, host, port, threads)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
         with _stopping_on_signals():

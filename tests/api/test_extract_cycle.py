@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.control import Log
-from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.jobs.publish_version import publish_to, write_kept_policy
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.api.small_site import PEOPLE, make_reviewed_site
+from tests.extract_site import open_extracts
 from tests.unit.custody.extract.study import COX, POLICY, records
 from tests.unit.custody.extract.test_codes import POLICY as CODES
 from tests.unit.custody.extract.test_codes import patients

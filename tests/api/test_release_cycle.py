@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.policy import load_policy
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.extract_site import open_extracts
 from tests.unit.custody.search.county import write
 
 WISH = {"dataset": "adult", "purpose": "Do incomes of the old differ?", "kind": "release", "formats": ["csv"]}

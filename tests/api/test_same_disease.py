@@ -17,13 +17,13 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import load_policy
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.extract_site import open_extracts
 from tests.places import DATA
 from tests.policies import ILLNESS, SEX, make_policy, quasi
 

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.core.errors import QueryGateError
-from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.api.small_site import PEOPLE, make_reviewed_site
+from tests.extract_site import open_extracts
 from tests.unit.custody.extract.texts_study import POLICY, people
 
 STEPS = "ann submit, carl take, carl approve, dora approve, carl build, dora release"

@@ -18,13 +18,12 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.types import Ints
-from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.site.extracts import Extracts
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.attack.view_attacks import certain_records
-from tests.extract_site import ANN, CARL, DORA
+from tests.extract_site import ANN, CARL, DORA, open_extracts
 from tests.policies import make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
 from tests.unit.custody.publish.view_stores import ViewStore

@@ -270,6 +270,13 @@ def _remedy(actions: tuple[Action, ...]) -> str:
 # -- the port -------------------------------------------------------------------------------------------------------
 
 
+class BuiltExtract(NamedTuple):
+    """An extract that lies in the vault: what those who decide are told of it, and the SHA-256 of its manifest."""
+
+    summary: Mapping[str, Any]
+    manifest: str
+
+
 class ExtractBuilder(Protocol):
     """Makes extracts, where the raw rows are."""
 

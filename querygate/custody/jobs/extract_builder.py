@@ -63,10 +63,12 @@ KEY_FILE = "extract.key"
 
 
 class SiteExtractBuilder:
-    """Makes the extracts of a site's datasets: what stands behind `core.extracts.approval.ExtractBuilder`."""
+    """Makes the extracts of a site's datasets: what stands behind `core.extracts.approval.ExtractBuilder`. What the
+    requester has learnt is in the log of `asked`, where it is not the site's own.
+    """
 
-    def __init__(self, opened: OpenSite, progress: Progress = no_progress) -> None:
-        self._opened, self._progress = opened, progress
+    def __init__(self, opened: OpenSite, progress: Progress = no_progress, *, asked: OpenSite | None = None) -> None:
+        self._opened, self._progress, self._asked = opened, progress, asked or opened
 
     def preview(self, spec: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         name = hashlib.sha256(json.dumps(spec.to_dict(), sort_keys=True).encode()).hexdigest()
@@ -90,7 +92,7 @@ class SiteExtractBuilder:
         return {
             **extract.body,
             "assessment": None if assessed is None else to_json(assessed),
-            "learnt": asdict(read_history(self._opened, spec.dataset, requester)),
+            "learnt": asdict(read_history(self._asked, spec.dataset, requester)),
         }
 
     @contextmanager

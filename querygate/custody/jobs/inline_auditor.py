@@ -1,6 +1,6 @@
 """The inline auditor: says before an answer whether it could single people out. By the setting `inline_audit` alone.
 
-The custodian lets the serving process read quasi-identifiers in the vault. Whoever knows these could work out each
+It reads quasi-identifiers in the vault, in the custodian's worker or command. Whoever knows these could work out each
 decision; whoever does not learns from a refusal that a set is small. State is the log: what was answered, by whichever
 process, is read from there before each decision. What is being answered at the moment is remembered until it is
 settled.

@@ -1,14 +1,12 @@
 """What is told of requests for extracts: that there is something to decide or to fetch, and never what.
 
-It waits in an outbox of its own and goes out as alerts do. A gate without a vault sends nothing; what it has put there
-is sent by the next command of the custodian.
+It waits in an outbox of its own and goes out as alerts do. A gate sends nothing; what it has put there is sent by the
+worker, or by the next command of the custodian.
 """
 
 from __future__ import annotations
 
-import logging
 import shlex
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,8 +17,6 @@ from querygate.custody.jobs.outbox import Send, deliver, mail_by, post_to
 from querygate.site.extracts import CHANNELS
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import Settings
-
-logger = logging.getLogger("querygate")
 
 
 def send_waiting(site: OpenSite) -> list[tuple[str, int, str]]:
@@ -48,36 +44,6 @@ def write(notice: Mapping[str, Any]) -> str:
         f"Subject: QueryGate: request {request} is {state}\n\nThe extract request {request} for "
         f"{notice['dataset']} is {state}. See `querygate export show {request}`.\n"
     )
-
-
-class InBackground:
-    """Sends what waits without keeping anybody waiting: one thread at a time, and another turn if called meanwhile."""
-
-    def __init__(self, site: OpenSite) -> None:
-        self._site = site
-        self._lock = threading.Lock()
-        self._wanted = self._runs = False
-
-    def __call__(self) -> None:
-        with self._lock:
-            self._wanted = True
-            if self._runs:
-                return
-            self._runs = True
-        threading.Thread(target=self._send, name="querygate-notices", daemon=True).start()
-
-    def _send(self) -> None:
-        while True:
-            with self._lock:
-                if not self._wanted:
-                    self._runs = False
-                    return
-                self._wanted = False
-            try:
-                for channel, waiting, why in send_waiting(self._site):
-                    logger.warning("%s: %s. Still to be sent: %s.", channel, why, waiting)
-            except Exception as error:
-                logger.warning("notices cannot be sent (%s)", type(error).__name__)
 
 
 def _words(command: str) -> list[str]:

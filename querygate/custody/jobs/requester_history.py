@@ -19,7 +19,7 @@ from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.jobs.log_audit import audit_site
 from querygate.custody.jobs.log_coalitions import ORGANISATION, PROJECT, views_of
 from querygate.site.layout import open_site
-from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.open_gate import OpenSite, open_gate, with_records
 
 TOO_LARGE = "not audited: too large"
 NOT_AUDITED = "not audited"
@@ -76,7 +76,7 @@ def count_findings(opened: OpenSite, dataset: str, people: Collection[str]) -> A
 def _audit_apart(opened: OpenSite, dataset: str, people: list[str]) -> tuple[str, AuditCount | None]:
     """In a process of its own, which is gone afterwards whatever it was doing."""
     seconds = opened.site.settings["review_audit_s"]
-    task = json.dumps([str(opened.site.folder.resolve()), dataset, people])
+    task = json.dumps([str(opened.site.folder.resolve()), str(opened.log.database.path.resolve()), dataset, people])
     command = [sys.executable, "-m", __name__]
     try:
         done = subprocess.run(command, input=task, capture_output=True, text=True, timeout=seconds, check=False)  # noqa: S603
@@ -93,13 +93,13 @@ _OUT_OF_LIMITS = (_OUT_OF_MEMORY, -9, -24)  # killed, or the processor time of a
 
 def main() -> int:
     """The process apart: a task on standard input, the counts on standard output."""
-    folder, dataset, people = json.load(sys.stdin)
+    folder, records, dataset, people = json.load(sys.stdin)
     site = open_site(Path(folder))
     memory, seconds = site.settings["review_audit_mb"] << 20, site.settings["review_audit_s"] + 1
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))  # should nobody wait for it any longer
     try:
-        counted = count_findings(open_gate(site), dataset, people)
+        counted = count_findings(with_records(open_gate(site), Path(records)), dataset, people)
     except MemoryError:
         return _OUT_OF_MEMORY
     print(json.dumps(asdict(counted)))

@@ -190,7 +190,7 @@ def reserve(state: NoisyState, way: Way) -> NoisyState:
     scopes = way.noise.scopes(state.request.principal, state.catalog)
     held = way.noise.budgets.reserve(state.query_id, _key(state), scopes, state.cost)
     if isinstance(held, PriorAnswer):
-        return replace(state, told=json.loads(held.answer))
+        return replace(state, told=json.loads(held.answer), spent=state.epsilon if held.paid else 0.0)
     return replace(state, spent=state.epsilon)
 
 

@@ -17,7 +17,16 @@ import psycopg
 import pytest
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
+from querygate.core.budget import (
+    EPSILON_PLACES,
+    Cost,
+    PaidInVain,
+    PriorAnswer,
+    Reservation,
+    Scope,
+    Sequential,
+    SpentTotal,
+)
 from querygate.core.budget_rules import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
 from querygate_adapters.store import postgres_budgets
@@ -177,6 +186,15 @@ def test_a_query_pays_once(kept: Kept, ledger: Ledger) -> None:
     spend(ledger, "a", ANN)
     with pytest.raises(kept.refusal):
         ledger.reserve("q_a", "another key", [ANN], TENTH)
+    assert releases(ledger) == {"ann": 1}
+
+
+def test_a_query_that_is_tried_again_pays_nothing_and_gets_what_it_paid_for(kept: Kept, ledger: Ledger) -> None:
+    spend(ledger, "a", ANN)
+    with pytest.raises(PaidInVain):
+        kept.open().reserve("q_a", "key a", [ANN], TENTH)
+    ledger.record("q_a", '{"n": 417}')
+    assert kept.open().reserve("q_a", "key a", [ANN], TENTH) == PriorAnswer('{"n": 417}', paid=True)
     assert releases(ledger) == {"ann": 1}
 
 

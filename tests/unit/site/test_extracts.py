@@ -6,6 +6,7 @@ import fcntl
 import io
 import json
 import shutil
+import time
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,10 +17,12 @@ import pytest
 from querygate.control import Log
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
-from querygate.custody.jobs.request_notifications import InBackground, send_waiting
+from querygate.custody.jobs.request_notifications import send_waiting
 from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+from querygate.custody.worker.upkeep import Upkeep
 from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts
+from querygate.site.job_desk import JobDesk
 from querygate.site.layout import Site
 from querygate.site.open_gate import open_gate
 from querygate.site.settings import Settings
@@ -460,16 +463,16 @@ def test_those_named_in_the_settings_are_told_without_data(open_with, tmp_path):
         assert receiver.received[-1]["state"] == "revoked"
 
 
-def test_a_server_sends_behind_the_back_of_whoever_acts(open_with):
+def test_a_worker_sends_what_waits(open_with):
     with receiving() as receiver:
         site = open_with(extract_webhook=receiver.url)
-        background = InBackground(site)
-        extracts = Extracts(site, CsvBuilder, notify=background)
+        extracts = Extracts(site, CsvBuilder)
         release(extracts, extracts.request(ANN, WISH)["id"])
         deadline = datetime.now(UTC) + timedelta(seconds=HANG_S)
-        while len(receiver.received) < 3 and datetime.now(UTC) < deadline:
-            background()
-        assert [one["state"] for one in receiver.received][:3] == ["submitted", "approved", "released"]
+        with Upkeep(site, JobDesk(site)):
+            while len(receiver.received) < 3 and datetime.now(UTC) < deadline:
+                time.sleep(0.02)
+        assert [one["state"] for one in receiver.received] == ["submitted", "approved", "released"]
 
 
 def test_a_person_of_the_console_is_named_in_the_log_with_the_door(site):

@@ -1,0 +1,180 @@
+"""What is done for each kind of job: a few lines each, over what the custodian's commands do as well.
+
+A job comes from a gate, which may be in somebody else's hands. So what it asks for is read again here: the statement
+against the custodian's own version and policy, the price against the custodian's own ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from querygate.core.deadline import within
+from querygate.core.errors import NotPermitted
+from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
+from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.core.jobs import Job, JobKind
+from querygate.core.ports import PublishedVersion
+from querygate.core.progress import Progress
+from querygate.core.types import Principal, QueryOptions, Request
+from querygate.custody.audit.audit import AuditOptions
+from querygate.custody.audit.audit_report import make_body
+from querygate.custody.jobs.log_audit import audit_site
+from querygate.custody.jobs.open_noise import open_noise
+from querygate.custody.noise.noisy_answer import Noise
+from querygate.custody.worker.inline_verdicts import InlineVerdicts
+from querygate.custody.worker.worker import Handler
+from querygate.gate.answer import NOISY, Passage
+from querygate.site.audit_notes import noted_run
+from querygate.site.extracts import Extracts
+from querygate.site.open_gate import OpenSite
+
+
+class JobHandlers:
+    """The handlers of a site's worker. Audits are about the log of `asked`; where that is a copy of a gate's, it is
+    brought up to date by `catch_up` first.
+    """
+
+    def __init__(
+        self, opened: OpenSite, asked: OpenSite | None = None, catch_up: Callable[[], None] = lambda: None
+    ) -> None:
+        self._opened, self._asked, self._catch_up = opened, asked or opened, catch_up
+        self._verdicts = InlineVerdicts(self._asked)
+        self._gate = replace(opened.gate, log=_NoLog(), auditor=None)
+
+    def table(self) -> Mapping[JobKind, Handler]:
+        return {
+            "noise.answer": self.answer_with_noise,
+            "noise.check": self.check_noise,
+            "noise.budget": self.read_budget,
+            "audit.verdict": self.judge,
+            "audit.run": self.audit,
+            "extract.preview": self.preview,
+            "extract.risk_page": self.draw_risk,
+            "extract.build": self.build,
+            "extract.report": self.read_report,
+            "extract.release": self.release,
+        }
+
+    # -- noise -------------------------------------------------------------------------------------------
+
+    def answer_with_noise(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """The ledger knows the query by its id: tried again, it pays nothing."""
+        noise = self._noise(job)
+        with within(self._gate.clock_s, self._gate.limits.timeout_s):
+            answer = noise.answer(self._passage(job, str(job.body["query_id"])), self._gate)
+        return {"answer": answer, "epsilon": answer["budget"]["spent"]}
+
+    def check_noise(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        with within(self._gate.clock_s, self._gate.limits.timeout_s):
+            return self._noise(job).check(self._passage(job, ""), self._gate)
+
+    def read_budget(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        return self._noise(job).budget(_principal(job), self._version(job).catalog)
+
+    def _noise(self, job: Job) -> Noise:
+        """No answer is held here: the gate does that. Whoever has no account here is of the project the gate names."""
+        noise = replace(self._own_noise, tick_s=0.0)
+        known = {user.name.lower() for user in self._opened.accounts.list_users()}
+        if job.user.lower() in known:
+            return noise
+        return replace(noise, project_of=lambda name: str(job.body.get("project", "")))
+
+    @cached_property
+    def _own_noise(self) -> Noise:
+        return open_noise(self._opened)
+
+    def _passage(self, job: Job, query_id: str) -> Passage:
+        options = {**job.body["options"], "mode": NOISY}
+        request = Request(_principal(job), job.dataset, str(job.body["sql"]), QueryOptions(**options))
+        version = self._version(job)
+        return Passage(query_id, request, self._gate.clock_s(), NOISY, version, version.catalog.version)
+
+    def _version(self, job: Job) -> PublishedVersion:
+        """The version that is asked about, if it is the one that the custodian serves."""
+        version = self._opened.store.current(job.dataset)
+        if version.catalog.version != job.body["version"] or NOISY not in version.catalog.modes:
+            raise NotPermitted(
+                "QG314",
+                "The gate asks about another version than the custodian serves.",
+                "Try again once the published versions were copied to the gate.",
+            )
+        return version
+
+    # -- audits ------------------------------------------------------------------------------------------
+
+    def judge(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        catalog = self._opened.store.current(job.dataset).catalog
+        self._catch_up()
+        return {"could": self._verdicts.judge(str(job.body["query_id"]), catalog, job.user, str(job.body["sql"]))}
+
+    def audit(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        progress("auditing")
+        self._catch_up()
+        audited = audit_site(self._asked, job.dataset, AuditOptions(), exact=False)
+        return {"noted": noted_run(make_body(audited, job.dataset, reveal=False))}
+
+    # -- extracts ----------------------------------------------------------------------------------------
+
+    def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        request = _request(job)
+        self._catch_up()
+        return self._builder(progress).preview(request.spec, requester=request.requester)
+
+    def draw_risk(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        return {"page": self._builder(progress).risk_page(job.body["assessment"]).decode()}
+
+    def build(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        self._catch_up()
+        extracts, request = self._extracts(progress), _request(job)
+        with extracts.locked(request.id):
+            built = extracts.make(request)
+        return {"summary": built.summary, "manifest": built.manifest}
+
+    def read_report(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        page = self._extracts(progress).read_built(_request(job))
+        return {"page": None if page is None else page.decode()}
+
+    def release(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        extracts, request = self._extracts(progress), _request(job)
+        with extracts.locked(request.id):
+            return {"manifest": extracts.pack(request)}
+
+    def _extracts(self, progress: Progress) -> Extracts:
+        return Extracts(self._opened, lambda: self._builder(progress))
+
+    def _builder(self, progress: Progress) -> ExtractBuilder:
+        from querygate.custody.jobs.extract_builder import SiteExtractBuilder  # much comes with it
+
+        return SiteExtractBuilder(self._opened, progress, asked=self._asked)
+
+
+class _NoLog:
+    """The gate has the intent on record, and gets the outcome with the result."""
+
+    def intend(self, query_id: str, **what: Any) -> None: ...
+
+    def conclude(self, query_id: str, outcome: Any, **what: Any) -> None: ...
+
+    def note(self, kind: str, **what: Any) -> None: ...
+
+
+def _principal(job: Job) -> Principal:
+    return Principal(job.user, job.body["role"])
+
+
+def _request(job: Job) -> ExtractRequest:
+    """The request of a job, as far as the vault needs it."""
+    body = job.body
+    return ExtractRequest(
+        id=str(body["request"]),
+        number=0,
+        requester=str(body["requester"]),
+        spec=ExtractSpec.of(body["wish"]),
+        state="approved",
+        created=job.created,
+        changed=job.created,
+        manifest=body["manifest"],
+    )

@@ -1,0 +1,205 @@
+"""The desk between the gate and the vault: gates put jobs here, workers pull them and put results back.
+
+What has to be on record of a result is put there in the transaction that ends its job: the outcome of a query, the
+state of a request for an extract. So whoever is killed, and when, both are there or neither. Nothing here opens a
+vault.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from querygate.control import Jobs
+from querygate.control.log import OUTCOME
+from querygate.core.deadline import seconds_left
+from querygate.core.errors import Fault, NotPermitted, QueryGateError
+from querygate.core.extracts.approval import BuiltExtract
+from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem
+from querygate.core.types import Principal
+from querygate.site.audit_notes import note_run_in
+from querygate.site.extracts import Extracts
+from querygate.site.open_gate import OpenSite
+
+POLL_S = 0.01
+"""How often whoever waits for a result looks for it."""
+
+MARGIN_S = 0.1
+"""Of the time of a request, left for telling that the job is still underway."""
+
+
+class JobDesk:
+    """The jobs of a site, and what follows from their results. Safe to share between threads."""
+
+    def __init__(self, opened: OpenSite, pause: Callable[[float], None] = time.sleep) -> None:
+        self._opened, self._log, self._pause = opened, opened.log, pause
+        self._jobs = Jobs(opened.log.database, opened.log.clock, secrets.token_bytes)
+        self._extracts = Extracts(opened, via="http")
+        self._lease_s: float = opened.site.settings["job_lease_s"]
+
+    # -- the gate's side ---------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        kind: JobKind,
+        *,
+        dataset: str,
+        user: str,
+        body: Mapping[str, Any],
+        shared_s: float | None = None,
+        wait: bool = True,
+    ) -> Mapping[str, Any]:
+        """The result of a job, waited for as long as the request may take. Raises what kept the worker from one, and
+        JobUnderway where it is not there yet."""
+        job = self._jobs.put(kind, dataset=dataset, user=user, body=body, shared_s=shared_s)
+        clock_s, limit_s = self._opened.gate.clock_s, self._opened.gate.limits.timeout_s
+        until_s = clock_s() + (seconds_left(limit_s) - MARGIN_S if wait else 0)
+        while not job.has_ended:
+            if clock_s() >= until_s:
+                raise JobUnderway(job.id)
+            self._pause(POLL_S)
+            job = self._jobs.find(job.id) or job
+        return result_of(job)
+
+    def find(self, job_id: str) -> Job | None:
+        return self._jobs.find(job_id)
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job: at once where nobody works on it, otherwise at its next step."""
+        self._jobs.cancel(job_id)
+        self._end_stale()
+
+    # -- the worker's side -------------------------------------------------------------------------------
+
+    def lease(self, worker: str, kinds: Sequence[JobKind]) -> Job | None:
+        """The oldest job of these kinds that nobody has."""
+        self._end_stale()
+        return self._jobs.lease(worker, kinds, self._lease_s)
+
+    def renew(self, worker: str, job_id: str, progress: str | None = None, fraction: float | None = None) -> Job | None:
+        """Hold it for longer; None if it is no longer this worker's."""
+        return self._jobs.renew(worker, job_id, self._lease_s, progress, fraction)
+
+    def give_back(self, worker: str, job_id: str) -> None:
+        self._jobs.give_back(worker, job_id)
+
+    def finish(self, worker: str, job_id: str, outcome: JobOutcome) -> bool:
+        """End a job with what came of it; False where it is no longer this worker's. To say it twice is as once."""
+        job = self._jobs.find(job_id)
+        if job is None or job.worker != worker:
+            return False
+        if job.has_ended:
+            return True
+        problem = outcome.problem
+        if problem is None:
+            try:
+                return self._end(job, "done", outcome.result or {}, worker, _DONE.get(job.kind, _nothing))
+            except QueryGateError as error:  # the request was revoked while its extract was built
+                problem = error
+        state: JobState = "cancelled" if job.is_cancelling and problem.code == CANCELLED else "failed"
+        try:
+            return self._end(job, state, problem_body(problem), worker, _FAILED.get(job.kind, _nothing))
+        except QueryGateError:  # nothing can be said of it where it belongs any more
+            return self._end(job, state, problem_body(problem), worker, _nothing)
+
+    def sweep(self) -> int:
+        """Forget what ended long ago."""
+        return self._jobs.sweep(self._opened.site.settings["job_days"] * 86_400)
+
+    def waiting(self) -> tuple[int, str | None]:
+        """How many jobs wait, and since when the first of them does."""
+        return self._jobs.waiting()
+
+    def _end(
+        self,
+        job: Job,
+        state: JobState,
+        result: Mapping[str, Any],
+        worker: str | None,
+        then: Callable[[JobDesk, sqlite3.Connection, Job], None],
+    ) -> bool:
+        def may(held: Job) -> bool:
+            return held.worker == worker if worker is not None else held.state == "queued" or self._jobs.is_over(held)
+
+        ended = self._jobs.end(job.id, state, result, may=may, then=lambda link, job: then(self, link, job))
+        return ended is not None
+
+    def _end_stale(self) -> None:
+        """End what nobody will take up. Its outcome is on record as any other."""
+        for job in self._jobs.stale():
+            problem = cancelled() if job.is_cancelling else Fault(job.id)
+            state: JobState = "cancelled" if job.is_cancelling else "failed"
+            try:
+                self._end(job, state, problem_body(problem), None, _FAILED.get(job.kind, _nothing))
+            except QueryGateError:
+                self._end(job, state, problem_body(problem), None, _nothing)
+
+    # -- what follows from a result, within the transaction that ends the job ------------------------------
+
+    def _conclude(self, connection: sqlite3.Connection, job: Job) -> None:
+        """The outcome of a query, beside its intent."""
+        result = job.result or {}
+        if job.state == "done":
+            ending = {"outcome": "answered", "code": None, "answer": result["answer"], "epsilon": result["epsilon"]}
+        else:
+            code = str(result["code"])
+            how = "failed" if code in ("QG900", CANCELLED) or code.startswith("QG8") else "refused"
+            ending = {"outcome": how, "code": code, "answer": None, "epsilon": None}
+        query_id, intent = str(job.body["query_id"]), dict(job.body["intent"])
+        self._log.append(connection, OUTCOME, query_id, job.user, job.dataset, {**intent, **ending})
+
+    def _take_build(self, connection: sqlite3.Connection, job: Job) -> None:
+        result = job.result or {}
+        built = BuiltExtract(result["summary"], result["manifest"])
+        self._extracts.take_build(self._principal(job), job.body["request"], built, connection)
+
+    def _take_failure(self, connection: sqlite3.Connection, job: Job) -> None:
+        problem = read_problem(job.result or {})
+        self._extracts.take_failure(self._principal(job), job.body["request"], problem, connection)
+
+    def _take_release(self, connection: sqlite3.Connection, job: Job) -> None:
+        manifest = str((job.result or {})["manifest"])
+        self._extracts.take_release(self._principal(job), job.body["request"], manifest, connection)
+
+    def _note_audit(self, connection: sqlite3.Connection, job: Job) -> None:
+        note_run_in(connection, self._log, job.dataset, (job.result or {})["noted"], user=job.user)
+
+    def _principal(self, job: Job) -> Principal:
+        """Whoever asked, with the role they have by now."""
+        for user in self._opened.accounts.list_users():
+            if user.name == job.user and user.disabled is None and user.removed is None:
+                return Principal(user.name, user.role)
+        raise NotPermitted("QG302", "The account that asked for this was closed.", "Ask again as somebody else.")
+
+
+CANCELLED = "QG315"
+
+
+def cancelled() -> NotPermitted:
+    return NotPermitted(CANCELLED, "The job was cancelled before it was done.", "Ask again.")
+
+
+def result_of(job: Job) -> Mapping[str, Any]:
+    """The result of a job that has ended; raises the problem that kept it from one."""
+    if job.state != "done":
+        raise read_problem(job.result or {})
+    return job.result or {}
+
+
+def _nothing(desk: JobDesk, connection: sqlite3.Connection, job: Job) -> None:
+    pass
+
+
+_DONE: Mapping[JobKind, Callable[[JobDesk, sqlite3.Connection, Job], None]] = {
+    "noise.answer": JobDesk._conclude,
+    "extract.build": JobDesk._take_build,
+    "extract.release": JobDesk._take_release,
+    "audit.run": JobDesk._note_audit,
+}
+_FAILED: Mapping[JobKind, Callable[[JobDesk, sqlite3.Connection, Job], None]] = {
+    "noise.answer": JobDesk._conclude,
+    "extract.build": JobDesk._take_failure,
+}

@@ -1,0 +1,140 @@
+"""Jobs over HTTP: how one stands, its progress as it happens, and to stop it. A job is seen by whoever asked, alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from flask import Response
+
+from querygate.core.errors import NotPermitted
+from querygate.core.jobs import Job, JobUnderway
+from querygate.core.types import Principal
+from querygate.gate import render
+from querygate.site.job_desk import JobDesk
+from querygate.site.open_gate import OpenSite, now
+from querygate.web.query_routes import give
+from querygate.web.routes import API
+
+EVENTS_S = 25.0
+"""After so long a stream of events ends; whoever wants to know more opens the next one."""
+
+LOOK_S = 0.25
+AGAIN_MS = 1000
+
+HIDDEN = frozenset({"audit.verdict"})
+"""Kinds that no person has asked for."""
+
+TIMED = frozenset({"noise.answer", "noise.check", "noise.budget"})
+"""Kinds whose end, and nothing else, shows at a tick: how long they take may depend on what they read."""
+
+UNTOLD = frozenset({"extract.build", "extract.release", "audit.run"})
+"""Kinds whose result is to be found elsewhere: with the request, and among the findings."""
+
+
+class JobViews:
+    """One method per route about jobs, called as the route's name. Without a desk there are none."""
+
+    def __init__(self, opened: OpenSite, desk: JobDesk | None) -> None:
+        self._desk = desk
+        self._tick = timedelta(milliseconds=opened.site.settings["noise_tick_ms"])
+        # A stream holds a thread; most of them stay for questions.
+        self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
+
+    def read_job(self, principal: Principal, job_id: str) -> Response:
+        return give(self._body(self._find(principal, job_id)))
+
+    def follow_job(self, principal: Principal, job_id: str) -> Response:
+        self._find(principal, job_id)
+        response = Response(self._events(principal, job_id), content_type="text/event-stream")
+        response.headers["X-Accel-Buffering"] = "no"
+        return response
+
+    def cancel_job(self, principal: Principal, job_id: str) -> Response:
+        job = self._find(principal, job_id)
+        if self._desk is not None and not job.has_ended:
+            self._desk.cancel(job.id)
+        return give(self._body(self._find(principal, job_id)))
+
+    def _events(self, principal: Principal, job_id: str) -> Iterator[str]:
+        """The job whenever it has changed, until it has ended or the time is over. Where all streams are taken, as it
+        stands now."""
+        yield f"retry: {AGAIN_MS}\n\n"
+        has_stream = self._streams.acquire(blocking=False)
+        try:
+            last, until_s = "", time.monotonic() + (EVENTS_S if has_stream else 0)
+            while True:
+                job = self._find(principal, job_id)
+                body = self._body(job)
+                text = json.dumps(body, ensure_ascii=False)
+                if text != last:
+                    last = text
+                    yield f"event: job\ndata: {text}\n\n"
+                if body["finished"] is not None or time.monotonic() >= until_s:
+                    return
+                time.sleep(LOOK_S)
+        finally:
+            if has_stream:
+                self._streams.release()
+
+    def _find(self, principal: Principal, job_id: str) -> Job:
+        """One wording, so that nobody learns which jobs others have."""
+        job = self._desk.find(job_id) if self._desk is not None else None
+        if job is None or job.user.lower() != principal.name.lower() or job.kind in HIDDEN:
+            raise NotPermitted(
+                "QG316", "There is no job with this id, or you may not see it.", "Send the request again."
+            )
+        return job
+
+    def _body(self, job: Job) -> dict[str, Any]:
+        state, result, finished = job.state, job.result, job.finished
+        if job.kind in TIMED and not self._shows(job):
+            state, result, finished = "leased", None, None
+        body: dict[str, Any] = {
+            **job_links(job.id),
+            "kind": job.kind,
+            "dataset": job.dataset,
+            "state": state,
+            "progress": "" if job.kind in TIMED else job.progress,
+            "fraction": None if job.kind in TIMED else job.fraction,
+            "created": job.created,
+            "finished": finished,
+        }
+        if "request" in job.body:
+            body["request"] = job.body["request"]
+        if finished is not None and result is not None:
+            if state != "done":
+                body["problem"] = dict(result)
+            elif job.kind not in UNTOLD:
+                body["result"] = dict(result["answer"] if job.kind == "noise.answer" else result)
+        return body
+
+    def _shows(self, job: Job) -> bool:
+        """Whether the tick after its end has come, counted from when it was put."""
+        if job.finished is None or not self._tick:
+            return True
+        began, ended = _moment(job.created), _moment(job.finished)
+        ticks = -((began - ended) // self._tick)
+        return now() >= began + ticks * self._tick
+
+
+def underway(problem: JobUnderway) -> Response:
+    """202: where to look for what is not there yet."""
+    response = Response(
+        render.to_json({**job_links(problem.job_id), "state": "queued"}), 202, content_type="application/json"
+    )
+    response.headers["Location"] = f"{API}/jobs/{problem.job_id}"
+    response.headers["Retry-After"] = "1"
+    return response
+
+
+def job_links(job_id: str) -> dict[str, str]:
+    return {"job": job_id, "status": f"{API}/jobs/{job_id}", "events": f"{API}/jobs/{job_id}/events"}
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

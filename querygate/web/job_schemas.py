@@ -1,0 +1,64 @@
+"""The JSON shapes of jobs."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from querygate.core.jobs import KINDS, JobState
+from querygate.web.schema_parts import MAYBE_TEXT, TEXT, Schema, record
+
+_LINKS: Schema = {
+    "job": TEXT,
+    "status": {**TEXT, "description": "Where to look for the state and the result."},
+    "events": {**TEXT, "description": "Where to follow it as server-sent events."},
+}
+
+_LINKS_EXAMPLE = {
+    "job": "j_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    "status": "/api/v1/jobs/j_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    "events": "/api/v1/jobs/j_01KJKB3Q00Z5V7N0M1C2X3Y4W5/events",
+}
+
+JOB_SCHEMAS: dict[str, Schema] = {
+    "JobLinks": record(
+        "A job that was put.",
+        {**_LINKS, "state": {"enum": ["queued"]}},
+        example={**_LINKS_EXAMPLE, "state": "queued"},
+    ),
+    "Job": record(
+        "A job as it stands.",
+        {
+            **_LINKS,
+            "kind": {"enum": list(KINDS)},
+            "dataset": TEXT,
+            "state": {"enum": list(get_args(JobState))},
+            "progress": {**TEXT, "description": "What is being done, in words."},
+            "fraction": {"type": ["number", "null"], "description": "The share of the work that is done, if known."},
+            "created": TEXT,
+            "finished": MAYBE_TEXT,
+            "request": {**TEXT, "description": "The extract request that it is about."},
+            "result": {
+                "type": "object",
+                "description": "What would have been answered at once. Of builds, releases and "
+                "audits it is found with the request, or among the findings.",
+            },
+            "problem": record(
+                "Why there is no result.",
+                {"code": TEXT, "detail": TEXT, "remedy": TEXT, "suggestion": TEXT, "incident": TEXT},
+                optional=("suggestion", "incident"),
+            ),
+        },
+        optional=("request", "result", "problem"),
+        example={
+            **_LINKS_EXAMPLE,
+            "kind": "extract.build",
+            "dataset": "trial",
+            "state": "leased",
+            "progress": "measuring",
+            "fraction": None,
+            "created": "2026-03-01T12:30:00.000000Z",
+            "finished": None,
+            "request": "x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+        },
+    ),
+}
