@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -14,10 +15,10 @@ from querygate.cli.output import plain, print_json, print_records, print_table, 
 from querygate.cli.shared_options import format_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
-from querygate.custody.jobs.preview_views import RECORDS, PolicyPreview, preview
+from querygate.custody.jobs.preview_views import RECORDS, PolicyPreview, Preview, PreviewScale, previewing
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.workload.policy_cost import QUESTIONS, MeasuredEdit, Standing
-from querygate.custody.workload.usable_share import UsableShare
+from querygate.custody.workload.policy_cost import COLUMNS, QUESTIONS, MeasuredEdit, OwnCost
+from querygate.custody.workload.usable_share import Standing, UsableShare
 
 HEADINGS = ("change", "usable", "width")
 LEGEND = """
@@ -37,8 +38,10 @@ width    the median width of their ranges: at 1 it could just be printed, at 3 i
               help=f"Use up to N records, whole persons.  [default: {RECORDS}]")  # fmt: skip
 @click.option("--questions", type=click.IntRange(1, 100_000), default=QUESTIONS, metavar="N",
               help=f"Questions to ask of each change.  [default: {QUESTIONS}]")  # fmt: skip
+@click.option("--columns", type=click.IntRange(1), default=COLUMNS, metavar="N",
+              help=f"Sensitive columns to ask about, of views.  [default: {COLUMNS}]")  # fmt: skip
 @format_option
-def preview_policy(policy_file: Path, source: str, records: int, questions: int, form: str) -> None:
+def preview_policy(policy_file: Path, source: str, records: int, questions: int, columns: int, form: str) -> None:
     """Measure what a policy costs, before publishing.
 
     The policy is published on trial into a folder that is removed afterwards, and asked what an ordinary paper would
@@ -48,14 +51,21 @@ def preview_policy(policy_file: Path, source: str, records: int, questions: int,
     less is usable than on all of it: compare changes with each other. Nothing is published, and no site is needed. The
     figures depend on the raw data: they are for the custodian alone.
     """
-    with progress(elsewhere=False) as tell:
-        found = preview(PolicyFile.read(policy_file), source, records=records, questions=questions, progress=tell)
+    scale = PreviewScale(records, questions, columns)
+    with ExitStack() as opened:
+        with progress(elsewhere=False) as tell:
+            measured = opened.enter_context(previewing(PolicyFile.read(policy_file), source, scale, tell))
+            own = measured.of_policy(tell)
+        if form == "table":
+            tell_own(measured, own)
+        with progress(elsewhere=False) as tell:
+            found = measured.of_changes(own, tell)
     if form == "json":
         print_json(to_json(found))
     elif form != "table":
         print_records(list(_rows(found)), form, columns=())
     else:
-        tell_preview(found)
+        tell_changes(found)
 
 
 def _rows(found: PolicyPreview) -> Iterator[dict[str, Any]]:
@@ -82,14 +92,22 @@ def _row(part: str, name: str, before: Standing, after: Standing) -> dict[str, A
     }
 
 
-def tell_preview(found: PolicyPreview) -> None:
-    cost = found.cost
-    click.echo(plain(_headline(found)))
-    for line in _measured_on(found):
+def tell_own(measured: Preview, own: OwnCost) -> None:
+    """What is there soon: the policy as it is."""
+    click.echo(plain(_headline(f"{measured.policy.dataset}, k = {measured.policy.k}", own.standing)))
+    for line in _measured_on(measured.sample.records, measured.sample.used, own):
         click.echo(plain(line))
-    if shown := [one for one in cost.shares if one.share is not None]:
+    if shown := [one for one in own.shares if one.share is not None]:
         click.echo()
         print_table(("figure", "number", "usable"), [_share(one) for one in shown])
+
+
+def tell_changes(found: PolicyPreview) -> None:
+    cost = found.cost
+    if found.whole is not None and found.whole.problem:
+        click.echo(plain(f"\nOf all records nothing can be published: {found.whole.problem}"))
+    elif found.whole is not None and found.whole.share is not None:
+        click.echo(f"\nOn all records {found.whole.share:.0%} of {counted(found.whole.figures, 'figure')} are usable.")
     for title, lines in (("Other k", cost.by_k), ("What each rule costs", cost.costs)):
         if lines:
             click.echo(f"\n{title}\n")
@@ -103,28 +121,26 @@ def tell_preview(found: PolicyPreview) -> None:
     _tell_edits(found)
 
 
-def _headline(found: PolicyPreview) -> str:
-    own, name = found.cost.own, f"{found.dataset}, k = {found.k}"
+def _headline(name: str, own: Standing) -> str:
     if own.problem:
         return f"{name} cannot be published: {own.problem}"
     if own.share is None:
         return f"{name}: there is nothing to ask about."
     width = "most have no bounds" if own.width is None else f"their median width is {own.width:.2g}"
-    return f"{name}: {own.share:.0%} of {counted(own.figures, 'figure')} are usable, and {width}."
+    chance = f" (within {100 * own.error:.0f} points: questions are drawn)" if own.error else ""
+    return f"{name}: {own.share:.0%} of {counted(own.figures, 'figure')} are usable{chance}, and {width}."
 
 
-def _measured_on(found: PolicyPreview) -> Iterator[str]:
-    if found.used == found.records:
-        yield f"Measured on all {counted(found.records, 'record')}."
-        return
-    yield (
-        f"Measured on {found.used:,} of {counted(found.records, 'record')}, whole persons drawn by a fixed rule. On "
-        "more records more is usable: compare changes with each other."
-    )
-    if found.whole is not None and found.whole.problem:
-        yield f"Of all records nothing can be published: {found.whole.problem}"
-    elif found.whole is not None and found.whole.share is not None:
-        yield f"On all records {found.whole.share:.0%} of {counted(found.whole.figures, 'figure')} are usable."
+def _measured_on(records: int, used: int, own: OwnCost) -> Iterator[str]:
+    if used == records:
+        yield f"Measured on all {counted(records, 'record')}."
+    else:
+        yield (
+            f"Measured on {used:,} of {counted(records, 'record')}, whole persons drawn by a fixed rule. On more "
+            "records more is usable: compare changes with each other."
+        )
+    if len(own.columns) < own.of_columns:
+        yield f"Asked about {len(own.columns)} of {own.of_columns} sensitive columns: {', '.join(own.columns)}."
 
 
 def _tell_edits(found: PolicyPreview) -> None:

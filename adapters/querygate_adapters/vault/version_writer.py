@@ -83,6 +83,11 @@ class DuckDBPublication:
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
         self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
 
+    @property
+    def staged(self) -> tuple[Path, Path]:
+        """The files in the making: what is told, and the raw rows."""
+        return self._staged_store, self._staged_vault
+
     def staging(self) -> DuckDBStagingTables:
         """The raw rows of the new version, in the vault."""
         beside = (self._store, self._vault)

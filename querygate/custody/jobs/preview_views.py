@@ -1,43 +1,37 @@
-"""The custodian's root for comparing policies: publishes into a folder that is gone afterwards, and asks."""
+"""The custodian's root for comparing policies: publishes on trial, and asks."""
 
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from querygate.core.errors import ConfigError
-from querygate.core.ports import Native, PublishedVersion
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
-from querygate.custody.jobs.publish_version import open_version_writer, publish_to
-from querygate.custody.policy import Policy
-from querygate.custody.policy.model import AuditOptions
+from querygate.custody.jobs.trial_pool import TrialPool
+from querygate.custody.jobs.trial_version import published_on_trial
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.publish.view_risk import UnitRisk
-from querygate.custody.verify.verify import Written
-from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
-from querygate.custody.workload.asked_figures import asked_figures, ranges_of
-from querygate.custody.workload.drawn_questions import drawn
-from querygate.custody.workload.policy_cost import CANNOT, QUESTIONS, PolicyCost, Standing, measure_cost, standing
-from querygate.custody.workload.standing_workload import MOST_QUESTIONS
-from querygate.site.layout import init_site
-from querygate.site.open_gate import open_gate
+from querygate.custody.workload.policy_cost import COLUMNS, QUESTIONS, CostTrials, OwnCost, PolicyCost, Trial
+from querygate.custody.workload.usable_share import Standing, standing
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
-from querygate_adapters.store.duckdb_store import DuckDBRelease
-from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.version_writer import WrittenStore
 
 RECORDS = 3_000
 """So many records at most are published for each change of the policy."""
 
 MOST_WHOLE = 20_000
 """Up to so many records, the policy as it is is published of all of them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewScale:
+    """How much is measured: records, questions, and sensitive columns that they are about."""
+
+    records: int = RECORDS
+    questions: int = QUESTIONS
+    columns: int = COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,78 +44,65 @@ class PolicyPreview:
     k: int
     records: int
     used: int
+    own: OwnCost
     whole: Standing | None
     cost: PolicyCost
 
 
-def preview(
-    file: PolicyFile,
-    source: str | Source,
-    *,
-    records: int = RECORDS,
-    questions: int = QUESTIONS,
-    progress: Progress = no_progress,
-) -> PolicyPreview:
-    """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
-    opened = open_source(source) if isinstance(source, str) else source
-    policy = file.policy
-    progress("reading the source")
-    most = records if not policy.person or policy.person in opened.columns() else sys.maxsize
-    sample = SampledSource(opened, most, policy.person if most == records else "")
-    whole = None
-    if sample.used < sample.records <= MOST_WHOLE:
-        progress("publishing all records on trial")
-        whole = _of_all(policy, opened, file.folder, questions)
-    cost = measure_cost(
-        file.raw,
-        lambda changed: published_on_trial(changed, sample, file.folder),
-        folder=file.folder,
-        records=sample.records,
-        questions=questions,
-        progress=progress,
-    )
-    return PolicyPreview(policy.dataset, policy.k, sample.records, sample.used, whole, cost)
+class Preview:
+    """A preview in two parts: the policy as it is, which is there soon, and then its changes."""
 
+    def __init__(self, file: PolicyFile, source: Source, sample: SampledSource, pool: TrialPool, scale: PreviewScale):
+        self._source, self._folder, self._pool, self._scale = source, file.folder, pool, scale
+        self.policy, self.sample = file.policy, sample
+        self._trials = CostTrials(
+            file.raw,
+            partial(published_on_trial, source=sample, base_dir=file.folder),
+            pool,
+            folder=file.folder,
+            questions=scale.questions,
+            columns=scale.columns,
+        )
 
-def _of_all(policy: Policy, source: Source, folder: Path, questions: int) -> Standing:
-    try:
-        with published_on_trial(policy, source, folder) as trial:
-            return standing(trial.figures(drawn(trial.questions(MOST_QUESTIONS), questions)))
-    except ConfigError as problem:
-        if problem.code != CANNOT:
-            raise
-        return Standing(problem=problem.detail)
+    def of_policy(self, progress: Progress = no_progress) -> OwnCost:
+        progress("publishing the policy on trial")
+        return self._trials.ask_own()
 
+    def of_changes(self, own: OwnCost, progress: Progress = no_progress) -> PolicyPreview:
+        self._pool.start()
+        whole = None
+        if self.sample.used < self.sample.records <= MOST_WHOLE and self._trials.asked:
+            progress("publishing all records on trial")
+            whole = self._of_all()
+        cost = self._trials.ask_changes(self.sample.records, progress)
+        sample = self.sample
+        return PolicyPreview(self.policy.dataset, self.policy.k, sample.records, sample.used, own, whole, cost)
 
-@dataclass(frozen=True, slots=True)
-class TrialVersion:
-    """A version that nobody is served, beside its raw rows."""
-
-    policy: Policy
-    release: PublishedVersion
-    native: Native
-    rows: ReportRows
-    written: Written
-    risk: tuple[UnitRisk, ...]
-
-    def questions(self, number: int) -> tuple[Question, ...]:
-        return standing_workload(self.release.catalog, public_cuts(self.policy), most=number)
-
-    def figures(self, questions: Iterable[Question]) -> list[Figure]:
-        answer = partial(ranges_of, release=self.release, native=self.native)
-        return list(asked_figures(questions, self.policy.dataset, answer, self.rows))
+    def _of_all(self) -> Standing:
+        """The same questions to a version of all records."""
+        trial = Trial(self._trials.own_part, self._trials.asked)
+        found = trial.answered(partial(published_on_trial, source=self._source, base_dir=self._folder))
+        return Standing(problem=found) if isinstance(found, str) else standing(found)
 
 
 @contextmanager
-def published_on_trial(policy: Policy, source: Source, base_dir: Path = Path()) -> Iterator[TrialVersion]:
-    """A publication as any other, and verified as any other, into a folder that is gone afterwards. Nobody queries it,
-    so what the policy says about queries needs no auditor.
-    """
-    policy = replace(policy, audit=AuditOptions())
-    with tempfile.TemporaryDirectory() as folder:
-        opened = open_gate(init_site(Path(folder) / "site"))
-        published = publish_to(opened, policy, source, user="trial", base_dir=base_dir)
-        store, vault = open_version_writer(opened).files(policy.dataset, published.version)
-        risk = published.views.risk if published.views else ()
-        with closing(ReportRows(vault)) as rows:
-            yield TrialVersion(policy, DuckDBRelease(store), opened.gate.native, rows, WrittenStore(store), risk)
+def previewing(
+    file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), progress: Progress = no_progress
+) -> Iterator[Preview]:
+    """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
+    opened = open_source(source) if isinstance(source, str) else source
+    person = file.policy.person
+    progress("reading the source")
+    most = scale.records if not person or person in opened.columns() else sys.maxsize
+    sample = SampledSource(opened, most, person if most == scale.records else "")
+    there = set(opened.columns())
+    named = [c.name for c in file.policy.columns if c.role != "withheld" and c.of_codes is None and c.name in there]
+    with TrialPool(sample, named, file.folder) as pool:
+        yield Preview(file, opened, sample, pool, scale)
+
+
+def preview(
+    file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), *, progress: Progress = no_progress
+) -> PolicyPreview:
+    with previewing(file, source, scale, progress) as found:
+        return found.of_changes(found.of_policy(progress), progress)

@@ -19,13 +19,13 @@ from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
-from querygate.custody.jobs.preview_views import published_on_trial
 from querygate.custody.jobs.publish_version import (
     open_version_writer,
     publish_to,
     read_kept_policy,
     read_kept_tables,
 )
+from querygate.custody.jobs.trial_version import published_on_trial
 from querygate.custody.policy import Policy
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report

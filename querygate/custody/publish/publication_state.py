@@ -79,6 +79,7 @@ class PublicationState:
     progress: StepProgress
     references: tuple[Reference, ...] = ()
     is_extract: bool = False  # do the records leave as they are? Then nobody asks for ranges, and boxes may overlap
+    measures_risk: bool = True  # what is believed of people in views
     # read and coded
     rows: int = 0
     persons: int = 0

@@ -53,6 +53,7 @@ from querygate.custody.publish.republication_guard import (
 )
 from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import check_persons, divide_views
+from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import concerns_views, conclude, decide, lay_beside
 from querygate.custody.verify.earlier_views import KeptVersion
@@ -175,6 +176,34 @@ def publish(
     return make_report(state, publication.version, clock_s() - began)
 
 
+def publish_on_trial(
+    policy: Policy,
+    source: Source,
+    publication: Publication,
+    *,
+    now: Callable[[], str],
+    open_beside: Beside = tell_no_others,
+    measures_risk: bool = False,
+) -> tuple[UnitRisk, ...]:
+    """The same, up to a file that nobody is served: so no earlier version is laid beside it, and nothing is verified.
+    What is believed of people is measured on request, since it takes as long as all the rest.
+    """
+    joins = open_joined(policy, open_beside)
+    population = read_population(policy, open_beside)
+    check_columns(policy, source, joins)
+    code_groups.check_groups(policy)
+    with ExitStack() as opened:
+        staging = publication.staging()
+        opened.callback(staging.close)
+        references = read_references(policy, open_beside)
+        state = PublicationState(policy, staging, StepProgress(), references, measures_risk=measures_risk)
+        handling = replace(VersionHandling.by(policy), compare=False)
+        job = PublicationJob(source, joins, population, publication, opened.close, handling, now, lambda: 0.0, None, "")
+        for step in TRIAL_STEPS:
+            state = step(state, job)
+        return summarise(state, state.views).risk if state.views is not None and measures_risk else ()
+
+
 # -- the steps -----------------------------------------------------------------------------------------------
 
 
@@ -289,6 +318,8 @@ STEPS: tuple[Callable[[PublicationState, PublicationJob], PublicationState], ...
     compare_written,
     switch,
 )
+
+TRIAL_STEPS = (load, flag_codes, hide_rare, code, divide, generalise, write, close)
 
 
 # -- what they leave -----------------------------------------------------------------------------------------

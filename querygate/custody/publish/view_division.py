@@ -124,7 +124,7 @@ def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = (
     state.staging.seal_classes()
     sizes = np.array([whole.records[rows].sum() for rows in cells])
     del cells
-    measured = measured_cells(sizes)
+    measured = measured_cells(sizes) if state.measures_risk else frozenset()
     made: list[FrameCell] = []
     for batch in in_batches(sizes, AT_ONCE):
         told = earlier_views(state, versions, np.isin(frame, batch)[combination]) if versions else None

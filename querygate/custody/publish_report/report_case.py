@@ -69,8 +69,12 @@ class TrialVersion(Protocol):
         """What it answers to questions."""
 
 
-OnTrial = Callable[[Policy, Source], AbstractContextManager[TrialVersion]]
-"""Publishes for as long as the result is looked at."""
+class OnTrial(Protocol):
+    """Publishes for as long as the result is looked at; what is believed of people is measured on request."""
+
+    def __call__(
+        self, policy: Policy, source: Source, *, measures_risk: bool = False
+    ) -> AbstractContextManager[TrialVersion]: ...
 
 
 @dataclass
@@ -95,12 +99,15 @@ class ReportCase:
         answer = partial(ranges_of, release=self.release, native=self.native)
         return list(asked_figures(questions, self.catalog.dataset, answer, self.rows))
 
-    def tried(self, policy: Policy, on_trial: OnTrial) -> AbstractContextManager[TrialVersion]:
+    def tried(
+        self, policy: Policy, on_trial: OnTrial, *, measures_risk: bool = False
+    ) -> AbstractContextManager[TrialVersion]:
         """Another policy of the same raw rows, on trial. Tables are joined already; what was withheld is not there."""
         source = self.rows.source(self.rows.rows)
         there = set(source.columns())
         columns = tuple(column for column in policy.columns if column.name in there)
-        return on_trial(replace(policy, columns=columns, joins=(), references=()), source)
+        part = replace(policy, columns=columns, joins=(), references=())
+        return on_trial(part, source, measures_risk=measures_risk)
 
     @cached_property
     def catalog(self) -> Catalog:

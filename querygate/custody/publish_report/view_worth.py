@@ -173,7 +173,7 @@ def _twice_k(case: ReportCase, on_trial: OnTrial, workload: _Workload) -> list[W
         return []
     policy = replace(case.policy, k=2 * case.policy.k)
     try:
-        with case.tried(policy, on_trial) as trial:
+        with case.tried(policy, on_trial, measures_risk=True) as trial:
             return [workload.way("views", policy.k, trial.figures, _told(trial.risk))[0]]
     except ConfigError:
         return []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from querygate.custody.policy import Policy
 from querygate.custody.workload.standing_workload import Question
 from querygate.custody.workload.usable_share import PAPER
 
@@ -20,3 +21,15 @@ def drawn(questions: Sequence[Question], paper: int, others: int = 0) -> list[Qu
         kinds = [question for question in questions if (question.kind in PAPER) == is_paper]
         found += rng.sample(kinds, min(number, len(kinds)))
     return found
+
+
+def asked_columns(policy: Policy, most: int) -> frozenset[str]:
+    """Up to so many sensitive columns: numbers and categories by turns, each in the order of the policy."""
+    sensitive = policy.named("sensitive")
+    numbers, others = ([c.name for c in sensitive if c.is_numeric == numeric] for numeric in (True, False))
+    return frozenset(list(_by_turns(numbers, others))[:most])
+
+
+def _by_turns(*lists: Sequence[str]) -> Iterator[str]:
+    for place in range(max(map(len, lists))):
+        yield from (names[place] for names in lists if place < len(names))

@@ -85,7 +85,7 @@ def helpful_edits(policy: Policy, raw: RawTable, records: int) -> Iterator[Edit]
     if policy.views is None:
         yield _as_views(raw)
         return
-    yield Edit("classes in place of views", "views", {"views": {"mode": "none"}})
+    yield _as_classes(policy, raw)
     for rules in other_views(policy, records):
         yield _other_views(rules, policy.views, raw["views"])
 
@@ -208,6 +208,17 @@ def _as_views(raw: RawTable) -> Edit:
     if raw.get("anonymise"):
         tables["anonymise"] = {}
     return Edit("views in place of classes", "views", tables, PAIRS)
+
+
+def _as_classes(policy: Policy, raw: RawTable) -> Edit:
+    """Classes, whose bins are no narrower than a guard."""
+    wider = {
+        column.name: raw["columns"][column.name] | {"bins": column.guard}
+        for column in policy.named("sensitive")
+        if column.guard and isinstance(column.bins, (int, float)) and column.bins < column.guard
+    }
+    tables: RawTable = {"views": {"mode": "none"}} | ({"columns": wider} if wider else {})
+    return Edit("classes in place of views", "views", tables)
 
 
 def _other_views(rules: ViewRules, own: ViewRules, table: RawTable) -> Edit:

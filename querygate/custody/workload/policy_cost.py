@@ -1,13 +1,14 @@
 """What a policy costs: how much of the standing workload could be printed, and how that changes with the policy.
 
 Every change is published on trial from the same records and asked the same questions, drawn from what the policy as it
-is would be asked. A change that leaves out a column is compared without the questions about it where its cost is told,
-and with them, as figures that are lost, where it is advised.
+is would be asked; of views, what a change cannot touch is not asked again. A change that leaves out a column is
+compared without the questions about it where its cost is told, and with them, as figures that are lost, where it is
+advised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +19,17 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.policy.toml_reader import RawTable
-from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.drawn_questions import asked_columns, drawn
 from querygate.custody.workload.helpful_edits import Edit, Kind, cost_edits, helpful_edits, k_edits
+from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.standing_workload import MOST_QUESTIONS, Question
-from querygate.custody.workload.usable_share import PAPER, Figure, UsableShare, median_width, usable_shares
+from querygate.custody.workload.usable_share import Figure, Standing, UsableShare, standing, usable_shares
 
-QUESTIONS = 48
+QUESTIONS = 32
 """So many counts, prevalences and means are asked of each change, of each the same."""
+
+COLUMNS = 4
+"""They are about so many sensitive columns."""
 
 OTHERS = 4
 """Of the policy as it is, one in so many questions more is of another kind: these take most of the time."""
@@ -48,17 +53,33 @@ class AskedVersion(Protocol):
 OnTrial: TypeAlias = "Callable[[Policy], AbstractContextManager[AskedVersion]]"
 """Publishes the records for as long as the result is looked at."""
 
+Answered: TypeAlias = "list[Figure] | str"
+"""The figures of a version; or why it cannot be published."""
+
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Of so many counts, prevalences and means the share that is usable, and the median width of their ranges, in
-    widths that could just be printed (None: most have no bounds); or why nothing can be published.
-    """
+class Trial:
+    """A policy to be published on trial, and what it is to be asked."""
 
-    figures: int = 0
-    share: float | None = None
-    width: float | None = None
-    problem: str = ""
+    policy: Policy
+    questions: tuple[Question, ...]
+
+    def answered(self, on_trial: OnTrial) -> Answered:
+        try:
+            with on_trial(self.policy) as version:
+                return version.figures(self.questions)
+        except ConfigError as problem:
+            if problem.code not in (CANNOT, NOT_A_POLICY):
+                raise
+            return problem.detail
+
+
+AnswerAll: TypeAlias = "Callable[[Sequence[Trial]], Iterator[tuple[int, Answered]]]"
+"""The place of each trial and what became of it, in the order in which they are done."""
+
+
+def one_by_one(on_trial: OnTrial) -> AnswerAll:
+    return lambda trials: ((place, trial.answered(on_trial)) for place, trial in enumerate(trials))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +95,26 @@ class MeasuredEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCost:
+    """The policy as it is: of what was asked, what could be printed; by kind and by how conditions end. `columns` are
+    the sensitive columns that were asked about, of so many.
+    """
+
+    standing: Standing
+    shares: tuple[UsableShare, ...]
+    columns: tuple[str, ...]
+    of_columns: int
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """`shares` are of the policy as it is, by kind and by how conditions end. `edits` are those that help most."""
+    """The policy as it is, and its changes. `edits` are those that help most."""
 
     own: Standing
-    shares: tuple[UsableShare, ...]
     by_k: tuple[MeasuredEdit, ...]
     costs: tuple[MeasuredEdit, ...]
     edits: tuple[MeasuredEdit, ...]
     tried: int
-
-
-def measure_cost(
-    raw: RawTable,
-    on_trial: OnTrial,
-    *,
-    folder: Path = Path(),
-    records: int,
-    questions: int = QUESTIONS,
-    progress: Progress = no_progress,
-) -> PolicyCost:
-    """`raw` are the tables of the policy file in that folder, `records` how many the source has. ConfigError where
-    neither the policy nor any change of it can be published.
-    """
-    trials = _Trials(raw, folder, on_trial, questions)
-    policy = parse_policy(write_toml(raw), folder=folder)
-    by_k, costs = list(k_edits(policy)), list(cost_edits(policy, raw))
-    advice = [edit for edit in helpful_edits(policy, raw, records) if trials.is_policy(edit)]
-    edits = [*by_k, *costs, *advice]
-    progress("publishing the policy on trial", 0.0)
-    trials.ask_own(policy)
-    answered = trials.ask_all(edits, progress)
-    trials.check_any()
-    told = [trials.compared(edit, after, lost=False) for edit, after in answered]
-    return PolicyCost(
-        trials.standing,
-        usable_shares(trials.own_figures),
-        tuple(told[: len(by_k)]),
-        tuple(told[len(by_k) : len(by_k) + len(costs)]),
-        trials.best(answered[len(by_k) :]),
-        len(edits),
-    )
 
 
 def measure_advice(
@@ -130,68 +130,110 @@ def measure_advice(
     """The edits alone that would help most at the same k and with the same guards; `figures` are what the version
     answers to the questions that were asked.
     """
-    trials = _Trials(raw, folder, on_trial, len(asked))
+    trials = CostTrials(raw, on_trial, one_by_one(on_trial), folder=folder, questions=len(asked))
     trials.begin_with(asked, figures)
-    policy = parse_policy(write_toml(raw), folder=folder)
-    edits = [edit for edit in helpful_edits(policy, raw, records) if trials.is_policy(edit)]
+    edits = trials.policies_of(helpful_edits(trials.policy, raw, records))
     return trials.best(trials.ask_all(edits, progress))
 
 
-Answered: TypeAlias = "list[Figure] | str"
-"""The figures of a version; or why it cannot be published."""
+class CostTrials:
+    """The same questions to every change of a policy: those of the first version that could be published.
 
+    `raw` are the tables of the policy file in that folder.
+    """
 
-class _Trials:
-    """The same questions to every change of a policy: those of the first version that could be published."""
-
-    def __init__(self, raw: RawTable, folder: Path, on_trial: OnTrial, number: int) -> None:
-        self._raw, self._folder, self._on_trial, self._number = raw, folder, on_trial, number
-        self._asked: list[Question] = []
+    def __init__(
+        self,
+        raw: RawTable,
+        on_trial: OnTrial,
+        answer_all: AnswerAll,
+        *,
+        folder: Path = Path(),
+        questions: int = QUESTIONS,
+        columns: int | None = None,
+    ) -> None:
+        self._raw, self._folder, self._on_trial, self._answer_all = raw, folder, on_trial, answer_all
+        self._number = questions
+        self.policy = parse_policy(write_toml(raw), folder=folder)
+        sensitive = [column.name for column in self.policy.named("sensitive")]
+        few = len(sensitive) if columns is None or self.policy.views is None else columns  # classes are of all columns
+        self._columns = asked_columns(self.policy, few)
+        self.asked: tuple[Question, ...] = ()
         self._first: list[Figure] = []
         self._problem: ConfigError | None = None
-        self.own_figures: list[Figure] = []
         self.standing = Standing()
+
+    @property
+    def own_part(self) -> Policy:
+        """The policy as it is, as far as it is asked about."""
+        return part_about(self.policy, self._columns)
 
     def begin_with(self, asked: Sequence[Question], figures: Sequence[Figure]) -> None:
         """The policy as it is has been published, and was asked this."""
-        self._asked, self._first, self.standing = list(asked), list(figures), standing(figures)
+        self.asked, self._first, self.standing = tuple(asked), list(figures), standing(figures)
 
-    def is_policy(self, edit: Edit) -> bool:
-        try:
-            self._policy(edit)
-        except ConfigError:
-            return False
-        return True
+    def policies_of(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Those after which the file is still a policy."""
+        return [edit for edit in edits if not isinstance(self._policy(edit), str)]
 
-    def ask_own(self, policy: Policy) -> None:
+    def ask_own(self) -> OwnCost:
         """The policy as it is, other kinds of figures too."""
+        shares: tuple[UsableShare, ...] = ()
         try:
-            with self._on_trial(policy) as version:
-                found = self._answers(version, policy)
+            with self._on_trial(self.own_part) as version:
+                self._begin(version)
                 others = drawn(version.questions(MOST_QUESTIONS), 0, self._number // OTHERS)
-                self.own_figures = [*found, *version.figures(others)]
-                self.standing = standing(found)
+                shares = usable_shares([*self._first, *version.figures(others)])
+                self.standing = standing(self._first)
         except ConfigError as problem:
             if problem.code != CANNOT:
                 raise
             self._problem, self.standing = problem, Standing(problem=problem.detail)
+        sensitive = [column.name for column in self.policy.named("sensitive")]
+        told = tuple(name for name in sensitive if name in self._columns)
+        return OwnCost(self.standing, shares, told, len(sensitive))
 
-    def ask(self, edit: Edit) -> Answered:
-        try:
-            policy = self._policy(edit)
-            with self._on_trial(policy) as version:
-                return self._answers(version, policy)
-        except ConfigError as problem:
-            if problem.code not in (CANNOT, NOT_A_POLICY):
-                raise
-            return problem.detail
+    def ask_changes(self, records: int, progress: Progress = no_progress) -> PolicyCost:
+        """All changes, once the policy itself was asked; `records` is how many the source has. ConfigError where
+        neither the policy nor any change of it can be published.
+        """
+        part = self.own_part
+        by_k, costs = list(k_edits(self.policy)), list(cost_edits(part, self._raw))
+        edits = [*by_k, *costs, *self.policies_of(helpful_edits(self.policy, self._raw, records))]
+        answered = self.ask_all(edits, progress)
+        if self._problem is not None and not self.asked:
+            raise self._problem
+        told = [self.compared(edit, after, lost=False) for edit, after in answered]
+        return PolicyCost(
+            self.standing,
+            tuple(told[: len(by_k)]),
+            tuple(told[len(by_k) : len(by_k) + len(costs)]),
+            self.best(answered[len(by_k) :]),
+            len(edits),
+        )
 
     def ask_all(self, edits: Sequence[Edit], progress: Progress) -> list[tuple[Edit, Answered]]:
-        answered = []
-        for place, edit in enumerate(edits, start=1):
-            progress(f"trying {place} of {len(edits)}: {edit.name}", place / (len(edits) + 1))
-            answered.append((edit, self.ask(edit)))
-        return answered
+        """Every edit with its figures, in the same order."""
+        found: dict[int, Answered] = {}
+        for place, edit in enumerate(edits):
+            if self.asked:
+                break
+            progress(f"trying {edit.name}", place / len(edits))
+            found[place] = self._ask_first(edit)
+        trials: dict[int, Trial] = {}
+        for place in range(len(found), len(edits)):
+            trial = self._trial(edits[place])
+            if isinstance(trial, str):
+                found[place] = trial
+            else:
+                trials[place] = trial
+        places = list(trials)
+        progress(f"trying {len(edits)} changes", len(found) / max(len(edits), 1))
+        for at, answer in self._answer_all(list(trials.values())):
+            edit = edits[places[at]]
+            found[places[at]] = answer if isinstance(answer, str) else self._with_untouched(edit, answer)
+            progress(f"tried {len(found)} of {len(edits)}: {edit.name}", len(found) / len(edits))
+        return [(edit, found[place]) for place, edit in enumerate(edits)]
 
     def best(self, answered: Iterable[tuple[Edit, Answered]]) -> tuple[MeasuredEdit, ...]:
         """Those that make most more usable; none that hardly makes more usable, or leaves out a rule."""
@@ -199,10 +241,6 @@ class _Trials:
         gains = [((one.after.share or 0.0) - (one.before.share or 0.0), one) for one in measured]
         helpful = sorted((pair for pair in gains if pair[0] >= LEAST_GAIN), key=lambda pair: -pair[0])
         return tuple(one for _, one in helpful[:ADVISED])
-
-    def check_any(self) -> None:
-        if self._problem is not None and not self._asked:
-            raise self._problem
 
     def compared(self, edit: Edit, after: Answered, *, lost: bool) -> MeasuredEdit:
         """Before and after the change: of what can be asked after it, or with what is lost by it."""
@@ -212,29 +250,54 @@ class _Trials:
         found = Standing(problem=after) if isinstance(after, str) else standing(after, gone)
         return MeasuredEdit(edit.name, edit.kind, before, found, edit.gives_up, edit.text)
 
-    def _policy(self, edit: Edit) -> Policy:
-        return parse_policy(write_toml(edit.applied(self._raw)), folder=self._folder)
+    # -- helpers ---------------------------------------------------------------------------------------------------
 
-    def _answers(self, version: AskedVersion, policy: Policy) -> list[Figure]:
-        is_first = not self._asked
-        if is_first:
-            self._asked = drawn(version.questions(MOST_QUESTIONS), self._number)
-        told = {column.name for column in policy.published}
-        figures = version.figures(question for question in self._asked if _columns(question) <= told)
-        if is_first:
-            self._first = figures
-        return figures
+    def _begin(self, version: AskedVersion) -> None:
+        self.asked = tuple(drawn(version.questions(MOST_QUESTIONS), self._number))
+        self._first = version.figures(self.asked)
+
+    def _policy(self, edit: Edit) -> Policy | str:
+        try:
+            return parse_policy(write_toml(edit.applied(self._raw)), folder=self._folder)
+        except ConfigError as problem:
+            return problem.detail
+
+    def _ask_first(self, edit: Edit) -> Answered:
+        """A change of a policy that cannot be published itself."""
+        policy = self._policy(edit)
+        if isinstance(policy, str):
+            return policy
+        try:
+            with self._on_trial(part_about(policy, self._columns)) as version:
+                self._begin(version)
+                return self._first
+        except ConfigError as problem:
+            if problem.code != CANNOT:
+                raise
+            return problem.detail
+
+    def _trial(self, edit: Edit) -> Trial | str:
+        policy = self._policy(edit)
+        if isinstance(policy, str):
+            return policy
+        touched = self._touched(policy)
+        part = part_about(policy, self._columns if touched is None else touched)
+        told = {column.name for column in part.published}
+        asked = (q for q in self.asked if _columns(q) <= told and (touched is None or touched & set(q.columns)))
+        return Trial(part, tuple(asked))
+
+    def _touched(self, policy: Policy) -> frozenset[str] | None:
+        """The columns asked about whose answers can change; None where all can."""
+        touched = None if self.standing.problem else changed_columns(self.policy, policy)
+        return None if touched is None else touched & self._columns
+
+    def _with_untouched(self, edit: Edit, figures: list[Figure]) -> list[Figure]:
+        policy = self._policy(edit)
+        touched = None if isinstance(policy, str) else self._touched(policy)
+        if touched is None:
+            return figures
+        return [*figures, *(figure for figure in self._first if not touched & set(figure.question.columns))]
 
 
 def _columns(question: Question) -> set[str]:
     return {*question.columns, *question.quasi}
-
-
-def standing(figures: Sequence[Figure], lost: int = 0) -> Standing:
-    """Of counts, prevalences and means; what is lost is not usable, and without bounds."""
-    paper = [figure for figure in figures if figure.kind in PAPER]
-    number = len(paper) + lost
-    if not number:
-        return Standing()
-    usable = sum(figure.is_usable for figure in paper)
-    return Standing(number, usable / number, median_width([f.width for f in paper] + [float("inf")] * lost))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import e, inf, isfinite, log
+from math import e, inf, isfinite, log, sqrt
 
 from querygate.core.types import Range
 from querygate.custody.workload.standing_workload import Kind, Question
@@ -108,3 +108,50 @@ def median_width(widths: Iterable[float]) -> float | None:
     found = sorted(widths)
     middle = found[(len(found) - 1) // 2] if found else inf
     return round(middle, 4) if isfinite(middle) else None
+
+
+# -- a policy by these figures ---------------------------------------------------------------------------------------
+
+CERTAINTY = 1.96
+"""Standard errors within which 95 of 100 draws lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of so many counts, prevalences and means the share that is usable, and the median width of their ranges, in
+    widths that could just be printed (None: most have no bounds); or why nothing can be published.
+
+    The questions are drawn: with `error` more or less, the share is that of all of them, in 95 draws of 100.
+    """
+
+    figures: int = 0
+    share: float | None = None
+    width: float | None = None
+    problem: str = ""
+    error: float | None = None
+
+
+def standing(figures: Sequence[Figure], lost: int = 0) -> Standing:
+    """Of counts, prevalences and means; what is lost is not usable, and without bounds."""
+    paper = [figure for figure in figures if figure.kind in PAPER]
+    number = len(paper) + lost
+    if not number:
+        return Standing()
+    share = sum(figure.is_usable for figure in paper) / number
+    width = median_width([figure.width for figure in paper] + [inf] * lost)
+    return Standing(number, share, width, error=sampling_error(paper))
+
+
+def sampling_error(figures: Sequence[Figure]) -> float | None:
+    """By how much the share may be off because questions were drawn: they are, and not figures, so that those of one
+    question count together (the linearised variance of a ratio; Cochran 1977, section 6.3). None for fewer than two.
+    """
+    asked: dict[Question, list[bool]] = {}
+    for figure in figures:
+        asked.setdefault(figure.question, []).append(figure.is_usable)
+    if len(asked) < 2:
+        return None
+    share = sum(map(sum, asked.values())) / len(figures)
+    off = [sum(found) - share * len(found) for found in asked.values()]
+    variance = len(asked) / (len(asked) - 1) * sum(one * one for one in off) / len(figures) ** 2
+    return round(CERTAINTY * sqrt(variance), 4)

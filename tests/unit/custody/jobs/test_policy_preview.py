@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import tomllib
 from collections.abc import Sequence
@@ -13,13 +14,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from querygate.cli import main
-from querygate.cli.policy_preview import pasteable, tell_preview
+from querygate.cli.policy_preview import pasteable
 from querygate.core.json_body import from_json
-from querygate.custody.jobs.preview_views import PolicyPreview, preview, published_on_trial
+from querygate.custody.jobs import trial_pool
+from querygate.custody.jobs.preview_views import PolicyPreview, PreviewScale, preview
+from querygate.custody.jobs.trial_version import published_on_trial
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.workload.drawn_questions import drawn
-from querygate.custody.workload.policy_cost import LEAST_GAIN, MeasuredEdit, standing
+from querygate.custody.workload.policy_cost import LEAST_GAIN, MeasuredEdit
+from querygate.custody.workload.usable_share import standing
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 from tests.policies import IDENTIFIER, PolicyText, diverse, make_policy, quasi, sensitive
@@ -91,6 +95,9 @@ def test_every_k_quasi_identifier_guard_and_rule_has_a_line(found: PolicyPreview
     assert (found.records, found.used) == (36, 32)
     assert found.whole is not None
     assert found.whole.figures >= cost.own.figures > 0
+    assert cost.own == found.own.standing
+    assert cost.own.error is not None
+    assert 0 < cost.own.error < 1
     assert [one.name for one in cost.by_k] == ["k = 5", "k = 10", "k = 20"]
     rules = ["without alter", "without größe", "guard of sbp 20 -> 10", "without diversity of ill"]
     assert [one.name for one in cost.costs] == rules
@@ -131,11 +138,8 @@ def test_what_a_change_is_said_to_bring_is_what_the_file_has_with_its_lines(foun
         assert standing(after.figures(asked)) == ten.after
 
 
-def test_the_page_says_how_many_records_were_used_and_what_to_paste(
-    found: PolicyPreview, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tell_preview(found)
-    said = capsys.readouterr().out
+def test_the_page_says_how_many_records_were_used_and_what_to_paste(found: PolicyPreview, folder: Path) -> None:
+    said = previewed(folder, POLICY, rows_of(18), "--records", "32").stdout
     assert "Measured on 32 of 36 records, whole persons drawn by a fixed rule." in said
     assert "On all records " in said
     assert "without größe " in said
@@ -164,7 +168,7 @@ def test_a_policy_that_cannot_be_kept_is_told_what_would_make_it_one(tmp_path: P
     """Everybody has the same value, so that no class has two."""
     ill = sensitive("category", values=["no", "yes"]) | diverse("distinct", l=2)
     file, source = written(tmp_path, make_policy("t", {"alter": ALTER, "ill": ill}), [[i, "no"] for i in range(30)])
-    cost = preview(PolicyFile.read(file), str(source), questions=QUESTIONS).cost
+    cost = preview(PolicyFile.read(file), str(source), PreviewScale(questions=QUESTIONS)).cost
     assert cost.own.problem
     assert cost.own.share is None
     (rule,) = cost.costs
@@ -184,3 +188,57 @@ def test_a_mistake_in_the_file_ends_it(tmp_path: Path) -> None:
     done = previewed(tmp_path, POLICY.but(columns={"alter": None, "größe": None}), [["", "", "", ""]])
     assert done.exit_code != 0
     assert "no quasi-identifier" in done.stderr
+
+
+VIEWS = make_policy(
+    "visits",
+    {
+        "id": IDENTIFIER,
+        "alter": quasi("integer", (0, 99), grid=1, cuts=[50]),
+        "größe": quasi("category", values=["klein", "groß"]),
+        "sbp": sensitive("integer", (60, 220), bins=10, guard=20),
+        "dbp": sensitive("integer", (60, 220), bins=10, guard=20),
+        "ill": sensitive("boolean"),
+        "never": sensitive("boolean"),
+    },
+    k=3,
+    person="id",
+    views={"mode": "auto", "linked": [["sbp", "dbp"]]},
+)
+
+
+def people(number: int, seed: int = 5) -> list[list[object]]:
+    rng = random.Random(seed)
+    return [
+        [f"0{i}ü", rng.choice([rng.randrange(100), 50, ""]), rng.choice(["klein", "groß", "groß", ""]),
+         rng.choice([120, 121, 95, 180, ""]), rng.choice([80, 80, ""]), rng.choice(["true", "false", ""]), ""]
+        for i in range(number)
+    ]  # fmt: skip
+
+
+def test_of_views_few_columns_are_asked_about_and_changes_of_others_cost_nothing(tmp_path: Path) -> None:
+    """And what processes of their own find is what is found here."""
+    file, source = written(tmp_path, VIEWS, people(90))
+    scale = PreviewScale(questions=QUESTIONS, columns=2)
+    found = preview(PolicyFile.read(file), str(source), scale)
+    assert found.own.columns == ("sbp", "ill")
+    assert found.own.of_columns == 4
+    assert [one.name for one in found.cost.costs] == [
+        "without alter", "without größe", "guard of sbp 20 -> 10", "guard of dbp 20 -> 10"
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial_pool, "SMALL", 0)
+        assert preview(PolicyFile.read(file), str(source), scale) == found
+
+
+def test_a_process_that_dies_leaves_its_work_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, source = written(tmp_path, VIEWS, people(40))
+    scale = PreviewScale(questions=4, columns=1)
+    found = preview(PolicyFile.read(file), str(source), scale)
+    monkeypatch.setattr(trial_pool, "SMALL", 0)
+    monkeypatch.setattr(trial_pool, "_begin", end_of_process)
+    assert preview(PolicyFile.read(file), str(source), scale) == found
+
+
+def end_of_process(*given: object) -> None:
+    os._exit(3)

@@ -1,0 +1,71 @@
+"""The custodian's root for versions on trial: made in a folder that is gone afterwards, asked, and served to nobody."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from querygate.control import stamp_now
+from querygate.core.ports import Native, PublishedVersion
+from querygate.core.vault_ports import Source
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publish import publish_on_trial
+from querygate.custody.publish.view_risk import UnitRisk
+from querygate.custody.verify.verify import Written
+from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
+from querygate.custody.workload.asked_figures import asked_figures, ranges_of
+from querygate.site.open_gate import now, shared_native
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.store.duckdb_store import DuckDBRelease
+from querygate_adapters.vault.report_rows import ReportRows
+from querygate_adapters.vault.version_writer import DuckDBPublication, WrittenStore
+
+MEMORY_MB = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TrialVersion:
+    """A version that nobody is served, beside its raw rows."""
+
+    policy: Policy
+    release: PublishedVersion
+    native: Native
+    rows: ReportRows
+    written: Written
+    risk: tuple[UnitRisk, ...]
+
+    def questions(self, number: int) -> tuple[Question, ...]:
+        return standing_workload(self.release.catalog, public_cuts(self.policy), most=number)
+
+    def figures(self, questions: Iterable[Question]) -> list[Figure]:
+        answer = partial(ranges_of, release=self.release, native=self.native)
+        return list(asked_figures(questions, self.policy.dataset, answer, self.rows))
+
+
+@contextmanager
+def published_on_trial(
+    policy: Policy, source: Source, base_dir: Path = Path(), *, measures_risk: bool = False
+) -> Iterator[TrialVersion]:
+    """What would be told of the source, for as long as it is asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Path(folder) / "store", Path(folder) / "vault"
+        for part in parts:
+            part.mkdir(mode=0o700)
+        publication = DuckDBPublication(
+            *parts, MEMORY_MB, version=1, earlier=(), reinstate=False, switching=lambda: None
+        )
+        risk = publish_on_trial(
+            policy,
+            source,
+            publication,
+            now=partial(stamp_now, now),
+            open_beside=lambda specification: open_source(specification, base_dir),
+            measures_risk=measures_risk,
+        )
+        store, vault = publication.staged
+        with closing(ReportRows(vault)) as rows:
+            yield TrialVersion(policy, DuckDBRelease(store), shared_native(), rows, WrittenStore(store), risk)
