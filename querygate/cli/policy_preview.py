@@ -44,12 +44,13 @@ width    the median width of their ranges: at 1 it could just be printed, at 3 i
 def preview_policy(policy_file: Path, source: str, records: int, questions: int, columns: int, form: str) -> None:
     """Measure what a policy costs, before publishing.
 
-    The policy is published on trial into a folder that is removed afterwards, and asked what an ordinary paper would
-    ask. So is every change of it: another k, without each quasi-identifier, with half of each guard, without each rule,
-    with more detail, with views or with classes in their place, with other views. The three changes that would help
-    most are printed as tables to put in the place of those in the file. A large table is measured on a sample, on which
-    less is usable than on all of it: compare changes with each other. Nothing is published, and no site is needed. The
-    figures depend on the raw data: they are for the custodian alone.
+    The policy is made into a version that nobody is served, and asked what an ordinary paper would ask. So is every
+    change of it: another k, without each quasi-identifier, with half of each guard, without each rule, with more
+    detail, with views or with classes in their place, with other views. The figures of the policy itself are printed as
+    soon as they are there. The three changes that would help most are printed as tables to put in the place of those in
+    the file. A large table is measured on a sample, on which less is usable than on all of it: compare changes with
+    each other. Nothing is published, and no site is needed. The figures depend on the raw data: they are for the
+    custodian alone.
     """
     scale = PreviewScale(records, questions, columns)
     with ExitStack() as opened:
