@@ -169,13 +169,14 @@ class SharperBody(TypedDict):
 class ExplanationBody(TypedDict):
     """Why the ranges of an answer are as wide as they are. Not complete: more could have been tried.
 
-    `apart` are the columns of aggregates that no view has all together."""
+    `apart` are the columns of aggregates that no view has all together. `withheld` says why nothing else is told."""
 
     columns: list[WidthBody]
     apart: NotRequired[list[list[str]]]
     straddling: list[StraddleBody]
     suggestions: list[SharperBody]
     complete: bool
+    withheld: NotRequired[str]
 
 
 class AnswerBody(TypedDict):

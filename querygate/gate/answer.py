@@ -33,7 +33,7 @@ from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
-from querygate.gate.explain import explain_width
+from querygate.gate.explain import explain_width, withhold_reasons
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
 from querygate.gate.likely_tables import LikelyTables
@@ -280,6 +280,8 @@ def explain(state: State, gate: Gate) -> State:
     """Costs nothing where it is not asked for, and at most half of the time that is left where it is."""
     if not state.request.options.explain:
         return state
+    if state.catalog.on_differencing != "alert":
+        return replace(state, explanation=withhold_reasons(state.answer))
     sheets = [sheet for each in state.sheets for sheet in each]
     with within(gate.clock_s, seconds_left(gate.limits.timeout_s) * FOR_EXPLAINING):
         found = explain_width(

@@ -25,6 +25,20 @@ MOST_SHOWN = 5
 """Suggestions of one explanation."""
 
 
+WITHHELD = (
+    "Questions of this dataset are judged before they are answered. Reasons and narrower questions would tell of answers "
+    "that nobody judged, so they are not given."
+)
+
+
+def withhold_reasons(answer: Answer) -> ExplanationBody:
+    """The widths that the answer has itself, and nothing of questions nearby: what the inline auditor would refuse may
+    be among them, and to judge one is to count it as answered."""
+    widths = zip(range_names(answer), mean_widths(answer), strict=True)
+    columns: list[WidthBody] = [{"name": name, "width": width_number(width), "causes": []} for name, width in widths]
+    return {"columns": columns, "straddling": [], "suggestions": [], "complete": False, "withheld": WITHHELD}
+
+
 def explain_width(
     sql: str, plan: Plan, answer: Answer, sheets: Iterable[Sheet], catalog: Catalog, ask: Ask
 ) -> ExplanationBody:

@@ -13,6 +13,10 @@ NOTHING = "No question nearby was found that is narrower."
 
 def explanation_lines(told: ExplanationBody) -> Iterator[str]:
     """Causes, what straddles, and what to ask instead; an indented line belongs to the one above it."""
+    if "withheld" in told:
+        yield from (f"{column['name']} is {column['width']} wide." for column in told["columns"])
+        yield told["withheld"]
+        return
     for column in told["columns"]:
         if not column["causes"]:
             yield f"{column['name']} is exact."

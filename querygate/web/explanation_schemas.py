@@ -19,8 +19,13 @@ EXPLANATION_SCHEMAS: dict[str, Schema] = {
             "straddling": array(ref("Straddle")),
             "suggestions": {**array(ref("Sharper")), "description": "At most five, the best first."},
             "complete": {**TRUTH, "description": "false if not all questions nearby were tried."},
+            "withheld": {
+                **TEXT,
+                "description": "Why widths are all that is told: questions of this dataset are judged before they are "
+                "answered, and those nearby were not.",
+            },
         },
-        optional=("apart",),
+        optional=("apart", "withheld"),
         example={
             "columns": [
                 {

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from querygate.core.answer_bodies import ExplanationBody
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
-from querygate.core.types import Bools
+from querygate.core.types import Bools, Principal, QueryOptions, Request
 from querygate.custody.audit.query_structure import Structure
 from querygate.custody.jobs.evidence_reports import replay_site
 from querygate.custody.jobs.inline_auditor import NOTE, with_auditor
 from querygate.custody.jobs.publish_version import publish_to
+from querygate.gate import answer
 from querygate.gate.answer import WARNING
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
+from querygate.gate.explain_text import explanation_lines
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, write_inputs
@@ -153,6 +156,7 @@ def test_alert_answers_as_if_nothing_were(tmp_path: Path) -> None:
     assert told(opened, "ann", AND_ONE_MORE) == ()
     [note] = notes_of(opened, NOTE)
     assert note["found"][0]["rule"] == "pair"
+    assert "withheld" not in explained(opened)  # nothing is judged, so reasons are told
 
 
 def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
@@ -203,6 +207,29 @@ def test_what_failed_is_forgotten(site: OpenSite) -> None:
     with pytest.raises(Fault):
         ask(replace(site, gate=replace(site.gate, store=Broken())), "ann", FORTIES)
     assert ask(site, "ann", AND_ONE_MORE).groups
+
+
+# -- explanations ------------------------------------------------------------------------------------------------------
+
+
+def explained(opened: OpenSite) -> ExplanationBody:
+    asked = Request(Principal("ann", "researcher"), "clinic", FORTIES, QueryOptions(explain=True))
+    return answer.ask(asked, opened.gate)["explanation"]
+
+
+def test_explanations_tell_nothing_of_questions_that_nobody_judged(
+    site: OpenSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question nearby may be one that the auditor refuses: neither its width nor whom it is about is told."""
+    tried = []
+    monkeypatch.setattr(answer, "_try", lambda sql, *_: tried.append(sql))
+    explanation = explained(site)
+
+    assert tried == []
+    assert explanation["straddling"] == explanation["suggestions"] == []
+    assert all(column["causes"] == [] for column in explanation["columns"])
+    assert "not given" in explanation["withheld"]
+    assert list(explanation_lines(explanation))[-1] == explanation["withheld"]
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------
