@@ -38,6 +38,7 @@ MOST_COVERED = 4_000_000
 STEEPEST = 1 / 3
 """Half widths: a straight line that begins at 0 leans so far."""
 
+_EVEN = 1e-9  # a density that is less steep than this is even
 _POINT = 1e-9  # room of a single value of a continuous column, in rooms of an average piece
 
 
@@ -69,7 +70,7 @@ class Cover:
     def sizes(self) -> Ints:
         return np.diff(self.starts)
 
-    def count(self, n: Ints) -> Floats:
+    def count(self, n: Array) -> Floats:
         """Records by box, given those of each row."""
         return added(self.box, n, self.sizes.size)
 
@@ -79,7 +80,7 @@ def added(places: Ints, values: Array, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64)  # of nothing at all NumPy makes whole numbers
 
 
-def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Ints]]) -> Floats:
+def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Array]]) -> Floats:
     """How likely each piece is, given how many records each row has in each of these."""
     even = pieces.room / pieces.room.sum()
     rows = [(cover, np.repeat(np.arange(cover.sizes.size), cover.sizes), cover.count(n)) for cover, n in told]
@@ -103,6 +104,36 @@ def lean(density: Floats) -> Floats:
     slope = np.divide(after - before, 12 * density, out=np.zeros_like(density), where=density > 0)
     leaning: Floats = np.clip(slope, -STEEPEST, STEEPEST)
     return leaning
+
+
+def slope_inside(pieces: Pieces, share: Floats) -> Floats:
+    """How steep the density is likely to be inside each piece of a number, from -1 to 1: a straight line between what
+    it is in the pieces before and after. It goes on as it was beyond the first and the last; where it is missing, and
+    in categories, it is even."""
+    slope = np.zeros(pieces.size)
+    if isinstance(pieces.column, NumberColumn):
+        known = np.flatnonzero((pieces.column.null == NO_NULLS) & (pieces.column.low < pieces.column.high))
+        density = share[known] / pieces.room[known]
+        if known.size > 1:
+            before, after = np.append(0.0, density[:-1]), np.append(density[1:], 0.0)
+            before[0] = max(0.0, 2 * density[0] - density[1])
+            after[-1] = max(0.0, 2 * density[-1] - density[-2])
+            leaning = np.divide(after - before, 4 * density, out=np.zeros_like(density), where=density > 0)
+            slope[known] = np.clip(leaning, -1.0, 1.0)
+    return slope
+
+
+def along_slope(u: Floats, slope: Floats) -> Floats:
+    """Where a share u of a piece ends whose density is a straight line that is so steep.
+
+    >>> along_slope(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0])).round(3)
+    array([0.5  , 0.707, 0.134])
+    """
+    steep = np.abs(slope) > _EVEN
+    a = np.where(steep, slope, 1.0)
+    bent = (np.sqrt((1 - a) ** 2 + 4 * a * u) - 1 + a) / (2 * a)
+    found: Floats = np.clip(np.where(steep, bent, u), 0.0, 1.0)
+    return found
 
 
 def cut_column(columns: Sequence[BlockColumn]) -> tuple[Pieces, list[Cover]]:

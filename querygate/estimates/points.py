@@ -25,7 +25,15 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.column_pieces import Cover, TooManyPieces, added, cut_column, likely_shares
+from querygate.estimates.column_pieces import (
+    Cover,
+    TooManyPieces,
+    added,
+    along_slope,
+    cut_column,
+    likely_shares,
+    slope_inside,
+)
 
 UNIT = 2**20
 """What a record weighs in a block of points: counts of blocks are whole numbers."""
@@ -61,7 +69,7 @@ def make_points(cells: WeightedCells) -> Block:
         if isinstance(column, CodeColumn):
             columns[name] = _code_points(column.take(rows), coordinates.next())
             continue
-        piece, along = _drawn(column, block.n, rows, coordinates.next())
+        piece, along = _drawn(column, cells.weight, rows, coordinates.next(), bent=name not in cells.shift)
         if isinstance(column, NumberColumn) and isinstance(piece, NumberColumn):
             points = _NumberPoints(column.take(rows), piece, along)
             shift = cells.shift[name][rows] if name in cells.shift else _class_shift(block, name, points, rows, weight)
@@ -101,17 +109,24 @@ class _Coordinates:
 # -- where in its cell a point lies ------------------------------------------------------------------------------------
 
 
-def _drawn(column: NumberColumn | SetColumn, n: Ints, rows: Ints, u: Floats) -> tuple[NumberColumn | SetColumn, Floats]:
-    """The piece of each point, and how far along it the point lies: u goes along all pieces of its row."""
+def _drawn(
+    column: NumberColumn | SetColumn, weight: Floats, rows: Ints, u: Floats, *, bent: bool
+) -> tuple[NumberColumn | SetColumn, Floats]:
+    """The piece of each point, and how far along it the point lies: u goes along all pieces of its row. If `bent`, more
+    of them lie at the denser side of a piece: spread evenly, coarse pieces would make distributions too wide."""
     pieces, (cover,) = cut_column([column])
-    likely = _in_boxes(cover, likely_shares(pieces, [(cover, n)]))
+    share = likely_shares(pieces, [(cover, weight)])
+    likely = _in_boxes(cover, share)
     along = np.append(0.0, np.cumsum(likely))
     box = cover.box[rows]
     first, last = cover.starts[box], cover.starts[box + 1] - 1
     aim = along[first] + u * (along[last + 1] - along[first])
     place = np.clip(np.searchsorted(along, aim, side="right") - 1, first, last)
     part = np.divide(aim - along[place], likely[place], out=np.full(aim.size, 0.5), where=likely[place] > 0)
-    return pieces.column.take(cover.held[place]), np.clip(part, 0.0, 1.0)
+    part = np.clip(part, 0.0, 1.0)
+    if bent:
+        part = along_slope(part, slope_inside(pieces, share)[cover.held[place]])
+    return pieces.column.take(cover.held[place]), part
 
 
 def _in_boxes(cover: Cover, share: Floats) -> Floats:
@@ -209,8 +224,12 @@ def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPo
 
 
 def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
-    """Every item of a list as one of its codes, each of them in turn; a code that is in no item nobody has."""
-    told, codes = column.dictionary, np.arange(len(column.dictionary.codes))
+    """Every item of a list as one of its codes, each of them in turn. A code that is in no item stays suppressed:
+    nothing is published of who has it."""
+    told = column.dictionary
+    known = np.flatnonzero(~told.suppressed)
+    item_of = np.full(len(told.codes), MISSING)
+    item_of[known] = np.arange(known.size)
     sizes = np.diff(told.starts)[column.sets]
     rows = np.repeat(np.arange(column.sets.size), sizes)
     item = told.members[told.starts[column.sets][rows] + np.arange(rows.size) - (np.cumsum(sizes) - sizes)[rows]]
@@ -221,4 +240,5 @@ def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
     code = told.entry_code[order][entry]
     held = code != MISSING
     starts = np.append(0, np.cumsum(np.bincount(rows[held], minlength=column.sets.size)))
-    return CodeColumn(np.arange(column.sets.size), CodeSets(told.codes, codes, codes, starts, code[held]))
+    sets = CodeSets(told.codes, np.arange(known.size), known, starts, item_of[code[held]])
+    return CodeColumn(np.arange(column.sets.size), sets)

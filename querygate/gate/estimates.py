@@ -8,16 +8,19 @@ Proof: docs/explanation/proofs/estimates.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from querygate.bounds import gather
-from querygate.core.block import Block
+from querygate.core.block import Block, CodeColumn
 from querygate.core.errors import Refusal
-from querygate.core.plan import NONE, Aggregate, MeasureCells, Plan
+from querygate.core.expression import Call, Choice, Expression
+from querygate.core.margin_choice import part_of
+from querygate.core.plan import NONE, Aggregate, LeftOut, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.predicate import HasAny, Predicate, leaves
 from querygate.core.types import Estimate, Floats, Group, Ints, Range, Scalar
 from querygate.estimates import figures
 from querygate.estimates.column_pieces import TooManyPieces
@@ -26,6 +29,7 @@ from querygate.gate.groups import as_block, make_groups
 from querygate.gate.likely_tables import LikelyTables, PointSheet
 from querygate.gate.ranges import QUOTIENTS
 from querygate.gate.sheets import RangedGroup
+from querygate.gate.window_ranges import Keys, Wholes, wanted_wholes
 
 DIGITS = 4
 """Decimal places of the range's width that an estimate has: more would say nothing."""
@@ -35,6 +39,7 @@ NULL = "The statistic is NULL."
 NOBODY = "Nothing is expected here that it could be computed of."
 TOO_LARGE = "The table to estimate from would be too large."
 TOO_LONG = "There was not enough time for an estimate."
+SUPPRESSED = "It asks about codes of which nothing is published."
 NOT_KNOWN = "There is no estimate for this statement."
 
 
@@ -52,13 +57,13 @@ def with_estimates(
 ) -> tuple[Group, ...]:
     """The groups of an answer, with an estimate for each range. `check` raises OutOfTime."""
     found: dict[tuple[tuple[Scalar, ...], tuple[bool, ...]], Group] = {}
-    reason = NOT_KNOWN if _has_windows(plan) else NOBODY
-    plan = _without_windows(plan)
-    if not _has_windows(plan) and any(_is_open(told) for group in groups for told in group.ranges):
+    reason = NOBODY
+    if any(_is_open(told) for group in groups for told in group.ranges):
+        likely = _Likely(tables, release, limits, check)
         try:
             with np.errstate(all="ignore"):  # huge and tiny numbers: what is not finite is no estimate
-                likely = _Likely(tables, release, limits, check).groups(plan, groups)
-            found = {(group.keys, group.rolled_up): group for group in likely}
+                found = {(group.keys, group.rolled_up): group for group in likely.rows(plan, groups)}
+            reason = SUPPRESSED if likely.is_untold else NOBODY
         except TooManyPieces:
             reason = TOO_LARGE
         except OutOfTime:
@@ -82,19 +87,13 @@ def has_estimate(group: Group) -> bool:
 
 
 def _without_windows(plan: Plan) -> Plan:
-    """The plan with nothing in the place of numbers that other groups have a part in: those groups that are there are
-    not those that are likely."""
+    """The plan with nothing in the place of numbers that other groups have a part in."""
     names = {window.id for window in plan.windows}
     outputs = tuple(
         replace(output, formula=NONE) if output.kind == "range" and names & set(output.formula.columns) else output
         for output in plan.outputs
     )
     return replace(plan, windows=(), qualify=None, outputs=outputs)
-
-
-def _has_windows(plan: Plan) -> bool:
-    """Also in a query that it is of."""
-    return bool(plan.windows) or (plan.inner is not None and _has_windows(plan.inner))
 
 
 def _is_open(told: Range) -> bool:
@@ -124,38 +123,69 @@ class _Likely:
         self, tables: LikelyTables, release: PublishedVersion, limits: Limits, check: Callable[[], None]
     ) -> None:
         self._tables, self._release, self._limits, self._check = tables, release, limits, check
+        self.is_untold = False
+
+    def rows(self, plan: Plan, shown: Sequence[Group]) -> list[Group]:
+        """The rows of a plan; where windows of what is likely have no value, without those."""
+        try:
+            return self.groups(plan, shown)
+        except Refusal:
+            if not plan.windows:
+                raise
+            return self.groups(_without_windows(plan), shown)
 
     def groups(self, plan: Plan, shown: Sequence[Group] | None = None) -> list[Group]:
         """The rows of a plan, each range a point. Of those `shown` that nobody is expected in, too; of an inner plan,
-        the rows in which somebody is."""
-        unit = UNIT
-        if plan.inner is None:
-            sheets = self._tables.sheets(plan, self._release, self._limits, self._check)
-        else:
-            block, _ = as_block(plan.inner, self.groups(plan.inner))
-            sheets, unit = [_over_groups(plan, block)], 1
-        ranged = self._ranged(plan, sheets, unit)
+        the rows in which somebody is. Windows are over all rows that are likely, or over those that HAVING may keep."""
+        inner = None if plan.inner is None else as_block(plan.inner, self.groups(plan.inner))[0]
+        ranged, wholes = self._of(plan, inner), self._wholes(plan, inner)
         if shown is None:
             there = [group for group in ranged if group.always or (group.count.low or 0) >= figures.HALF]
-            return make_groups(plan, there, self._check, wholes={}, inner=True)
+            return make_groups(plan, there, self._check, wholes=wholes, inner=True)
+        if plan.windows and plan.having is not None:
+            kept = {(group.keys, _chosen(plan, group)) for group in shown}
+            ranged = [group for group in ranged if (group.keys, group.chosen) in kept]
         known = {(group.keys, group.chosen) for group in ranged}
         empty = tuple(Range.exact(0) if "count" in a.statistic else Range.null() for a in plan.aggregates)
         wanted = [(group.keys, _chosen(plan, group)) for group in shown]
         ranged += [RangedGroup(*each, True, empty, Range.exact(0)) for each in wanted if each not in known]
         there = [replace(group, always=True) for group in ranged]
-        return make_groups(replace(plan, having=None, limit=None, offset=0), there, self._check, wholes={})
+        asked = replace(plan, having=None, qualify=None, limit=None, offset=0)
+        return make_groups(asked, there, self._check, wholes=wholes)
+
+    def _of(self, plan: Plan, inner: Block | None) -> list[RangedGroup]:
+        """The groups of a plan over points, or over the likely rows of its inner plan."""
+        if inner is not None:
+            return self._ranged(plan, [_over_groups(plan, inner)], 1)
+        return self._ranged(plan, self._tables.sheets(plan, self._release, self._limits, self._check), UNIT)
+
+    def _wholes(self, plan: Plan, inner: Block | None) -> Wholes:
+        """What the aggregates that windows ask for are of groups together."""
+        found: dict[tuple[int, ...], dict[Keys, dict[int, Range]]] = {}
+        for among, wanted in wanted_wholes(plan).items():
+            whole = replace(part_of(plan, wanted), sets=(among,), windows=(), having=None, qualify=None)
+            found[among] = {
+                tuple(group.keys[i] for i in among): dict(zip(wanted, group.ranges, strict=True))
+                for group in self._of(whole, inner)
+            }
+        return found
 
     def _ranged(self, plan: Plan, sheets: Sequence[PointSheet], unit: int) -> list[RangedGroup]:
         """Each group of each grouping set, with what its aggregates are over the points."""
         found: dict[tuple[tuple[Scalar, ...], tuple[int, ...]], dict[int, Range]] = {}
         counts: dict[tuple[tuple[Scalar, ...], tuple[int, ...]], tuple[Range, bool]] = {}
         for sheet in sheets:
+            untold = _untold_measures(sheet.plan, sheet.points)
+            self.is_untold |= bool(untold)
             for group in gather(sheet.plan, sheet.points, self._check):
                 at = (group.keys, group.chosen)
                 counts.setdefault(at, (Range.exact(float(_weight(group.cells[0], unit).sum())), group.always))
                 for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
                     self._check()
-                    found.setdefault(at, {})[place] = _point(aggregate, group.cells, unit)
+                    no_one_knows = bool(untold & aggregate.measures)
+                    found.setdefault(at, {})[place] = (
+                        Range.null() if no_one_knows else _point(aggregate, group.cells, unit)
+                    )
         places = range(len(plan.aggregates))
         return [
             RangedGroup(
@@ -163,6 +193,36 @@ class _Likely:
             )
             for at, (count, always) in counts.items()
         ]  # fmt: skip
+
+
+def _untold_measures(plan: Plan, points: Block) -> frozenset[int]:
+    """The measures that select by codes of which nothing is published; all of them, where groups are made by such."""
+
+    def asks(conditions: Iterable[Predicate]) -> bool:
+        for part in leaves(conditions):
+            column = points.columns.get(part.column) if isinstance(part, HasAny) else None
+            if isinstance(part, HasAny) and isinstance(column, CodeColumn):
+                told = column.dictionary
+                if any(hidden and code in part.codes for code, hidden in zip(told.codes, told.suppressed, strict=True)):
+                    return True
+        return False
+
+    if any(not isinstance(key.by, LeftOut) and asks(_conditions(key.by)) for key in plan.keys):
+        return frozenset(range(len(plan.measures)))
+    asked = [[m.where, *m.splits, *(part for value in m.values for part in _conditions(value))] for m in plan.measures]
+    return frozenset(i for i, conditions in enumerate(asked) if asks(conditions))
+
+
+def _conditions(e: Expression) -> Iterator[Predicate]:
+    """The conditions of CASE inside an expression."""
+    if isinstance(e, Call):
+        for argument in e.arguments:
+            yield from _conditions(argument)
+    elif isinstance(e, Choice):
+        for condition, value in e.branches:
+            yield condition
+            yield from _conditions(value)
+        yield from _conditions(e.otherwise)
 
 
 def _over_groups(plan: Plan, block: Block) -> PointSheet:

@@ -37,8 +37,7 @@ Wholes = Mapping[tuple[int, ...], Mapping[Keys, Mapping[int, Range]]]
 def range_wholes(plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None], exists: Bools | None) -> Wholes:
     """What the aggregates that windows ask for are of groups together."""
     found: dict[tuple[int, ...], dict[Keys, dict[int, Range]]] = {}
-    for among in dict.fromkeys(window.among for window in plan.windows if window.whole is not None):
-        wanted = sorted({w.whole for w in plan.windows if w.among == among and w.whole is not None})
+    for among, wanted in wanted_wholes(plan).items():
         place = {aggregate: i for i, aggregate in enumerate(wanted)}
         whole = replace(part_of(plan, wanted), sets=(among,), windows=())
         parts = []
@@ -51,6 +50,15 @@ def range_wholes(plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None],
             tuple(group.keys[i] for i in among): dict(zip(wanted, group.ranges, strict=True)) for group in groups
         }
     return found
+
+
+def wanted_wholes(plan: Plan) -> dict[tuple[int, ...], list[int]]:
+    """By places of keys, the aggregates that windows ask for of such groups together."""
+    found: dict[tuple[int, ...], set[int]] = {}
+    for window in plan.windows:
+        if window.whole is not None:
+            found.setdefault(window.among, set()).add(window.whole)
+    return {among: sorted(wanted) for among, wanted in found.items()}
 
 
 @dataclass(frozen=True)

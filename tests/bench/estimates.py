@@ -25,6 +25,7 @@ from querygate.core.types import Group, Scalar
 from querygate.custody.jobs.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload import Question
 from querygate.custody.workload.asked_figures import LIMITS
+from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.gate.estimates import with_estimates
 from querygate.gate.groups import answer_groups
@@ -32,7 +33,7 @@ from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.sheets import fetch_sheets
 from querygate.sql import understand
 from querygate_adapters.sources.open_source import open_source
-from tests.bench.views import EVERYTHING, _drawn, _plain, _studies
+from tests.bench.views import EVERYTHING, OTHER_QUESTIONS, PAPER_QUESTIONS, plain_file, studies
 from tests.report import row
 
 K = 10
@@ -71,13 +72,13 @@ class Error:
 def run() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for study in _studies():
-            source = open_source(str(_plain(study, Path(folder))))
+        for study in studies():
+            source = open_source(str(plain_file(study, Path(folder))))
             by_views = study.policy.but(k=K, views={"mode": "auto"}).parsed()
             by_classes = study.policy.but(k=K, anonymise={"class_moments": "rounded"}).parsed()
             spanning = [frozenset(view) for view in by_views.views.spanning] if by_views.views else []
             with published_on_trial(by_views, source) as trial:
-                asked = _drawn(trial.questions(EVERYTHING))
+                asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
                 rows += report(f"{study.name}, views", list(errors(trial, asked)), spanning, aim=True)
             with published_on_trial(by_classes, source) as trial:
                 rows += report(f"{study.name}, classes", list(errors(trial, asked)), spanning)

@@ -22,10 +22,12 @@ from tests.property.truth import define, differences
 
 @dataclass
 class Tally:
-    """What came of some questions. `skipped` are those that DuckDB itself fails on: an overflow, a failed cast."""
+    """What came of some questions. `skipped` are those that DuckDB itself fails on: an overflow, a failed cast.
+    `figures` are the ranges that were given, each with an estimate or a reason why there is none."""
 
     asked: int = 0
     answered: int = 0
+    figures: int = 0
     skipped: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -40,6 +42,7 @@ class Tally:
     def add(self, other: Tally) -> None:
         self.asked += other.asked
         self.answered += other.answered
+        self.figures += other.figures
         self.skipped += other.skipped
         self.refused += other.refused
         self.wrong += other.wrong
@@ -66,6 +69,7 @@ class Tally:
             self.skipped += 1
             return
         self.answered += 1
+        self.figures += sum(len(group.estimates) for group in given.groups)
         self.wrong += [f"{text}\n  {question.sql}" for text in differences(given, rows)]
 
 

@@ -1,7 +1,7 @@
 """Estimates at length: random statements about random tables of classes and of views, none of whose estimates may lie
 outside its range, be missing without a reason, or cost the answer.
 
-The environment variable ESTIMATED is the number of statements, 100,000 unless told; SOAK_LIMIT_S and SOAK_SEED are as
+The environment variable ESTIMATED is the number of figures, 100,000 unless told; SOAK_LIMIT_S and SOAK_SEED are as
 for other soaks.
 """
 
@@ -19,7 +19,7 @@ from tests.property.tally import Tally, try_table
 from tests.property.view_cases import try_views
 from tests.report import row
 
-STATEMENTS = int(os.environ.get("ESTIMATED", "100000"))
+FIGURES = int(os.environ.get("ESTIMATED", "100000"))
 FIRST_SEED = 9_000_000
 USUAL_S = 4 * 3_600.0
 
@@ -30,14 +30,14 @@ def run() -> list[dict[str, Any]]:
     with multiprocessing.get_context("fork").Pool() as pool:
         for found in pool.imap_unordered(try_one, range(first, first + 1_000_000)):
             tally.add(found)
-            if tally.answered >= STATEMENTS or time.monotonic() - began > limit_s(USUAL_S):
+            if tally.figures >= FIGURES or time.monotonic() - began > limit_s(USUAL_S):
                 pool.terminate()
                 break
     print("\n".join(tally.wrong[:20]))
     return [
-        row("estimates: statements answered", tally.answered, "", f"within {limit_s(USUAL_S):.0f} s",
-            target=STATEMENTS, met=tally.answered >= STATEMENTS),
-        row("estimates: outside their ranges", len(tally.wrong), "of", f"{tally.answered:,} answered", target=0,
+        row("estimates: figures", tally.figures, "", f"{tally.answered:,} statements within {limit_s(USUAL_S):.0f} s",
+            target=FIGURES, met=tally.figures >= FIGURES),
+        row("estimates: outside their ranges", len(tally.wrong), "of", f"{tally.figures:,} figures", target=0,
             met=not tally.wrong),
     ]  # fmt: skip
 

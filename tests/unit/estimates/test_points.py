@@ -89,6 +89,29 @@ def test_a_list_has_one_code_of_each_item() -> None:
     assert not codes.dictionary.suppressed.any()
 
 
+def test_a_suppressed_code_stays_one_of_which_nothing_is_known() -> None:
+    told = CodeSets.of(["a", "b", "c"], [0, MISSING, 1], [[0], [1]])
+    points = make_points(weighed(Block(np.array([8, 3]), {"dx": CodeColumn(np.array([0, 1]), told)})))
+    codes = points.codes("dx").dictionary
+
+    assert codes.suppressed.tolist() == [False, True, False]
+    assert sorted({codes.entry_code[codes.entry_item == item].item() for item in codes.members}) == [0, 2]
+
+
+def test_more_points_lie_where_a_piece_has_denser_neighbours() -> None:
+    """Values of a bell in bins as wide as its deviation: spread evenly, they would deviate by a tenth too much."""
+    values = np.random.default_rng(3).normal(0, 1, 40_000)
+    edges = np.arange(-5.0, 6.0)
+    n, _ = np.histogram(values, edges)
+    held = np.flatnonzero(n)
+    column = NumberColumn(edges[:-1][held], edges[1:][held], np.zeros(held.size, dtype=np.int64))
+    points = make_points(weighed(Block(n[held], {"x": column})))
+    x, weight = points.number("x").low, points.n / points.n.sum()
+    deviation = float(np.sqrt((weight * (x - (weight * x).sum()) ** 2).sum()))
+
+    assert deviation == pytest.approx(1.0, abs=0.02)
+
+
 def test_too_many_rows_are_no_points() -> None:
     with pytest.raises(TooManyPieces):
         make_points(weighed(Block(np.ones(500_000, dtype=np.int64))))

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from querygate.core.block import MISSING, Block
 from querygate.core.plan import Aggregate, MeasureCells
-from querygate.core.types import Cells, Estimate, Principal, Request
+from querygate.core.ports import Limits
+from querygate.core.types import Catalog, Cells, Estimate, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
 from querygate.gate import answer as steps
 from querygate.gate import estimates
 from querygate.gate.answer import Gate, answer, ask
+from querygate.gate.groups import compute_groups
+from querygate.gate.likely_tables import LikelyTables
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from querygate.sql import understand
+from tests import code_study
 from tests.property.truth import estimates_outside
 from tests.small_release import publish_small
+from tests.sql.study import NATIVE
 
 ANN = Principal("ann", "researcher")
 
@@ -59,6 +68,13 @@ STATEMENTS = (
     "SELECT COUNT(DISTINCT ward), COUNT(DISTINCT age), 100.0 * COUNT(*) / 7 FROM patients WHERE age < 44",
     "SELECT sex, COUNT(*) FILTER (WHERE smoker) * 1.0 / COUNT(*) FROM patients WHERE age > 12 GROUP BY sex",
     "SELECT MEAN_DIFF(sbp, age > 50), WELCH_T(sbp, age > 50), RISK_RATIO(age > 50, sbp > 140) FROM patients",
+    "SELECT ward, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), AVG(sbp) - LAG(AVG(sbp)) OVER (ORDER BY ward), "
+    "SUM(COUNT(*)) OVER (ORDER BY ward) FROM patients WHERE age < 44 GROUP BY ward",
+    "SELECT sex, ward, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY sex), 1.0 * COUNT(*) / (SELECT COUNT(*) FROM "
+    "patients WHERE age < 71), RANK() OVER (ORDER BY AVG(sbp)) FROM patients WHERE age < 44 GROUP BY sex, ward "
+    "HAVING COUNT(*) > 9",
+    "SELECT ward, part FROM (SELECT ward, COUNT(*) / SUM(COUNT(*)) OVER () AS part, RANK() OVER (ORDER BY COUNT(*)) "
+    "AS r FROM patients WHERE age < 44 GROUP BY ward) WHERE r < 3",
     "SELECT COUNT(*) FROM patients WHERE age < 44 UNION ALL SELECT COUNT(*) FROM patients WHERE age > 71",
 )
 
@@ -92,6 +108,19 @@ def test_parts_add_up(either: Gate) -> None:
     whole = told(either, f"SELECT COUNT(*) {where}")[0]
 
     assert sum(part.estimates[0].value or 0 for part in parts) == pytest.approx(whole, abs=4)
+
+
+def test_shares_of_a_total_are_those_of_the_estimated_counts(either: Gate) -> None:
+    sql = "SELECT ward, COUNT(*), 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () FROM patients WHERE age < 44 GROUP BY ward"
+    found = [
+        [estimate.value for estimate in group.estimates]
+        for group in answer(Request(ANN, "patients", sql), either).groups
+    ]
+    total = sum(count or 0 for count, _ in found)
+
+    assert all(count is not None and share is not None for count, share in found)
+    assert [share for _, share in found] == pytest.approx([100 * (count or 0) / total for count, _ in found], abs=1.0)
+    assert sum(share or 0 for _, share in found) == pytest.approx(100, abs=1.0)
 
 
 def test_a_null_says_that_it_is_one(gate: Gate) -> None:
@@ -176,3 +205,40 @@ def test_answers_with_estimates_are_replayed_from_the_store(tmp_path: Path) -> N
 
     found = replay([entry], opened.gate, lambda dataset, _: opened.store.current(dataset))
     assert (found.same, found.different) == (1, ())
+
+
+# -- codes of which nothing is published -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CodesOnly:
+    """A version of one class, in memory."""
+
+    block: Block
+    catalog: Catalog = code_study.CATALOG
+
+    def project(self, names: Iterable[str], *_: object) -> Block:
+        return Block(self.block.n, {name: self.block.columns[name] for name in names})
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        ("COUNT(*) FILTER (WHERE has_code(dx, '{0}'))", False),
+        ("COUNT(*) FILTER (WHERE has_code(dx, '{1}'))", True),
+        ("COUNT(*) FILTER (WHERE has_code(dx, '{0}') OR has_code(dx, '{1}'))", False),
+        ("AVG(CASE WHEN has_code(dx, '{0}') THEN 1.0 ELSE 0.0 END)", False),
+    ],
+)
+def test_nothing_is_estimated_of_codes_of_which_nothing_is_published(asked: str, known: bool) -> None:
+    """Nobody in the store has a suppressed code, which says nothing of how many have it: 0 would be a bad guess."""
+    rng = random.Random(5)
+    items = [MISSING, 0, 0, *range(1, len(code_study.CODES) - 2)]  # the first is suppressed, two are one item
+    release = CodesOnly(code_study.publish(code_study.random_rows(rng), items).block)
+    sql = f"SELECT {asked.format(*code_study.CODES)} FROM {release.catalog.dataset}"
+    plan = understand(sql, release.catalog, NATIVE, Limits())
+    groups = compute_groups(plan, release.project(plan.columns), lambda: None)
+    (group,) = estimates.with_estimates(plan, groups, LikelyTables(), release, Limits(), lambda: None)
+
+    assert (group.estimates[0].value is not None) == known
+    assert known or group.estimates[0].note == estimates.SUPPRESSED
