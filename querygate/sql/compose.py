@@ -27,7 +27,7 @@ from querygate.sql.parse import span_of
 from querygate.sql.person_column import CLAUSES, count_rows
 from querygate.sql.projections import projected
 from querygate.sql.reference_join import join_reference
-from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused
+from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused, refused_threshold
 from querygate.sql.subquery_conditions import reduce_subqueries
 
 LARGEST = 20_000
@@ -193,10 +193,17 @@ def _number(node: exp.Subquery, clause: str, catalog: Catalog, ctes: Mapping[str
         raise refused(node)
     if query.args.get("from_") is None and not query.find(exp.Subquery):
         return exp.Paren(this=_unaliased(query.expressions[0]).copy())
-    if clause in ("where", "group"):
-        raise refused(node)
+    if clause in ("where", "group") or _is_in_aggregate(node):
+        raise refused_threshold(node)
     [made] = _branches(query, catalog, ctes, top=True)
     return as_call(_of_records(made), _unaliased(_of_records(made).tree.expressions[0]), node)
+
+
+def _is_in_aggregate(node: exp.Expr) -> bool:
+    around = node.parent
+    while around is not None and not is_aggregate(around):
+        around = around.parent
+    return around is not None
 
 
 def _one_row(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> Names | None:

@@ -69,3 +69,14 @@ def refused(node: exp.Expr) -> UnsupportedSQL:
         "Run it first as a query of its own, and write its result as a number.",
         span=span_of(node),
     )
+
+
+def refused_threshold(node: exp.Expr) -> UnsupportedSQL:
+    """Of a number of another query that single records are compared with."""
+    return UnsupportedSQL(
+        "QG206",
+        "Records cannot be compared with the result of another query, which is itself known as a range.",
+        "Run the inner query first. Then put each end of its range in its place: the true count lies between the two "
+        "answers.",
+        span=span_of(node),
+    )

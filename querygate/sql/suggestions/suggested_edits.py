@@ -17,6 +17,7 @@ from querygate.sql.aggregates import is_aggregate
 from querygate.sql.code_tests import codes_under, is_code_test
 from querygate.sql.expressions import is_tabulable
 from querygate.sql.names import column_node, name_node, table_node
+from querygate.sql.suggestions.inner_numbers import inner_number_first
 
 Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]
 MOST_STEPS = 20
@@ -322,6 +323,7 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 
 
 MILD: tuple[Edit, ...] = (
+    inner_number_first,
     whole_groups,
     linked_columns,
     quoted_texts,

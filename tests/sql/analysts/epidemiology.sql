@@ -32,7 +32,7 @@ SELECT COUNT(*) AS hypertensive FROM cohort WHERE sbp >= 140 OR dbp >= 90;
 
 SELECT sex, COUNT(*) AS n, COUNT(*) - COUNT(hba1c) AS missing, 100.0 * (COUNT(*) - COUNT(hba1c)) / COUNT(*) AS missing_pct FROM cohort GROUP BY sex;
 
-# code: QG207
+# code: QG206
 SELECT AVG(sbp) FILTER (WHERE bmi > (SELECT AVG(bmi) FROM cohort)) AS heavier FROM cohort;
 
 # code: QG206
