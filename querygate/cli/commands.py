@@ -24,6 +24,7 @@ COMMANDS = {
     "vault": ("querygate.cli.withdraw:vault", "Erase raw rows of retired versions."),
     "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
+    "sync": ("querygate.cli.sync:sync", "Copy published versions to a folder, such as a gate's store."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),

@@ -17,46 +17,83 @@ from querygate.cli.command import Command
 from querygate.cli.shared_options import site_option
 from querygate.core.count_text import counted
 from querygate.custody.worker.job_handlers import JobHandlers
+from querygate.custody.worker.log_copy import LogCopy
+from querygate.custody.worker.remote_desk import RemoteDesk
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.custody.worker.worker import Worker
 from querygate.site.job_desk import JobDesk
 from querygate.site.layout import open_site
-from querygate.site.open_gate import open_gate
+from querygate.site.open_gate import OpenSite, open_gate, with_records
 from querygate.site.presence import present
 
 POLL_S = 0.01
 """How often the control database of this machine is looked at."""
 
 
-@click.command(cls=Command, example="querygate work\nquerygate work --once")
+ELSEWHERE_POLL_S = 0.1
+"""How often a gate on another machine is asked."""
+
+
+@click.command(
+    cls=Command,
+    example="querygate work\nquerygate work --once\n"
+    "querygate work --gate https://gate.example.org --key-file /etc/querygate/worker.key",
+)
+@click.option("--gate", metavar="URL", help="Pull jobs from a gate on another machine.  [default: this site's own]")
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="File with the key for that gate.",
+)
 @click.option("--once", is_flag=True, help="Do what is waiting now, then stop.")
 @click.option("--parent", type=int, hidden=True, help="Stop when this process is no longer the parent.")
 @site_option
-def work(once: bool, parent: int | None, site: Path) -> None:
+def work(gate: str | None, key_file: Path | None, once: bool, parent: int | None, site: Path) -> None:
     """Do the work that needs the vault, until stopped.
 
     Pulls jobs that the gate has put (noisy answers, previews and builds of extracts, audits), works on them with the
     raw rows, and puts the results back. It opens no port. `querygate serve` starts one by itself, unless told not to.
+
+    With --gate the jobs come over HTTPS from a gate on another machine, which never sees a raw row. Budgets are then
+    spent from the ledger of this site.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if (gate is None) != (key_file is None):
+        raise click.UsageError("--gate and --key-file go together.")
     opened = open_gate(open_site(site))
-    desk, settings = JobDesk(opened), opened.site.settings
-    worker = Worker(
-        desk,
-        JobHandlers(opened).table(),
-        threads=settings["worker_threads"],
-        lease_s=settings["job_lease_s"],
-        poll_s=POLL_S,
-    )
+    own = JobDesk(opened)
+    worker = open_worker(opened, own) if gate is None else open_remote_worker(opened, gate, read_key(key_file))
     if once:
         click.echo(f"Did {counted(worker.work_off(), 'job', 'jobs')}.")
         return
-    with present(opened.site.folder), stop_signal() as is_told, Upkeep(opened, desk):
+    with present(opened.site.folder), stop_signal() as is_told, Upkeep(opened, own):
         if parent is None:
             click.echo("Working; nothing listens here (stop with Ctrl-C).")
         ended = worker.run(lambda: is_told() or (parent is not None and os.getppid() != parent))
     if not ended:
         os._exit(0)  # what is still at it holds no lease any more
+
+
+def open_worker(opened: OpenSite, desk: JobDesk) -> Worker:
+    """For the gate of this site, which shares its control database."""
+    settings = opened.site.settings
+    threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
+    return Worker(desk, JobHandlers(opened).table(), threads=threads, lease_s=lease_s, poll_s=POLL_S)
+
+
+def open_remote_worker(opened: OpenSite, gate: str, key: str) -> Worker:
+    """For a gate on another machine: what it was asked is copied here, and what is spent is spent here."""
+    desk, settings = RemoteDesk(gate, key), opened.site.settings
+    copy = LogCopy(opened.site.folder, desk.log_after)
+    handlers = JobHandlers(opened, with_records(opened, copy.path), copy.catch_up)
+    threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
+    return Worker(desk, handlers.table_elsewhere(), threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
+
+
+def read_key(path: Path | None) -> str:
+    """The key in a file, which only its owner should be able to read."""
+    return "" if path is None else path.read_text(encoding="utf-8").strip()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from querygate.core.extracts.approval import ACTIONS
 
 KINDS = (
     *("query.intent", "query.outcome", "dry_run", "answer.read"),
-    *("publish", "rollback", "store.copy", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
+    *("publish", "rollback", "store.copy", "store.sync", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
     *("vault.erase", "vault.erased", "person.delete", "person.deleted"),
     *("user.add", "user.change", "user.disable", "user.enable", "user.remove", "key.new", "key.revoke"),
     *("session.begin", "session.end"),

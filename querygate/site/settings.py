@@ -78,6 +78,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("worker_threads", 4, "Number of questions the worker answers at the same time, beside long jobs.", 1, 64),
     Setting("job_lease_s", 20.0, "Seconds after which the job of a worker that has died is given to another.", 1, 3600),
+    Setting("max_result_kb", 16_384, "Maximum size of a result from a worker elsewhere, in kilobytes.", 64, 1_000_000),
     Setting("job_days", 7, "Number of days the results of jobs are kept.", 1, 3650),
     Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
     Setting("extract_reviewers", 1, "How many custodians must approve an extract request.", 1, 2),

@@ -21,6 +21,7 @@ from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
+from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
 
@@ -57,7 +58,7 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened, desk), exports, Risks(opened), JobViews(opened, desk), Pages())
+    views = (Api(opened, desk), exports, Risks(opened), JobViews(opened, desk), WorkViews(opened, desk), Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(

@@ -82,6 +82,63 @@ REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "
 JOB = Parameter("job_id", "path", "The `job` of a 202 response.", {"type": "string"})
 TRUTH = {"enum": ["true", "false"], "default": "false"}
 
+WORKING = Parameter("job_id", "path", "The id of the job.", {"type": "string"})
+
+WORK_ROUTES: tuple[Route, ...] = (
+    Route(
+        "lease_job",
+        "POST",
+        f"{API}/work/lease",
+        "For a worker elsewhere: take up the oldest job of these kinds, or get null.",
+        "custodian",
+        gives="WorkerJob",
+        body="Lease",
+        codes=("QG310",),
+    ),
+    Route(
+        "renew_job",
+        "POST",
+        f"{API}/work/jobs/{{job_id}}/progress",
+        "For a worker elsewhere: hold a job for longer and say how far it is. Null if it is no longer the worker's.",
+        "custodian",
+        gives="WorkerJob",
+        body="WorkerProgress",
+        parameters=(WORKING,),
+        codes=("QG310",),
+    ),
+    Route(
+        "return_job",
+        "POST",
+        f"{API}/work/jobs/{{job_id}}/return",
+        "For a worker elsewhere: give a job back, for another worker.",
+        "custodian",
+        gives="Taken",
+        body="WorkerName",
+        parameters=(WORKING,),
+        codes=("QG310",),
+    ),
+    Route(
+        "finish_job",
+        "POST",
+        f"{API}/work/jobs/{{job_id}}/finish",
+        "For a worker elsewhere: put back a result, or the problem that kept it from one.",
+        "custodian",
+        gives="Taken",
+        body="WorkerResult",
+        parameters=(WORKING,),
+        codes=("QG310",),
+    ),
+    Route(
+        "read_log_entries",
+        "GET",
+        f"{API}/work/log",
+        "For a worker elsewhere: the log as it is chained, which audits are about, page by page.",
+        "custodian",
+        gives="LogPage",
+        parameters=(Parameter("after", "query", "Only entries after this number.", {"type": "integer", "default": 0}),),
+    ),
+)
+
 ROUTES: tuple[Route, ...] = (
     Route(
         "ask",
@@ -362,6 +419,7 @@ ROUTES: tuple[Route, ...] = (
         parameters=(JOB,),
         codes=("QG316",),
     ),
+    *WORK_ROUTES,
     Route("healthz", "GET", "/healthz", "The process is running.", "anyone", gives="Status"),
     Route(
         "readyz",

@@ -89,7 +89,7 @@ def _listen(app: Flask, opened: OpenSite, host: str, port: int, threads: int) ->
             port=port,
             threads=threads,
             ident=None,
-            max_request_body_size=max(READ_ANYWAY_BYTES, opened.site.settings["max_body_kb"] * 1024 + 1),
+            max_request_body_size=_most_bytes(opened),
             clear_untrusted_proxy_headers=True,
         )
     except (OSError, ValueError):
@@ -103,6 +103,12 @@ def _listen(app: Flask, opened: OpenSite, host: str, port: int, threads: int) ->
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = Channel
     return server
+
+
+def _most_bytes(opened: OpenSite) -> int:
+    """What is read at all; the application then says what is too large for its route."""
+    kilobytes: int = max(opened.site.settings["max_body_kb"], opened.site.settings["max_result_kb"])
+    return max(READ_ANYWAY_BYTES, kilobytes * 1024 + 1)
 
 
 def _address(server: Any) -> str:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from querygate.control.log_tail import follow
 from querygate.core.errors import ConfigError
+from querygate.core.ports import QueryLog
 from querygate.core.types import Bools, Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
 from querygate.custody.audit.audit_problems import problem_of
@@ -38,8 +39,9 @@ def with_auditor(opened: OpenSite) -> OpenSite:
 class Inline:
     """One auditor for all datasets of a site. Safe to share between threads."""
 
-    def __init__(self, opened: OpenSite) -> None:
-        self._opened = opened
+    def __init__(self, opened: OpenSite, notes: QueryLog | None = None) -> None:
+        """What is found is noted in the log of the site, unless somewhere else."""
+        self._opened, self._notes = opened, notes or opened.log
         self._datasets: dict[str, _Dataset] = {}
         self._pending: dict[str, _Dataset] = {}
         self._lock = threading.Lock()
@@ -61,7 +63,7 @@ class Inline:
             views = [{"view": one.view, "rule": one.verdict.rule, "records": one.verdict.records} for one in found]
             refused = could and catalog.on_differencing == "refuse"
             body = {"query": query_id, "version": catalog.version, "found": views, "undecided": why, "refused": refused}
-            self._opened.log.note(NOTE, user=user, dataset=catalog.dataset, body=body)
+            self._notes.note(NOTE, user=user, dataset=catalog.dataset, body=body)
             if refused:
                 known.settle(query_id)
         return could

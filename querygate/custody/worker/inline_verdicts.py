@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 
+from querygate.core.ports import QueryLog
 from querygate.core.types import Catalog
 from querygate.custody.jobs.inline_auditor import Inline
 from querygate.site.open_gate import OpenSite
@@ -18,10 +19,10 @@ LAPSE = 10
 
 
 class InlineVerdicts:
-    """Safe to share between threads."""
+    """Safe to share between threads. What is found is noted in the custodian's own log."""
 
-    def __init__(self, opened: OpenSite) -> None:
-        self._opened, self._inline = opened, Inline(opened)
+    def __init__(self, opened: OpenSite, notes: QueryLog) -> None:
+        self._opened, self._inline = opened, Inline(opened, notes)
         self._open: dict[str, float] = {}
         self._lock = threading.Lock()
         self._lapse_s = LAPSE * opened.gate.limits.timeout_s

@@ -41,10 +41,16 @@ class JobHandlers:
         self, opened: OpenSite, asked: OpenSite | None = None, catch_up: Callable[[], None] = lambda: None
     ) -> None:
         self._opened, self._asked, self._catch_up = opened, asked or opened, catch_up
-        self._verdicts = InlineVerdicts(self._asked)
+        self._verdicts = InlineVerdicts(self._asked, opened.log)
         self._gate = replace(opened.gate, log=_NoLog(), auditor=None)
 
     def table(self) -> Mapping[JobKind, Handler]:
+        """For a gate on this machine."""
+        return {**self.table_elsewhere(), "extract.release": self.release}
+
+    def table_elsewhere(self) -> Mapping[JobKind, Handler]:
+        """For a gate on another machine. Records do not go there by themselves: whoever releases an extract carries it
+        over."""
         return {
             "noise.answer": self.answer_with_noise,
             "noise.check": self.check_noise,
@@ -55,7 +61,6 @@ class JobHandlers:
             "extract.risk_page": self.draw_risk,
             "extract.build": self.build,
             "extract.report": self.read_report,
-            "extract.release": self.release,
         }
 
     # -- noise -------------------------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""Published versions copied to another folder: a gate's store, or a medium that is carried there.
+
+A version's file gets its name when all of it is there and its digest is what was put on record when it was published.
+The pointer follows last. So a gate that reads the folder meanwhile sees the version before, or the next one whole.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from querygate.core.errors import ConfigError
+from querygate.core.files.file_digest import FileDigest
+from querygate.core.progress import Progress, no_progress
+from querygate.site.extract_package import sync
+from querygate.site.open_gate import OpenSite, noted_file
+from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, version_file, versions_in
+
+POINTER = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncedDataset:
+    """What was done for one dataset: versions copied and removed, and the one that is served there now."""
+
+    dataset: str
+    copied: int
+    removed: int
+    served: int | None
+
+
+def sync_versions(
+    opened: OpenSite, target: Path, *, user: str, progress: Progress = no_progress
+) -> list[SyncedDataset]:
+    """Make the folder have the versions that this site has, and serve those that it serves. What was done is logged."""
+    if target.resolve() == opened.site.store.resolve():
+        raise ConfigError("QG804", "The folder is this site's own store.", "Name the store of a gate with --to.")
+    done = []
+    for folder in sorted(path for path in opened.site.store.iterdir() if versions_in(path) or _is_withdrawn(path)):
+        progress(f"copying {folder.name}")
+        done.append(_sync_dataset(opened, folder, target / folder.name))
+    body = {"datasets": {one.dataset: one.served for one in done}}
+    opened.log.note("store.sync", user=user, body=body)
+    return done
+
+
+def _sync_dataset(opened: OpenSite, here: Path, there: Path) -> SyncedDataset:
+    there.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in there.glob(".copied-*"):
+        left.unlink()
+    copied = 0
+    for version in versions_in(here):
+        copied += _copy_version(opened, here.name, version, version_file(here, version), version_file(there, version))
+    for name in (POINTER, WITHDRAWN):  # withdrawn first comes into force, or goes, when it is whole
+        if (here / name).exists():
+            _copy(here / name, there / name)
+        else:
+            (there / name).unlink(missing_ok=True)
+    gone = set(versions_in(there)) - set(versions_in(here))
+    for version in gone:
+        version_file(there, version).unlink()
+    sync(there)
+    return SyncedDataset(here.name, copied, len(gone), current_version(there))
+
+
+def _copy_version(opened: OpenSite, dataset: str, version: int, here: Path, there: Path) -> int:
+    """1 if the file had to be copied. One that is there already is compared, byte for byte."""
+    noted = noted_file(opened.log, dataset, version) or FileDigest.of(here)
+    if there.exists() and noted.is_of(there):
+        return 0
+    staged = _stage(here, there)
+    if not noted.is_of(staged):
+        staged.unlink()
+        raise ConfigError(
+            "QG804",
+            f"Version {version} of {dataset} is not the file that was verified when it was published.",
+            "Find out with `querygate doctor`. Nothing of it was copied.",
+        )
+    staged.replace(there)
+    return 1
+
+
+def _copy(here: Path, there: Path) -> None:
+    _stage(here, there).replace(there)
+
+
+def _stage(here: Path, there: Path) -> Path:
+    staged = there.with_name(f".copied-{there.name}")
+    shutil.copyfile(here, staged)
+    staged.chmod(0o600)
+    sync(staged)
+    return staged
+
+
+def _is_withdrawn(folder: Path) -> bool:
+    return (folder / WITHDRAWN).exists()

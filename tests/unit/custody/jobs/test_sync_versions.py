@@ -1,0 +1,65 @@
+"""Published versions in another folder: whole and verified, the pointer last, and nothing else of the site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from querygate.core.errors import ConfigError
+from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.jobs.sync_versions import sync_versions
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.duckdb_store import DuckDBStore
+from tests.api.small_site import POLICY, make_small_site
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> OpenSite:
+    return make_small_site(tmp_path).opened
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_versions_and_the_pointer_and_nothing_else(opened: OpenSite, tmp_path: Path) -> None:
+    target = tmp_path / "gate" / "store"
+    [done] = sync_versions(opened, target, user="carl")
+    assert (done.dataset, done.copied, done.removed, done.served) == ("clinic", 1, 0, 1)
+    assert names(target) == ["clinic/current", "clinic/v00001.duckdb"]
+    assert DuckDBStore(target).current("clinic").catalog.version == 1
+    assert [one.copied for one in sync_versions(opened, target, user="carl")] == [0]
+    publish_to(opened, POLICY.parsed(), str(tmp_path / "clinic.csv"), user="local")
+    assert [(one.copied, one.served) for one in sync_versions(opened, target, user="carl")] == [(1, 2)]
+
+
+def test_what_was_changed_is_repaired_there_and_not_copied_from_here(opened: OpenSite, tmp_path: Path) -> None:
+    target = tmp_path / "store"
+    sync_versions(opened, target, user="carl")
+    file = target / "clinic" / "v00001.duckdb"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    (target / "clinic" / ".copied-v00001.duckdb").write_bytes(b"half")
+    assert [one.copied for one in sync_versions(opened, target, user="carl")] == [1]
+    assert file.read_bytes() == whole
+    assert names(target) == ["clinic/current", "clinic/v00001.duckdb"]
+    file.unlink()
+    (opened.site.store / "clinic" / "v00001.duckdb").write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(ConfigError) as refused:
+        sync_versions(opened, target, user="carl")
+    assert refused.value.code == "QG804"
+    assert names(target) == ["clinic/current"]
+
+
+def test_what_is_gone_here_goes_there_and_the_own_store_is_no_target(opened: OpenSite, tmp_path: Path) -> None:
+    target = tmp_path / "store"
+    sync_versions(opened, target, user="carl")
+    (target / "clinic" / "v00009.duckdb").write_bytes(b"old")
+    (opened.site.store / "clinic" / "withdrawn").write_text("")
+    [done] = sync_versions(opened, target, user="carl")
+    assert (done.removed, done.served) == (1, None)
+    (opened.site.store / "clinic" / "withdrawn").unlink()
+    assert [one.served for one in sync_versions(opened, target, user="carl")] == [1]
+    with pytest.raises(ConfigError):
+        sync_versions(opened, opened.site.store, user="carl")
