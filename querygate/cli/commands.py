@@ -26,6 +26,7 @@ COMMANDS = {
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
     "sync": ("querygate.cli.sync:sync", "Copy published versions to a folder, such as a gate's store."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
+    "model": ("querygate.cli.model:model", "Fit a model; print a range for each coefficient."),
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
     "serve": ("querygate.cli.serve:serve", "Serve the site over HTTP until stopped."),

@@ -194,6 +194,24 @@ class AnswerBody(TypedDict):
     readable: NotRequired[ReadableBody]
 
 
+class ModelAbout(TypedDict):
+    """How a model was read, and the statement whose answer it was computed from."""
+
+    family: str
+    formula: str
+    statement: str
+    patterns: int
+    exact: bool
+    records: CountBody
+    reference: dict[str, str]
+
+
+class ModelBody(AnswerBody):
+    """A model: a row for each coefficient or level. `query_id` is that of the answer it was computed from."""
+
+    model: ModelAbout
+
+
 class CostBody(TypedDict):
     epsilon: float
     epsilon_least: NotRequired[float]

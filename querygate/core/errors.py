@@ -55,6 +55,8 @@ CODES: dict[str, Code] = {
     "QG215": Code("The result cannot be bounded", 422, "22003", 1),
     "QG216": Code("Not possible with noise", 422, "0A000", 1),
     "QG217": Code("These columns are not published together", 422, "0A000", 1),
+    "QG218": Code("The model is not valid", 422, "42601", 1),
+    "QG219": Code("The model cannot be bounded", 422, "22003", 1),
     "QG301": Code("Not signed in", 401, "28000", 1),
     "QG302": Code("Not allowed", 403, "42501", 1),
     "QG303": Code("No such dataset", 404, "3D000", 1),

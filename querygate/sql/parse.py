@@ -71,6 +71,18 @@ def tokens_of(text: str) -> Sequence[Token]:
     return _DIALECT.tokenize(text)
 
 
+def checked_tokens(text: str, max_nesting: int = 30) -> list[Token]:
+    """The words and signs of a text that is SQL in part; refused where it cannot be read."""
+    if not _is_text(text):
+        raise SyntaxRefused("QG101", "The text contains characters that are not text.", "Send it as UTF-8.")
+    try:
+        tokens = _DIALECT.tokenize(text)
+    except TokenError:
+        raise _not_closed() from None
+    check_size(tokens, max_nesting)
+    return tokens
+
+
 def statements(text: str) -> list[str]:
     """The statements of a text, parted by semicolons; one inside quotes or a comment parts nothing.
 

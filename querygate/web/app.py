@@ -17,6 +17,7 @@ from querygate.web import problems
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
+from querygate.web.model_routes import Models
 from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
@@ -58,7 +59,9 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened, desk), exports, Risks(opened), JobViews(opened, desk), WorkViews(opened, desk), Pages())
+    views = (
+        Api(opened, desk), Models(opened), exports, Risks(opened), JobViews(opened, desk), WorkViews(opened, desk), Pages()
+    )  # fmt: skip
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(

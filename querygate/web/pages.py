@@ -15,7 +15,7 @@ from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
-    "Asking": ("ask", "check", "price", "read_budget", "fetch_answer"),
+    "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer"),
     "Exploring": ("list_datasets", "describe_dataset"),
     "Extracts": (
         "list_exports",

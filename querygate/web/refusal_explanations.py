@@ -161,6 +161,21 @@ EXPLANATIONS: dict[str, Explanation] = {
         "a list of codes ask for whole groups, which it lists too.",
         "SELECT CORR(sbp, bmi) FROM patients, where sbp and bmi are not linked",
     ),
+    "QG218": Explanation(
+        "The formula of a model cannot be read, names something that is not there, or has more terms than can be "
+        "fitted.",
+        "Write it as outcome ~ term + term, with columns, conditions, bands(column) and products a:b as terms; with "
+        "strata behind a bar for Mantel-Haenszel and standardised rates.",
+        "diabetes ~ sex + bmi, where bmi is a number: write bands(bmi)",
+    ),
+    "QG219": Explanation(
+        "The answer that the model is computed from does not determine it: a level may have no records, the outcome "
+        "may follow from the covariates for certain, or counts are too uncertain for a bound to hold. The answer "
+        "itself is there, under the query_id.",
+        "Follow the cuts of the dataset, as bands(column) does; use fewer or coarser factors, or columns that are "
+        "published together.",
+        "diabetes ~ ethnicity + education, where no view has both",
+    ),
     "QG301": Explanation(
         "The request has no key, or the key is not valid: mistyped, revoked, or from a closed account. The answer is "
         "the same in each case.",

@@ -20,7 +20,8 @@ JSON = "application/json"
 
 DATASET_CODES = ("QG303", "QG312", "QG804")
 NOISE_CODES = ("QG310", "QG311", "QG314")
-SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
+MODEL_CODES = ("QG218", "QG219")
+SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")) and code not in MODEL_CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,17 @@ ROUTES: tuple[Route, ...] = (
         gives="Price",
         body="Batch",
         codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
+    ),
+    Route(
+        "fit_model",
+        "POST",
+        f"{API}/model",
+        "Fit a model and get a range for each coefficient, ratio and limit. The statement it needs is run and logged "
+        "as any other.",
+        "key",
+        gives="Model",
+        body="ModelQuestion",
+        codes=(*SQL_CODES, *MODEL_CODES, *DATASET_CODES, "QG305", "QG311", "QG501"),
     ),
     Route(
         "read_budget",

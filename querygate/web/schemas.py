@@ -6,6 +6,7 @@ from querygate.web.audit_schemas import AUDIT_SCHEMAS
 from querygate.web.explanation_schemas import EXPLANATION_SCHEMAS
 from querygate.web.extract_schemas import EXPORT_SCHEMAS
 from querygate.web.job_schemas import JOB_SCHEMAS
+from querygate.web.model_schemas import MODEL_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
@@ -379,6 +380,7 @@ SCHEMAS: dict[str, Schema] = {
         },
     ),
     **AUDIT_SCHEMAS,
+    **MODEL_SCHEMAS,
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,
     **RISK_SCHEMAS,

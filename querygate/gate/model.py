@@ -1,0 +1,108 @@
+"""The path of a model: a formula becomes one statement, which takes the path of every query; the model is computed from
+its answer, and from nothing else. So a model reveals no more than that answer, and the log, limits, budgets and audits
+hold for it as they do for any statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from querygate.core.answer_bodies import ModelAbout, ModelBody
+from querygate.core.deadline import check_deadline, within
+from querygate.core.errors import NotPermitted, Refusal
+from querygate.core.model_question import ModelQuestion
+from querygate.core.types import Answer, AnswerColumn, Estimate, Group, QueryOptions, Range, Request
+from querygate.gate.answer import INTERVAL, NOT_OFFERED, STEPS, Gate, State, compute_ranges, find
+from querygate.gate.estimates import NOTE as NOT_GUARANTEED
+from querygate.gate.model_design import level_text, reference_level
+from querygate.gate.model_families import COLUMNS, ModelRow, fit
+from querygate.gate.model_patterns import Patterns, read_patterns
+from querygate.gate.render import make_body
+from querygate.gate.sharpness import find_sharpness
+from querygate.sql.model_statement import ModelStatement, make_statement
+
+MODEL = "model"
+"""The kind of log entry that says which model a statement was asked for."""
+
+_NO_ESTIMATE = Estimate(None, "There is no likely table to compute it from.")
+
+
+def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
+    """Fit a model to what the gate answers about its covariate patterns. Raises QueryGateError."""
+    with within(gate.clock_s, gate.limits.timeout_s):
+        statement = _understand(question, gate)
+        options = QueryOptions(mode=INTERVAL, explain=question.explain)
+        request = Request(question.principal, question.dataset, statement.sql, options)
+        began_s = gate.clock_s()
+        try:
+            state = compute_ranges(State(gate.new_id(), request, began_s), gate, (find, *STEPS))
+        except Refusal as refusal:
+            refusal.suggestion = None  # it would be a statement, and no model
+            raise
+        try:
+            check_deadline()
+            patterns = read_patterns(statement, state.answer, state.plan, state.catalog.min_group)
+            rows = fit(question, patterns)
+        except Refusal as refusal:
+            refusal.query_id = state.query_id
+            _note(question, state, gate, refusal.code)
+            raise
+        _note(question, state, gate, None)
+        elapsed_ms = round((gate.clock_s() - began_s) * 1000, 1)
+        return _body(question, state, patterns, replace(_table(question, rows, state.answer), elapsed_ms=elapsed_ms))
+
+
+def _understand(question: ModelQuestion, gate: Gate) -> ModelStatement:
+    release = gate.store.current(question.dataset)
+    if INTERVAL not in release.catalog.modes:
+        raise NotPermitted("QG311", *NOT_OFFERED[INTERVAL])
+    return make_statement(
+        question, release.catalog, lambda name: find_sharpness(release, gate.limits).cuts.get(name, ())
+    )
+
+
+def _note(question: ModelQuestion, state: State, gate: Gate, code: str | None) -> None:
+    """Which model the statement before was asked for, on record before it leaves."""
+    body = {"query_id": state.query_id, "family": question.family, "formula": question.formula, "code": code}
+    gate.log.note(MODEL, user=question.principal.name, dataset=question.dataset, body=body)
+
+
+def _table(question: ModelQuestion, rows: Sequence[ModelRow], answer: Answer) -> Answer:
+    """The rows of a model as groups of an answer, so that every form of answers is one of models."""
+    names = COLUMNS[question.family]
+    keys = tuple(AnswerColumn(name, "key", "category", place) for place, name in enumerate(("term", "level")))
+    columns = tuple(AnswerColumn(name, "range", "number", place) for place, name in enumerate(names))
+    figures = [figure for row in rows for figure in row.figures.values()]
+    likely = any(figure.likely is not None and not figure.range.sharp for figure in figures)
+    notes = tuple(note for note in answer.notes if note != NOT_GUARANTEED) + ((NOT_GUARANTEED,) if likely else ())
+    return replace(answer, columns=(*keys, *columns), groups=tuple(_group(row, names) for row in rows), notes=notes)
+
+
+def _group(row: ModelRow, names: Sequence[str]) -> Group:
+    figures = [row.figures[name] for name in names]
+    estimates = tuple(Estimate(one.likely) if one.likely is not None else _NO_ESTIMATE for one in figures)
+    count = Range(*row.records)
+    return Group((row.term, row.level), tuple(one.range for one in figures), count, certain=True, estimates=estimates)
+
+
+def _body(question: ModelQuestion, state: State, patterns: Patterns, table: Answer) -> ModelBody:
+    statement = patterns.statement
+    low, high = patterns.records
+    about: ModelAbout = {
+        "family": question.family,
+        "formula": question.formula,
+        "statement": statement.sql,
+        "patterns": patterns.size,
+        "exact": patterns.is_exact,
+        "records": {"low": low, "high": high},
+        "reference": {
+            statement.factors[place].name: level_text(reference_level(patterns, place, question.reference))
+            for place in dict.fromkeys(place for term in statement.terms for place in term)
+            if not statement.factors[place].numeric
+        },
+    }
+    body: ModelBody = {**make_body(table), "model": about}
+    if state.explanation is not None:
+        body["explanation"] = state.explanation
+    return body

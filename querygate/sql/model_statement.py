@@ -1,0 +1,342 @@
+"""A formula to the one statement whose answer a model is computed from: counts or sums for each covariate pattern.
+
+    formula = outcome "~" term { "+" term } [ "|" stratum { "+" stratum } ]
+    term    = factor { ":" factor }                 several factors: their product
+    factor  = column | condition | expression       as GROUP BY takes it
+            | bands(column) | bands(column, 40, 60) ordered columns cut into bands, where the data is cut or as given
+            | C(column)                             numbers as categories
+
+What stands between the signs is SQL, and is read as SQL: it goes into a statement that the gate checks as any other, so
+that a formula can ask for nothing that a statement could not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from querygate.core.errors import Span, UnsupportedSQL
+from querygate.core.model_question import STRATIFIED, ModelQuestion
+from querygate.core.types import Catalog, Column
+from querygate.sql.names import in_quotes, name_text
+from querygate.sql.parse import DIALECT, checked_tokens, parse
+
+MOST_FACTORS = 20
+MOST_BANDS = 12
+
+Counts = Literal["shares", "sums"]
+"""Whether a pattern has records with the outcome and without it, or sums and how much they are expected of."""
+
+Cuts = Callable[[str], Sequence[int | float]]
+"""By the name of a numeric column: where nobody's interval straddles."""
+
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What records are told apart by. `levels` are those of bands, in their order; `numeric` says that its value is a
+    number of the model, and not a category."""
+
+    name: str
+    sql: str
+    levels: tuple[str, ...] = ()
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatement:
+    """A statement with the factors as its keys, in their order. `terms` and `strata` name factors by their places.
+
+    With "shares" its aggregates are records with the outcome, without it, and all of them; with "sums" the sum of the
+    outcome, what it is expected of, and of linear models variance and mean within patterns. `summed` are the columns of
+    the first two sums, where they are columns.
+    """
+
+    sql: str
+    factors: tuple[Factor, ...]
+    terms: tuple[tuple[int, ...], ...]
+    strata: tuple[int, ...]
+    counts: Counts
+    summed: tuple[Column | None, Column | None] = (None, None)
+    has_variance: bool = False
+
+
+def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> ModelStatement:
+    """What to ask for a model; UnsupportedSQL QG218 with the place of what cannot be used."""
+    outcome_text, terms_text, strata_text = _sides(question)
+    outcome = _expression(outcome_text, question.formula)
+    reader = _Factors(catalog, cuts, question.formula)
+    stratified = question.family in STRATIFIED
+    terms = [
+        tuple(reader.place(part, categorical=stratified) for part in _split(term, TokenType.COLON))
+        for term in terms_text
+    ]
+    strata = [reader.place(stratum, categorical=True) for stratum in strata_text]
+    _check_factors(reader.factors, terms, strata, outcome, question)
+    counts, aggregates, summed = _aggregates(question, outcome, catalog)
+    keys = [
+        factor.sql if factor.sql == name_text(factor.name) else f"{factor.sql} AS {in_quotes(factor.name)}"
+        for factor in reader.factors
+    ]
+    places = ", ".join(str(place + 1) for place in range(len(keys)))
+    condition = f" WHERE {_worded(_expression(_whole(question.where), question.where))}" if question.where else ""
+    sql = f"SELECT {', '.join([*keys, *aggregates])} FROM {name_text(catalog.dataset)}{condition} GROUP BY {places}"  # noqa: S608 - it is read, and never run
+    return ModelStatement(
+        sql, tuple(reader.factors), tuple(terms), tuple(strata), counts, summed, question.family == "linear"
+    )
+
+
+# -- the text ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a formula: its tokens, in the text they are of."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def words(self) -> str:
+        return self.text[self.tokens[0].start : self.tokens[-1].end + 1]
+
+
+def _whole(text: str) -> _Piece:
+    return _Piece(text, tuple(checked_tokens(text)))
+
+
+def _sides(question: ModelQuestion) -> tuple[_Piece, list[_Piece], list[_Piece]]:
+    """The outcome, the terms and the strata."""
+    sides = _split(_whole(question.formula), TokenType.TILDE)
+    if len(sides) != 2:
+        raise _refused("a formula needs exactly one ~, with the outcome before it.", question.formula)
+    behind = _split(sides[1], TokenType.PIPE)
+    wanted = 2 if question.family in STRATIFIED else 1
+    if len(behind) != wanted:
+        what = "strata behind a |" if wanted == 2 else "no | here"
+        raise _refused(f"a formula of this family has {what}.", question.formula, family=question.family)
+    terms = _split(behind[0], TokenType.PLUS)
+    strata = _split(behind[1], TokenType.PLUS) if wanted == 2 else []
+    if wanted == 2 and len(terms) != 1:
+        raise _refused("a formula of this family compares the levels of one factor.", question.formula)
+    return sides[0], terms, strata
+
+
+def _split(piece: _Piece, sign: TokenType) -> list[_Piece]:
+    """At a sign that is in no brackets."""
+    depth, parts, begun = 0, [], 0
+    for at, token in enumerate(piece.tokens):
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth == 0 and token.token_type == sign:
+            parts.append(piece.tokens[begun:at])
+            begun = at + 1
+    parts.append(piece.tokens[begun:])
+    if not all(parts):
+        at_fault = piece.tokens[0] if piece.tokens else None
+        raise _refused("something is missing beside a sign.", piece.text, at_fault)
+    return [_Piece(piece.text, part) for part in parts]
+
+
+def _expression(piece: _Piece, formula: str) -> exp.Expr:
+    """One expression of SQL, and nothing else."""
+    if not piece.tokens:
+        raise _refused("something is missing.", formula)
+    tree = parse(f"SELECT ({piece.words})")
+    found = tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
+    more = [name for name, value in tree.args.items() if value and name not in ("expressions", "kind")]
+    if not isinstance(found, exp.Paren) or more:
+        raise _refused("this is not one column or expression.", formula, piece.tokens[0])
+    inside: exp.Expr = found.this
+    return inside
+
+
+def _worded(tree: exp.Expr) -> str:
+    return tree.sql(DIALECT, comments=False)
+
+
+# -- factors -----------------------------------------------------------------------------------------------------
+
+
+class _Factors:
+    """The factors of a formula, each once."""
+
+    def __init__(self, catalog: Catalog, cuts: Cuts, formula: str) -> None:
+        self.factors: list[Factor] = []
+        self._catalog, self._cuts, self._formula = catalog, cuts, formula
+
+    def place(self, piece: _Piece, *, categorical: bool) -> int:
+        factor = self._read(piece, categorical=categorical)
+        if factor not in self.factors:
+            self.factors.append(factor)
+        return self.factors.index(factor)
+
+    def _read(self, piece: _Piece, *, categorical: bool) -> Factor:
+        tree = _expression(piece, self._formula)
+        function = str(tree.this).lower() if isinstance(tree, exp.Anonymous) else ""
+        if function == "bands":
+            return self._bands(tree, piece)
+        if function == "c" and len(tree.expressions) == 1:
+            column = self._column(tree.expressions[0], piece)
+            return Factor(column.name, name_text(column.name))
+        if isinstance(tree, exp.Column):
+            column = self._column(tree, piece)
+            if column.type == "number" or column.type in ("date", "timestamp"):
+                remedy = f"Write bands({column.name})." if column.type == "number" else "Write a condition on it."
+                raise _refused(f"{column.name} has too many values.", self._formula, piece.tokens[0], remedy=remedy)
+            numeric = column.type == "integer" and not categorical
+            return Factor(column.name, name_text(column.name), numeric=numeric)
+        return Factor(piece.words, f"({_worded(tree)})")
+
+    def _column(self, tree: exp.Expr, piece: _Piece) -> Column:
+        found = self._catalog.column(tree.name) if isinstance(tree, exp.Column) else None
+        if found is None:
+            listed = ", ".join(column.name for column in self._catalog.columns)
+            raise _refused("there is no such column.", self._formula, piece.tokens[0], remedy=f"Columns: {listed}.")
+        return found
+
+    def _bands(self, tree: exp.Expr, piece: _Piece) -> Factor:
+        inside = tree.expressions
+        column = self._column(inside[0], piece) if inside else None
+        if column is None or column.type not in ("integer", "number"):
+            raise _refused("bands are of a numeric column.", self._formula, piece.tokens[0])
+        edges = [_number(edge) for edge in inside[1:]]
+        given = [edge for edge in edges if edge is not None]
+        if len(given) < len(edges) or given != sorted(set(given)):
+            raise _refused("bands begin at rising numbers.", self._formula, piece.tokens[0])
+        edges_used = given or _thinned(column, self._cuts(column.name))
+        if not edges_used:
+            remedy = f"Write where bands begin: bands({column.name}, 40, 60)."
+            raise _refused("nothing is known to cut this column at.", self._formula, piece.tokens[0], remedy=remedy)
+        levels = _band_names(column, edges_used)
+        name = name_text(column.name)
+        tests = [f"WHEN {name} < {edge} THEN '{level}'" for edge, level in zip(edges_used, levels, strict=False)]
+        last = f"WHEN {name} >= {edges_used[-1]} THEN '{levels[-1]}'"
+        return Factor(piece.words, f"CASE {' '.join([*tests, last])} END", levels)
+
+
+def _number(tree: exp.Expr) -> int | float | None:
+    sign, tree = (-1, tree.this) if isinstance(tree, exp.Neg) else (1, tree)
+    if not isinstance(tree, exp.Literal) or tree.is_string:
+        return None
+    text = str(tree.this)
+    try:
+        return sign * (int(text) if text.isdigit() else float(text))
+    except ValueError:
+        return None
+
+
+def _thinned(column: Column, cuts: Sequence[int | float]) -> list[int | float]:
+    """Cuts inside the domain, so far apart that each is worth a band."""
+    if column.low is None or column.high is None:
+        return []
+    apart, kept = (column.high - column.low) / MOST_BANDS, [column.low]
+    for cut in sorted(cuts):
+        if cut - kept[-1] >= apart and column.high - cut >= apart / 2:
+            kept.append(cut)
+    return kept[1:]
+
+
+def _band_names(column: Column, edges: Sequence[int | float]) -> tuple[str, ...]:
+    """As a person writes them: `under 30`, `30-39`, `70 and over`."""
+    ends = [edge - 1 if column.type == "integer" else edge for edge in edges[1:]]
+    link = "-" if column.type == "integer" else " to under "
+    between = [f"{low:g}" if low == high else f"{low:g}{link}{high:g}" for low, high in zip(edges, ends, strict=False)]
+    return (f"under {edges[0]:g}", *between, f"{edges[-1]:g} and over")
+
+
+def _check_factors(
+    factors: Sequence[Factor],
+    terms: Sequence[tuple[int, ...]],
+    strata: Sequence[int],
+    outcome: exp.Expr,
+    question: ModelQuestion,
+) -> None:
+    """Nothing twice, and what is explained does not explain."""
+    formula = question.formula
+    if len(factors) > MOST_FACTORS:
+        raise _refused(f"there are {len(factors)} factors; use at most {MOST_FACTORS}.", formula)
+    names = [factor.name for factor in factors]
+    repeated = len(names) != len(set(names)) or any(len(set(term)) < len(term) for term in terms)
+    if repeated or len({frozenset(term) for term in terms}) < len(terms) or len(set(strata)) < len(strata):
+        raise _refused("something is named twice.", formula, remedy="Name each term once.")
+    if set(strata) & set(itertools.chain(*terms)):
+        raise _refused("what is compared cannot be a stratum too.", formula)
+    used = {column.name.lower() for column in outcome.find_all(exp.Column)}
+    for factor in factors:
+        inside = {column.name.lower() for column in parse(f"SELECT ({factor.sql})").find_all(exp.Column)}
+        if inside & used:
+            raise _refused("the outcome cannot explain itself.", formula, remedy="Remove it after the ~.")
+    unknown = sorted(set(question.reference) - set(names))
+    if unknown:
+        raise _refused("reference: names no factor of the formula.", formula, remedy=f"Factors: {', '.join(names)}.")
+
+
+# -- aggregates --------------------------------------------------------------------------------------------------
+
+
+def _aggregates(
+    question: ModelQuestion, outcome: exp.Expr, catalog: Catalog
+) -> tuple[Counts, list[str], tuple[Column | None, Column | None]]:
+    column = _plain(outcome, catalog)
+    text = name_text(column.name) if column is not None else f"({_worded(outcome)})"
+    numeric = column is not None and column.type in ("integer", "number")
+    if question.exposure and question.family != "poisson":
+        raise _refused("exposure: only Poisson models have one.", question.formula)
+    if question.family == "linear":
+        asked = {"SUM": "total", "COUNT": "records", "VAR_POP": "variance", "AVG": "mean"}
+        return "sums", [f"{function}({text}) AS {name}" for function, name in asked.items()], (column, None)
+    if question.family == "poisson" and (numeric or question.exposure):
+        return _poisson_sums(question, text, column if numeric else None, catalog)
+    if numeric:
+        remedy = f"Write a condition, as in {name_text(column.name)} >= 30 ~ sex." if column else ""
+        raise _refused("the outcome of this family is true or false.", question.formula, remedy=remedy)
+    tests = {"events": text, "others": f"NOT {text}", "records": f"{text} OR NOT {text}"}
+    counted = [f"COUNT(*) FILTER (WHERE {test}) AS {name}" for name, test in tests.items()]
+    return "shares", counted, (None, None)
+
+
+def _poisson_sums(
+    question: ModelQuestion, text: str, column: Column | None, catalog: Catalog
+) -> tuple[Counts, list[str], tuple[Column | None, Column | None]]:
+    if column is not None and (column.low is None or column.low < 0):
+        raise _refused(f"{column.name} may be below zero, and counts are not.", question.formula)
+    known = f"{text} IS NOT NULL" if column is not None else f"({text} OR NOT {text})"
+    if not question.exposure:
+        return "sums", [f"SUM({text}) AS events", f"COUNT({text}) AS records"], (column, None)
+    time = catalog.column(question.exposure)
+    if time is None or time.type not in ("integer", "number") or time.low is None or time.low < 0:
+        raise _refused("exposure: must be a numeric column that is not below zero.", question.formula)
+    name = name_text(time.name)
+    events = f"SUM({text})" if column is not None else "COUNT(*)"
+    test = f"{name} IS NOT NULL" if column is not None else f"{text} AND {name} IS NOT NULL"
+    made = [f"{events} FILTER (WHERE {test}) AS events", f"SUM({name}) FILTER (WHERE {known}) AS exposure"]
+    return "sums", made, (column, time)
+
+
+def _plain(tree: exp.Expr, catalog: Catalog) -> Column | None:
+    return catalog.column(tree.name) if isinstance(tree, exp.Column) else None
+
+
+_EXAMPLES: Mapping[str, str] = {
+    "linear": "sbp ~ sex + bands(age)",
+    "logistic": "diabetes ~ sex + bands(age)",
+    "poisson": "falls ~ sex + bands(age)",
+    "mantel-haenszel": "diabetes ~ smoker | bands(age)",
+    "standardised": "diabetes ~ region | sex + bands(age)",
+}
+
+
+def _refused(
+    detail: str, formula: str, at: Token | None = None, *, remedy: str = "", family: str = "logistic"
+) -> UnsupportedSQL:
+    span = None if at is None else Span(1, at.start + 1)
+    place = "" if at is None else f", character {at.start + 1}"
+    remedy = remedy or f"Write it as in: {_EXAMPLES[family]}."
+    return UnsupportedSQL("QG218", f"formula{place}: {detail}", remedy, span=span)

@@ -1,0 +1,1 @@
+"""Models of grouped counts: what is known of each covariate pattern in, ranges of coefficients and ratios out."""

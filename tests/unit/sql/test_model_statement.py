@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+
+from querygate.core.errors import Refusal
+from querygate.core.model_question import ModelQuestion
+from querygate.core.types import Catalog, Column, Principal
+from querygate.sql.model_statement import make_statement
+from tests.each import each
+
+CATALOG = Catalog(
+    "a study", 1, "", 5, 100,
+    (
+        Column("age", 0, "quasi-identifier", "integer", True, 18, 80),
+        Column("sex", 1, "quasi-identifier", "category", True, values=("F", "M")),
+        Column("blood pressure", 2, "sensitive", "number", True, 60.0, 240.0),
+        Column("falls", 3, "sensitive", "integer", True, 0, 30),
+        Column("change", 4, "sensitive", "integer", True, -5, 5),
+        Column("years", 5, "sensitive", "number", True, 0.0, 9.0),
+        Column("ill", 6, "sensitive", "boolean", True, values=("false", "true")),
+        Column("born", 7, "quasi-identifier", "date", True, 0, 20_000),
+    ),
+)  # fmt: skip
+
+
+def _made(formula: str, family: str = "logistic", **more: object):  # type: ignore[no-untyped-def]
+    question = ModelQuestion(Principal("ann", "researcher"), "a study", family, formula, **more)  # type: ignore[arg-type]
+    return make_statement(question, CATALOG, lambda name: (18, 19, 20, 30, 40, 50, 60, 70, 79))
+
+
+def test_a_formula_is_one_statement_of_counts() -> None:
+    made = _made("ill ~ sex + bands(age, 40, 60)", where="age >= 20 OR sex = 'F'")
+
+    assert made.sql == (
+        "SELECT sex, CASE WHEN age < 40 THEN 'under 40' WHEN age < 60 THEN '40-59' WHEN age >= 60 THEN '60 and over' "
+        'END AS "bands(age, 40, 60)", COUNT(*) FILTER (WHERE ill) AS events, '
+        "COUNT(*) FILTER (WHERE NOT ill) AS others, "
+        "COUNT(*) FILTER (WHERE ill OR NOT ill) AS records "
+        "FROM \"a study\" WHERE age >= 20 OR sex = 'F' GROUP BY 1, 2"
+    )
+    assert made.terms == ((0,), (1,))
+
+
+def test_bands_follow_the_cuts_of_the_data_where_they_are_worth_a_band() -> None:
+    made = _made("ill ~ bands(age)")
+
+    assert made.factors[0].levels == ("under 30", "30-39", "40-49", "50-59", "60-69", "70 and over")
+
+
+def test_each_factor_is_a_key_once() -> None:
+    made = _made("ill ~ sex + bands(age, 50) + sex:bands(age, 50)")
+
+    assert len(made.factors) == 2
+    assert made.terms == ((0,), (1,), (0, 1))
+
+
+def test_numbers_are_scores_or_categories() -> None:
+    assert _made("ill ~ age").factors[0].numeric
+    assert not _made("ill ~ C(age)").factors[0].numeric
+    assert not _made("ill ~ sex | age", "mantel-haenszel").factors[1].numeric
+
+
+def test_poisson_models_sum_counts_and_time_at_risk() -> None:
+    assert "SUM(falls) AS events, COUNT(falls) AS records" in _made("falls ~ sex", "poisson").sql
+    timed = _made("ill ~ sex", "poisson", exposure="years").sql
+    assert "COUNT(*) FILTER (WHERE ill AND years IS NOT NULL) AS events" in timed
+    assert "SUM(years) FILTER (WHERE (ill OR NOT ill)) AS exposure" in timed
+    assert 'SUM("blood pressure") AS total' in _made('"blood pressure" ~ sex', "linear").sql
+
+
+REFUSED = [
+    ("ill", "logistic", {}),
+    ("ill ~", "logistic", {}),
+    ("~ sex", "logistic", {}),
+    ("ill ~ sex +", "logistic", {}),
+    ("ill ~ sex ~ age", "logistic", {}),
+    ("", "logistic", {}),
+    ("ill ~ sex + sex", "logistic", {}),
+    ("ill ~ sex:sex", "logistic", {}),
+    ("ill ~ sex + ill", "logistic", {}),
+    ("age > 50 ~ bands(age, 40)", "logistic", {}),
+    ("ill ~ nothing", "logistic", {}),
+    ("ill ~ bands(sex)", "logistic", {}),
+    ("ill ~ bands(age, 60, 40)", "logistic", {}),
+    ("ill ~ bands(age, sex)", "logistic", {}),
+    ("ill ~ bands()", "logistic", {}),
+    ("ill ~ born", "logistic", {}),
+    ('ill ~ "blood pressure"', "logistic", {}),
+    ("falls ~ sex", "logistic", {}),
+    ("change ~ sex", "poisson", {}),
+    ("ill ~ sex", "poisson", {"exposure": "sex"}),
+    ("ill ~ sex", "logistic", {"exposure": "years"}),
+    ("ill ~ sex + age | born", "mantel-haenszel", {}),
+    ("ill ~ sex | sex", "standardised", {}),
+    ("ill ~ sex", "standardised", {}),
+    ("ill ~ sex", "logistic", {"reference": {"age": "40"}}),
+    ("ill ~ sex, age", "logistic", {}),
+    ("ill ~ (sex) FROM x WHERE (true)", "logistic", {}),
+]
+
+
+@each("formula, family, more", REFUSED)
+def test_what_is_no_model_is_refused(formula: str, family: str, more: dict[str, object]) -> None:
+    with pytest.raises(Refusal) as caught:
+        _made(formula, family, **more)
+
+    assert caught.value.code in ("QG218", "QG101")
+    assert caught.value.remedy
+
+
+@each(
+    "formula",
+    ["ill ~ sex'", "ill ~ " + "(" * 60 + "sex" + ")" * 60, "ill ~ \x00", "ill ~ sex; DROP TABLE x"],
+)
+def test_texts_that_are_no_sql_are_refused(formula: str) -> None:
+    with pytest.raises(Refusal):
+        _made(formula)
+
+
+def test_a_condition_cannot_end_the_statement() -> None:
+    for where in ("age > 3) GROUP BY 1 --", "age > 3; SELECT 1", "age > 3 GROUP BY sex", "TRUE UNION ALL SELECT 1"):
+        with pytest.raises(Refusal):
+            _made("ill ~ sex", where=where)
