@@ -205,6 +205,31 @@ def _sample_covariance(x: Floats, y: Floats, w: Floats) -> Figure:
     return _covariance(x, y, w) * n / (n - 1) if n >= 2 else None
 
 
+def _midranks(x: Floats, w: Floats) -> Floats:
+    """How much weight is below each point, ties by half."""
+    different, place = np.unique(x, return_inverse=True)
+    held = np.bincount(place, weights=w, minlength=different.size)
+    ranks: Floats = (np.cumsum(held) - held / 2)[place]
+    return ranks
+
+
+def _spearman(x: Floats, y: Floats, w: Floats) -> Figure:
+    return _correlation(_midranks(x, w), _midranks(y, w), w)
+
+
+MOST_COMPARED = 2_000
+"""Points that are compared two by two."""
+
+
+def _kendall(x: Floats, y: Floats, w: Floats) -> Figure:
+    """Records of one point are tied."""
+    if x.size > MOST_COMPARED:
+        return None
+    by_x, by_y = (np.sign(v[:, None] - v[None, :]) for v in (x, y))
+    untied = [float(w @ (np.abs(signs) @ w)) for signs in (by_x, by_y)]
+    return _quotient(float(w @ ((by_x * by_y) @ w)), math.sqrt(untied[0] * untied[1]))
+
+
 OF_PAIR: dict[str, Callable[[Floats, Floats, Floats], Figure]] = {
     "covar_pop": _covariance,
     "covar_samp": _sample_covariance,
@@ -212,6 +237,8 @@ OF_PAIR: dict[str, Callable[[Floats, Floats, Floats], Figure]] = {
     "regr_slope": _slope,
     "regr_intercept": _intercept,
     "regr_r2": _explained,
+    "spearman": _spearman,
+    "kendall": _kendall,
     "weighted_mean": lambda x, y, w: _quotient(float((w * y * x).sum()), float((w * y).sum())),
     "ratio_of_sums": lambda x, y, w: _quotient(float((w * x).sum()), float((w * y).sum())),
 }
@@ -226,6 +253,9 @@ def of_groups(statistic: str, x: Floats, first: Floats, second: Floats) -> Figur
     means, sizes = [_mean(x, w) for w in (first, second)], [float(w.sum()) for w in (first, second)]
     if means[0] is None or means[1] is None:
         return None
+    if statistic in ("mann_whitney", "superiority"):
+        won = float((first * _midranks(x, second)).sum())
+        return won if statistic == "mann_whitney" else won / (sizes[0] * sizes[1])
     difference = means[0] - means[1]
     if statistic == "mean_difference":
         return difference

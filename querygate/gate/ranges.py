@@ -20,6 +20,7 @@ from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPai
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 from querygate.stats.numerics import enclose
 from querygate.stats.quantiles import on_edges
+from querygate.stats.rank_order import RANKS
 from querygate.stats.table_counts import table_of_counts
 
 BY_ENDS = frozenset(
@@ -159,7 +160,11 @@ def _of_groups(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
 
 
 def _told_group(aggregate: Aggregate, side: int, measures: Sequence[MeasureCells]) -> ToldGroup:
-    """A group by itself: the condition that makes it may say more of its values, and so may its classes."""
+    """A group by itself: the condition that makes it may say more of its values, and so may its classes.
+
+    Of order alone nothing is gained by means."""
+    if aggregate.statistic in RANKS:
+        return ToldGroup()
     alone = [
         replace(aggregate, family="column", statistic=statistic, measure=aggregate.sides[side])
         for statistic in (("avg",) if aggregate.statistic == "mean_difference" else ("avg", "var_samp"))

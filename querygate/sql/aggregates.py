@@ -1,8 +1,8 @@
 """Aggregates by the names SQL gives them: which statistic each means, and what it takes.
 
 Most names are DuckDB's and PostgreSQL's. Those that SQL lacks are documented in the reference: CV, IQR, VALUE_RANGE,
-HARMONIC_MEAN, KURTOSIS_POP, EXCEEDANCE, CI_LOW, CI_HIGH, MEAN_DIFF, WELCH_T, WELCH_P, RISK, RISK_DIFF, RISK_RATIO,
-ODDS_RATIO, CHI_SQUARE.
+HARMONIC_MEAN, KURTOSIS_POP, EXCEEDANCE, CI_LOW, CI_HIGH, MEAN_DIFF, WELCH_T, WELCH_P, MANN_WHITNEY, SUPERIORITY,
+SPEARMAN, KENDALL, RISK, RISK_DIFF, RISK_RATIO, ODDS_RATIO, CHI_SQUARE.
 """
 
 from __future__ import annotations
@@ -75,6 +75,10 @@ NAMES: dict[str, Aggregation] = {
     "mean_diff": Aggregation("mean_difference", "groups"),
     "welch_t": Aggregation("welch_t", "groups"),
     "welch_p": Aggregation("welch_p", "groups"),
+    "mann_whitney": Aggregation("mann_whitney", "groups"),
+    "superiority": Aggregation("superiority", "groups"),
+    "spearman": Aggregation("spearman", "pair"),
+    "kendall": Aggregation("kendall", "pair"),
     "risk": Aggregation("proportion", "table"),
     "risk_diff": Aggregation("risk_difference", "table"),
     "risk_ratio": Aggregation("risk_ratio", "table"),

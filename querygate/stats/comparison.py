@@ -85,7 +85,7 @@ GROUP_STATISTICS: Registry[GroupStatistic] = Registry("comparison of two groups"
 Algorithm = Callable[[GroupCells], Range]
 
 
-def _comparison(name: str, summary: str, needs: int) -> Callable[[Algorithm], Algorithm]:
+def comparison(name: str, summary: str, needs: int, proof: str = "inference.md") -> Callable[[Algorithm], Algorithm]:
     """Register the algorithm. It sees groups of which each can have `needs` records; NULL is taken care of here."""
 
     def register(algorithm: Algorithm) -> Algorithm:
@@ -97,13 +97,13 @@ def _comparison(name: str, summary: str, needs: int) -> Callable[[Algorithm], Al
             found = algorithm(cells)
             return replace(found, may_be_null=found.may_be_null or any(group.count_low < needs for group in groups))
 
-        GROUP_STATISTICS.register(name, GroupStatistic(name, guarded, f"{PROOFS}/inference.md", summary))
+        GROUP_STATISTICS.register(name, GroupStatistic(name, guarded, f"{PROOFS}/{proof}", summary))
         return guarded
 
     return register
 
 
-@_comparison("mean_difference", "avg(x) of the first group minus avg(x) of the second", needs=1)
+@comparison("mean_difference", "avg(x) of the first group minus avg(x) of the second", needs=1)
 def mean_difference(cells: GroupCells) -> Range:
     """Range of avg(x) FILTER (first) - avg(x) FILTER (second).
 
@@ -180,7 +180,7 @@ def _error(cells: Cells, told: ToldGroup) -> Error:
     return Error(low / most * (1.0 - 4 * UNIT), high / fewest * (1.0 + 4 * UNIT), fewest, most)
 
 
-@_comparison("welch_t", "Welch's t of two groups", needs=2)
+@comparison("welch_t", "Welch's t of two groups", needs=2)
 def welch_t(cells: GroupCells) -> Range:
     """Range of (avg1 - avg2) / sqrt(var_samp1 / n1 + var_samp2 / n2).
 
@@ -249,7 +249,7 @@ def _levels(cells: Cells) -> tuple[Floats, Floats] | None:
     return np.array(means), np.array(errors)
 
 
-@_comparison("welch_p", "two-sided p-value of Welch's t", needs=2)
+@comparison("welch_p", "two-sided p-value of Welch's t", needs=2)
 def welch_p(cells: GroupCells) -> Range:
     """Range of the two-sided p-value, with the degrees of freedom of Welch and Satterthwaite.
 

@@ -303,6 +303,24 @@ def corr(x: Column, y: Column, counts: Counts = None) -> Enclosure:
     return pair_bounds("corr", x, y, counts)
 
 
+def spearman(x: Column, y: Column, counts: Counts = None) -> Enclosure:
+    """Spearman's correlation: that of midranks; undefined where a column can be constant.
+
+    >>> 0.9 in spearman(([0, 2, 4], [1, 3, 5]), ([0, 2, 4], [3, 3, 9]))
+    True
+    """
+    return pair_bounds("spearman", x, y, counts)
+
+
+def kendall(x: Column, y: Column, counts: Counts = None) -> Enclosure:
+    """Kendall's tau-b, by the order of each pair of records; undefined where a column can be constant.
+
+    >>> 0.8 in kendall(([0, 2, 4], [1, 3, 5]), ([0, 2, 4], [3, 3, 9]))
+    True
+    """
+    return pair_bounds("kendall", x, y, counts)
+
+
 def regr_slope(x: Column, y: Column, counts: Counts = None) -> Enclosure:
     """Slope of the line of y on x by least squares; SQL writes `regr_slope(y, x)`.
 

@@ -7,6 +7,7 @@ import random
 import duckdb
 import numpy as np
 import pytest
+from scipy.stats import kendalltau, mannwhitneyu, spearmanr
 
 from querygate.estimates import figures
 from querygate.stats import GROUP_STATISTICS, PAIR_STATISTICS, STATISTICS, TABLE_STATISTICS
@@ -46,6 +47,10 @@ def test_a_record_each_is_what_the_database_says(name: str, rows: tuple) -> None
 @pytest.mark.parametrize("name", sorted(figures.OF_PAIR))
 def test_pairs_are_what_the_database_says(name: str, rows: tuple) -> None:
     x, y, connection = rows
+    if name in ("spearman", "kendall"):
+        software = {"spearman": spearmanr, "kendall": kendalltau}[name]
+        assert figures.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(software(x, y).statistic)
+        return
     quotients = {"ratio_of_sums": "sum(x) / sum(y)", "weighted_mean": "sum(y * x) / sum(y)"}
     sql = quotients.get(name, f"{name}(y, x)")
     assert figures.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(
@@ -77,10 +82,21 @@ def test_tables_are_what_the_database_says(name: str, sql: str, rows: tuple) -> 
     )
 
 
+def test_orders_of_groups_are_what_statistical_software_says(rows: tuple) -> None:
+    x, y, _ = rows
+    first = (y > 4).astype(np.float64)
+    truth = mannwhitneyu(x[y > 4], x[y <= 4]).statistic
+    assert figures.of_groups("mann_whitney", x, first, 1 - first) == pytest.approx(truth)
+    pairs = first.sum() * (1 - first).sum()
+    assert figures.of_groups("superiority", x, first, 1 - first) == pytest.approx(truth / pairs)
+
+
 def test_every_statistic_has_an_estimate() -> None:
     assert set(STATISTICS.names()) == set(figures.OF_COLUMN) == {*ONE, *NEAR}
     assert set(PAIR_STATISTICS.names()) == set(figures.OF_PAIR)
-    assert set(GROUP_STATISTICS.names()) == {"mean_difference", "welch_t", "welch_p"}
+    assert set(GROUP_STATISTICS.names()) == {
+        "mean_difference", "welch_t", "welch_p", "mann_whitney", "superiority"
+    }  # fmt: skip
     assert set(TABLE_STATISTICS.names()) == {"proportion", "risk_difference", "risk_ratio", "odds_ratio", "chi_square"}
 
 

@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 from scipy.special import stdtr
+from scipy.stats import mannwhitneyu
 
 from querygate.stats import GroupCells
 
@@ -40,6 +41,17 @@ def make_groups(random: np.random.Generator) -> tuple[GroupCells, list[Groups]] 
             return None
         every = [(a + one, b + two) for a, b in every for one, two in options]
     return GroupCells(low, high, size, *first.T, *second.T, integer=True), every
+
+
+def won(groups: Groups) -> float | None:
+    """Mann-Whitney's U, as scipy counts it."""
+    one, two = groups
+    return float(mannwhitneyu(one, two, method="asymptotic").statistic) if one and two else None
+
+
+def superiority(groups: Groups) -> float | None:
+    found = won(groups)
+    return None if found is None else found / (len(groups[0]) * len(groups[1]))
 
 
 def variance(data: Data) -> float:
@@ -77,4 +89,6 @@ TRUTHS: dict[str, Callable[[Groups], float | None]] = {
     "mean_difference": difference,
     "welch_t": welch_t,
     "welch_p": welch_p,
+    "mann_whitney": won,
+    "superiority": superiority,
 }

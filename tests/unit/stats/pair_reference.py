@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
+from scipy.stats import kendalltau, spearmanr
 
 from querygate.stats import PairCells
 
@@ -55,6 +57,22 @@ def r_squared(data: Pairs) -> float | None:
     return 1.0 if square_y == 0 else (correlation(data) or 0.0) ** 2
 
 
+def spearman(data: Pairs) -> float | None:
+    return _of_software(spearmanr, data)
+
+
+def kendall(data: Pairs) -> float | None:
+    return _of_software(kendalltau, data)
+
+
+def _of_software(statistic: Any, data: Pairs) -> float | None:
+    """What scipy makes of it; None where a column is constant."""
+    columns = list(zip(*data, strict=True))
+    if len(data) < 2 or any(len(set(column)) < 2 for column in columns):
+        return None
+    return float(statistic(*columns).statistic)
+
+
 TRUTHS: dict[str, Callable[[Pairs], float | None]] = {
     "ratio_of_sums": ratio,
     "weighted_mean": lambda data: sum(x * y for x, y in data) / sum(y for _, y in data) if data else None,
@@ -64,6 +82,8 @@ TRUTHS: dict[str, Callable[[Pairs], float | None]] = {
     "regr_slope": slope,
     "regr_intercept": intercept,
     "regr_r2": r_squared,
+    "spearman": spearman,
+    "kendall": kendall,
 }
 
 
