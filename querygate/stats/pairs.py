@@ -63,12 +63,17 @@ PAIR_STATISTICS: Registry[PairStatistic] = Registry("statistic of two columns")
 Algorithm = Callable[[PairCells], Range]
 
 
-def pair_statistic(name: str, *, proof: str, summary: str, needs: int = 1) -> Callable[[Algorithm], Algorithm]:
-    """Register the decorated algorithm; it sees cells that can be selected, at least `needs` records in all."""
+def pair_statistic(
+    name: str, *, proof: str, summary: str, needs: int = 1, by_order: bool = False
+) -> Callable[[Algorithm], Algorithm]:
+    """Register the decorated algorithm; it sees cells that can be selected, at least `needs` records in all.
+
+    `by_order` says that it is of the order of values alone: it sees the places of ends among all ends of a column.
+    """
 
     def register(algorithm: Algorithm) -> Algorithm:
         def guarded(cells: PairCells) -> Range:
-            cells = _selectable(cells)
+            cells = _selectable(_ordered(cells) if by_order else cells)
             if exact_sum(cells.most) < needs:
                 return Range.null()
             found = algorithm(cells)
@@ -79,6 +84,22 @@ def pair_statistic(name: str, *, proof: str, summary: str, needs: int = 1) -> Ca
         return guarded
 
     return register
+
+
+def places(low: Floats | Ints, high: Floats | Ints) -> tuple[Floats, Floats]:
+    """Ends as their places in the order of all ends: whole numbers that doubles would take for equal stay apart.
+
+    >>> places(np.array([7, 2**60]), np.array([9, 2**60 + 1]))
+    (array([0., 2.]), array([1., 3.]))
+    """
+    known = np.unique(np.concatenate([low, high]))
+    below, above = (np.searchsorted(known, end).astype(np.float64) for end in (low, high))
+    return below, above
+
+
+def _ordered(cells: PairCells) -> PairCells:
+    x, y = places(cells.x_low, cells.x_high), places(cells.y_low, cells.y_high)
+    return PairCells(*x, *y, cells.least, cells.most, whole=True)
 
 
 def _selectable(cells: PairCells) -> PairCells:

@@ -17,7 +17,7 @@ from querygate.core.types import Bools, Cells, Floats, Ints, Range
 from querygate.stats.association import corr
 from querygate.stats.comparison import GroupCells, comparison
 from querygate.stats.numerics import exact_sum
-from querygate.stats.pairs import PairCells, pair_statistic
+from querygate.stats.pairs import PairCells, pair_statistic, places
 
 RANKS = frozenset({"mann_whitney", "superiority"})
 """Comparisons of two groups by order alone."""
@@ -62,12 +62,12 @@ def superiority(cells: GroupCells) -> Range:
 
 
 def _merged_groups(cells: GroupCells) -> tuple[Cells, Cells]:
-    """Both groups without cells that cannot be in them, with doubles as ends."""
+    """Both groups without cells that cannot be in them, with places as ends."""
+    low, high = places(cells.low, cells.high)
     found = []
     for group in (cells.first, cells.second):
         there = group.most > 0
-        low, high = (end[there].astype(np.float64) for end in (group.low, group.high))
-        found.append(Cells(low, high, group.least[there], group.most[there]))
+        found.append(Cells(low[there], high[there], group.least[there], group.most[there]))
     return found[0], found[1]
 
 
@@ -75,7 +75,7 @@ def _is_free(cells: GroupCells) -> bool:
     return not np.any(cells.first.most + cells.second.most > cells.size)
 
 
-def _won(first: Floats, many: Ints, second: Floats, against: Ints) -> float:
+def _won(first: Floats | Ints, many: Ints, second: Floats | Ints, against: Ints) -> float:
     """How many pairs the first wins, ties by half: of each record how many it is above of the others."""
     order = np.argsort(second, kind="stable")
     below = np.concatenate([[0], np.cumsum(against[order])])
@@ -111,8 +111,14 @@ def _by_value(values: Floats, cells: Cells, *, up: bool) -> tuple[Floats, tuple[
         at = np.searchsorted(kept, values, "left") if up else np.searchsorted(kept, values, "right") - 1
         values, different = kept[at], kept
     place = np.searchsorted(different, values)
-    least, most = (np.bincount(place, weights=n, minlength=different.size) for n in (cells.least, cells.most))
+    least, most = (_counted(place, n, different.size) for n in (cells.least, cells.most))
     return different, (least, most - least)
+
+
+def _counted(place: Ints, records: Ints, size: int) -> Floats:
+    """Records by place."""
+    found: Floats = np.bincount(place, weights=records, minlength=size).astype(np.float64)
+    return found
 
 
 def _sums(values: Floats) -> Floats:
@@ -123,7 +129,7 @@ def _sums(values: Floats) -> Floats:
 # -- two columns -----------------------------------------------------------------------------------------------
 
 
-@pair_statistic("spearman", proof=_PROOF, summary="Spearman's rank correlation", needs=2)
+@pair_statistic("spearman", proof=_PROOF, summary="Spearman's rank correlation", needs=2, by_order=True)
 def spearman(cells: PairCells) -> Range:
     """Range of the correlation of midranks; NULL where a column is constant.
 
@@ -138,7 +144,7 @@ def spearman(cells: PairCells) -> Range:
 
 def _ranks(cells: Cells) -> tuple[Ints, Ints]:
     """By cell the least and the largest (records below - records above), which is twice the rank but for a constant."""
-    low, high = cells.low.astype(np.float64), cells.high.astype(np.float64)
+    low, high = np.asarray(cells.low, np.float64), np.asarray(cells.high, np.float64)
 
     def weight(ends: Floats, at: Floats, many: Ints, side: str) -> Ints:
         order = np.argsort(ends, kind="stable")
@@ -156,7 +162,7 @@ def _ranks(cells: Cells) -> tuple[Ints, Ints]:
     return least.astype(np.int64), most.astype(np.int64)
 
 
-@pair_statistic("kendall", proof=_PROOF, summary="Kendall's tau-b", needs=2)
+@pair_statistic("kendall", proof=_PROOF, summary="Kendall's tau-b", needs=2, by_order=True)
 def kendall(cells: PairCells) -> Range:
     """Range of (concordant - discordant) / sqrt(pairs not tied in x * pairs not tied in y); NULL where a column is
     constant.
@@ -179,7 +185,7 @@ def _within_one(low: float, high: float, *, may_be_null: bool) -> Range:
 
 def _few_boxes(cells: PairCells) -> PairCells:
     """Boxes as they are, equal ones as one; where there are too many, wider ones on a grid, which have fewer kinds."""
-    ends = [end.astype(np.float64) for end in (cells.x_low, cells.x_high, cells.y_low, cells.y_high)]
+    ends = [np.asarray(end, np.float64) for end in (cells.x_low, cells.x_high, cells.y_low, cells.y_high)]
     lines = 512
     while True:
         different, place = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
@@ -193,10 +199,9 @@ def _few_boxes(cells: PairCells) -> PairCells:
             ends[k] = kept[at]
         lines //= 2
     place = place.ravel()
-    least, most = (
-        np.bincount(place, weights=n, minlength=different.shape[0]).astype(np.int64) for n in (cells.least, cells.most)
-    )
-    return PairCells(*different.T, least, most)
+    least, most = (_counted(place, n, different.shape[0]).astype(np.int64) for n in (cells.least, cells.most))
+    x_low, x_high, y_low, y_high = different.T
+    return PairCells(x_low, x_high, y_low, y_high, least, most)
 
 
 @dataclass(frozen=True, slots=True)
