@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from querygate.core.answer_bodies import ModelAbout, ModelBody
 from querygate.core.deadline import check_deadline, within
-from querygate.core.errors import NotPermitted, Refusal
+from querygate.core.errors import Refusal
 from querygate.core.model_question import ModelQuestion
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, QueryOptions, Range, Request
-from querygate.gate.answer import INTERVAL, NOT_OFFERED, STEPS, Gate, State, compute_ranges, find
+from querygate.gate.answer import INTERVAL, STEPS, Gate, State, compute_ranges, find
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.model_design import level_text, reference_level
 from querygate.gate.model_families import COLUMNS, ModelRow, fit
@@ -54,9 +54,9 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
 
 
 def _understand(question: ModelQuestion, gate: Gate) -> ModelStatement:
-    release = gate.store.current(question.dataset)
-    if INTERVAL not in release.catalog.modes:
-        raise NotPermitted("QG311", *NOT_OFFERED[INTERVAL])
+    """Found as for a query: whoever may not ask about a dataset is not told its columns either."""
+    request = Request(question.principal, question.dataset, "", QueryOptions(mode=INTERVAL))
+    release = find(State("", request, gate.clock_s()), gate).release
     return make_statement(
         question, release.catalog, lambda name: find_sharpness(release, gate.limits).cuts.get(name, ())
     )

@@ -59,9 +59,8 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (
-        Api(opened, desk), Models(opened), exports, Risks(opened), JobViews(opened, desk), WorkViews(opened, desk), Pages()
-    )  # fmt: skip
+    desks = JobViews(opened, desk), WorkViews(opened, desk)
+    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *desks, Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
