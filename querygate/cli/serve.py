@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import click
@@ -21,8 +20,11 @@ from querygate.site.evidence import check_anchored
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
+from querygate.site.presence import present
 from querygate.site.upkeep import kept_up
 from querygate.web import serve as run_server
+from querygate.web.json_lines import configure_output
+from querygate.web.metrics import measured, own_port
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
 """Packages of the custodian's plane. A process that serves has loaded nothing of them."""
@@ -44,9 +46,8 @@ def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool,
     What needs the raw rows (noisy answers, extracts, audits) is put as a job for a worker, which is started as a
     process of its own. The process that listens never opens the vault.
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waited a moment is no news
     opened, extracts, desk = open_gate(open_site(site)), None, None
+    configure_output(as_json=opened.site.settings["json_lines"])
     check_anchored(opened)
     settings = opened.site.settings
     if store_only:
@@ -59,16 +60,17 @@ def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool,
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
-    with kept_up(opened), nullcontext() if store_only or no_worker else WorkerChild(site):
-        run_server(
-            opened,
-            host,
-            settings["port"] if port is None else port,
-            settings["threads"],
-            extracts,
-            desk,
-            ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
-        )
+    port = settings["port"] if port is None else port
+    worker = nullcontext() if store_only or no_worker else WorkerChild(site)
+    with present(opened.site.folder), worker, measured(opened) as metrics, ExitStack() as beside:
+
+        def ready(address: str) -> None:
+            """What goes on beside the server begins once requests are taken."""
+            beside.enter_context(kept_up(opened))
+            beside.enter_context(own_port(opened, metrics))
+            click.echo(f"QueryGate is at {address} (stop with Ctrl-C).")
+
+        run_server(opened, host, port, settings["threads"], extracts, desk, ready, metrics)
     click.echo("Stopped.")
 
 

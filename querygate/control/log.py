@@ -23,6 +23,7 @@ from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.ports import Outcome
+from querygate.core.request_ids import request_id
 
 INTENT = "query.intent"
 OUTCOME = "query.outcome"
@@ -97,6 +98,7 @@ class Log:
             "mode": mode,
             "canonical_hash": canonical_hash,
             "policy_hash": policy_hash,
+            **_request(),
         }
         self._append(INTENT, query_id, user, dataset, body)
 
@@ -126,7 +128,7 @@ class Log:
         elif outcome == "answered" or user is None or sql is None:
             raise ValueError(f"{query_id} has no intent")
         else:
-            request = {"version": version, "sql": sql, "mode": mode}
+            request = {"version": version, "sql": sql, "mode": mode, **_request()}
             self._append(OUTCOME, query_id, user, dataset, {**request, **result})
 
     def note(
@@ -315,6 +317,12 @@ def _query_line(fields: LogEvent) -> QueryLine:
         "prev": fields["prev"],
         "hash": fields["hash"],
     }
+
+
+def _request() -> dict[str, str]:
+    """The id of the HTTP request that asks, where there is one."""
+    named = request_id.get()
+    return {} if named is None else {"request_id": named}
 
 
 def _storable(text: str | None) -> str | None:

@@ -28,6 +28,7 @@ from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, 
 from querygate.core.pace import paced
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
+from querygate.core.step_times import timed
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
@@ -326,7 +327,8 @@ def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], log: QueryLo
     """Step by step to the end. A refusal or a fault is on record, with what was known by then, before it is raised."""
     try:
         for step in steps:
-            state = step(state, gate)
+            with timed(step.__name__):
+                state = step(state, gate)
     except Refusal as refusal:
         refusal.query_id = state.query_id
         conclude(state, log, "refused", code=refusal.code)

@@ -22,7 +22,6 @@ from querygate.control.delivery import NotSent
 from querygate.core.errors import QueryGateError
 from querygate.site.anchors import anchor
 from querygate.site.open_gate import OpenSite
-from querygate.site.presence import present
 from querygate.site.siem_export import ship
 
 logger = logging.getLogger("querygate")
@@ -114,11 +113,10 @@ class Upkeep(threading.Thread):
 
 @contextmanager
 def kept_up(opened: OpenSite) -> Iterator[None]:
-    """While this lasts the site is in use, and kept up."""
-    with present(opened.site.folder):
-        upkeep = Upkeep(opened)
-        upkeep.start()
-        try:
-            yield
-        finally:
-            upkeep.stop()
+    """While this lasts, the site is kept up."""
+    upkeep = Upkeep(opened)
+    upkeep.start()
+    try:
+        yield
+    finally:
+        upkeep.stop()

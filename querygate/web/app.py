@@ -13,10 +13,11 @@ from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
-from querygate.web import problems
+from querygate.web import problems, watch
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
+from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
 from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
@@ -41,7 +42,9 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk | None = None) -> Flask:
+def create_app(
+    opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk | None = None, metrics: Metrics | None = None
+) -> Flask:
     """The HTTP door of an open site. It gives what the site's gate gives; without extracts it builds nothing, and
     without a desk there are no jobs.
 
@@ -60,7 +63,7 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
     desks = JobViews(opened, desk), WorkViews(opened, desk)
-    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *desks, Pages())
+    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *desks, Pages(), Figures(opened, metrics))
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
@@ -73,7 +76,9 @@ def create_app(opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk
     problems.install(app)
     install_console(app, opened)
     app.register_error_handler(JobUnderway, underway)
+    app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)
+    app.after_request(lambda response: watch.end(response, metrics))
     return app
 
 

@@ -31,7 +31,7 @@ SECTIONS = {
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
     "Jobs": ("read_job", "follow_job", "cancel_job"),
     "For workers": ("lease_job", "renew_job", "return_job", "finish_job", "read_log_entries"),
-    "For operators": ("healthz", "readyz"),
+    "For operators": ("healthz", "readyz", "metrics"),
     "Pages": ("audits", "reference", "refusals", "openapi"),
 }
 WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from flask import Flask, Response
+from flask import Flask, Response, g, has_request_context, request
 from werkzeug.exceptions import HTTPException
 
 from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.request_ids import HEADER, request_id
 from querygate.gate.incidents import make_fault
 
 MEDIA = "application/problem+json"
@@ -32,6 +33,11 @@ def problem(error: QueryGateError, status: int | None = None, headers: dict[str,
     """The error as a response. `status` is for the few cases where HTTP has a finer word than the code's own."""
     status = error.meaning.status if status is None else status
     body = {**error.to_dict(), "status": status}
+    if has_request_context():
+        g.code = error.code
+        # Only one that was sent: otherwise two refusals that must not tell apart what is there would differ.
+        if request.headers.get(HEADER) == request_id.get():
+            body["request_id"] = request_id.get()
     response = Response(json.dumps(body, ensure_ascii=False), status, content_type=MEDIA)
     response.headers.update(headers or {})
     if status == 401:

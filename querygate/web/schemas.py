@@ -406,8 +406,9 @@ SCHEMAS: dict[str, Schema] = {
                 {"line": WHOLE, "column": WHOLE, "length": WHOLE},
             ),
             "query_id": TEXT,
+            "request_id": TEXT,
         },
-        optional=("remedy", "suggestion", "span", "query_id"),
+        optional=("remedy", "suggestion", "span", "query_id", "request_id"),
         example={
             "type": "/docs/refusals#QG201",
             "title": "Rows are never shown, only aggregates",

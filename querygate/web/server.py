@@ -22,6 +22,7 @@ from querygate.site.extracts import Extracts
 from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
+from querygate.web.metrics import Metrics
 from querygate.web.problems import MEDIA, malformed, too_large
 
 READ_ANYWAY_BYTES = 8_000_000
@@ -61,9 +62,12 @@ def serve(
     extracts: Extracts | None = None,
     desk: JobDesk | None = None,
     ready: Callable[[str], None] = lambda address: None,
+    metrics: Metrics | None = None,
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(create_app(opened, extracts, desk), opened, host, port, threads)
+    server = _listen(create_app(opened, extracts, desk, metrics), opened, host, port, threads)
+    if metrics is not None:
+        metrics.queue = lambda: len(server.task_dispatcher.queue)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
         with _stopping_on_signals():

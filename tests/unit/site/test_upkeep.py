@@ -19,7 +19,7 @@ from querygate.site import upkeep
 from querygate.site.anchors import anchor
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
-from querygate.site.presence import alone
+from querygate.site.presence import alone, present
 from querygate.site.settings import FILE
 from querygate.site.siem_export import lag, ship, told
 from querygate.sql.masked_statement import masked
@@ -224,7 +224,7 @@ def test_entries_are_archived_and_deleted_as_the_settings_say(make: Make, monkey
 def test_a_serving_site_is_kept_up_and_nobody_exchanges_it(make: Make, tmp_path: Path) -> None:
     with receiving() as hook:
         opened = make(siem=hook.url, anchor_file=str(tmp_path / "marks"))
-        with upkeep.kept_up(opened):
+        with present(opened.site.folder), upkeep.kept_up(opened):
             with pytest.raises(ConfigError, match="being served"), alone(opened.site.folder):
                 pass
             opened.log.note("user.add", user="local", body={"name": "bob"})
