@@ -62,8 +62,9 @@ def create_app(
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    desks = JobViews(opened, desk), WorkViews(opened, desk)
-    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *desks, Pages(), Figures(opened, metrics))
+    jobs, figures = JobViews(opened, desk), Figures(opened, metrics)
+    about_jobs = jobs, WorkViews(opened, desk)
+    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *about_jobs, Pages(), figures)
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
@@ -74,7 +75,7 @@ def create_app(
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened)
+    install_console(app, opened, jobs)
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)

@@ -46,7 +46,11 @@ class JobViews:
         self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
 
     def read_job(self, principal: Principal, job_id: str) -> Response:
-        return give(self._body(self._find(principal, job_id)))
+        return give(self.body_of(principal, job_id))
+
+    def body_of(self, principal: Principal, job_id: str) -> dict[str, Any]:
+        """How a job of one's own stands."""
+        return self._body(self._find(principal, job_id))
 
     def follow_job(self, principal: Principal, job_id: str) -> Response:
         self._find(principal, job_id)

@@ -12,31 +12,11 @@ import querygate.web
 from querygate.web.console.console import PAGES
 from querygate.web.console.session_door import COOKIE
 from querygate.web.console.table_builder import MEASURES, TableChoice, write_statement
+from tests.api.browser import PART, Browser
 from tests.each import each
 
 TEMPLATES = Path(querygate.web.__file__).parent / "templates"
 COUNT = "SELECT sex, COUNT(*), AVG(sbp) FROM clinic GROUP BY sex"
-PART = {"HX-Request": "true"}
-
-
-class Browser:
-    """A browser of one person: it holds a cookie, and sends the proof that the pages gave it."""
-
-    def __init__(self, app, key=""):
-        self.client = app.test_client()
-        if key:
-            response = self.client.post("/sign-in", data={"key": key})
-            assert response.status_code == 303, response.text
-        self.proof = re.search(r'name="proof" value="(\w+)"', self.get("/history").text)[1] if key else ""
-
-    def get(self, path, **more):
-        return self.client.get(path, buffered=True, **more)
-
-    def post(self, path, part=True, **form):
-        return self.client.post(path, data={"proof": self.proof} | form, headers=PART if part else {})
-
-    def ask(self, sql, **form):
-        return self.post("/datasets/clinic/answer", sql=sql, **form)
 
 
 @pytest.fixture

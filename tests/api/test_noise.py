@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from querygate.site.open_jobs import with_jobs
 from querygate.web import create_app
+from tests.api.browser import PART, Browser
 from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
@@ -95,3 +98,35 @@ def test_a_gate_with_the_store_alone_has_no_rows_to_count(
     alone = create_app(store_only).test_client()
     reply = alone.post("/api/v1/query", json=body(COUNT), headers=headers["ann"])
     assert (reply.status_code, reply.json["code"]) == (409, "QG310")
+
+
+def test_the_console_shows_prices_budgets_and_noisy_answers(site: NoisySite) -> None:
+    site.opened.accounts.add_user("dan", "researcher")
+    app = create_app(site.opened)
+    browser = Browser(app, site.opened.accounts.new_key("dan").secret)
+    assert "0.35 of 0.35 epsilon is left" in browser.get("/datasets/patients/budget").text
+    priced = browser.post("/datasets/patients/price", sql=COUNT, mode="laplace", epsilon="0.05")
+    assert "It would cost epsilon 0.05" in priced.text
+    answered = browser.ask(COUNT, "patients", mode="laplace", epsilon="0.05")
+    assert "This answer cost epsilon 0.05; you have 0.3 left." in answered.text
+    assert answered.headers["HX-Trigger"] == "answered"
+    assert "0.3 of 0.35 epsilon is left" in browser.get("/datasets/patients/budget").text
+
+
+def test_the_console_follows_work_behind_the_scenes(site: NoisySite) -> None:
+    """No worker runs here, so that the job stays in the queue until its page is looked at."""
+    joined = with_jobs(site.opened)
+    gate = replace(joined.opened.gate, limits=replace(joined.opened.gate.limits, timeout_s=0.3))
+    app = create_app(replace(joined.opened, gate=gate), joined.extracts, joined.desk)
+    names = ("eve", "fay")
+    for name in names:
+        site.opened.accounts.add_user(name, "researcher")
+    eve, fay = (Browser(app, site.opened.accounts.new_key(name).secret) for name in names)
+    page = eve.ask(COUNT, "patients", mode="laplace")
+    assert page.status_code == 202
+    found = re.search(r'hx-get="(/jobs/[^"]+)"', page.text)
+    assert found is not None
+    for part in (PART, {}):
+        assert "Being worked on" in eve.get(found[1], headers=part).text
+        hidden = fay.get(found[1], headers=part)
+        assert (hidden.status_code, "QG316" in hidden.text) == (404, True)

@@ -13,6 +13,7 @@ from querygate.control.sessions import Sessions
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.console import PAGES, Console
 from querygate.web.console.session_door import make_page_door
+from querygate.web.job_routes import JobViews
 
 __all__ = ["install_console"]
 
@@ -23,10 +24,10 @@ _CSP = (
 )
 
 
-def install_console(app: Flask, opened: OpenSite) -> None:
+def install_console(app: Flask, opened: OpenSite, jobs: JobViews) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
-    console = Console(opened, sessions)
+    console = Console(opened, sessions, jobs)
     for route in PAGES:
         door = make_page_door(route, getattr(console, route.name), sessions)
         app.add_url_rule(

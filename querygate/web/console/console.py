@@ -15,8 +15,9 @@ from flask import Response, g, redirect, render_template, request
 
 from querygate.control.log import QueryLine
 from querygate.control.sessions import Session, Sessions
-from querygate.core.answer_bodies import AnswerBody, BudgetBody, DescriptionBody
+from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
@@ -33,6 +34,7 @@ from querygate.web.console.table_builder import (
     measured_columns,
     write_statement,
 )
+from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES, malformed
 
 PAGES: Final = (
@@ -44,6 +46,8 @@ PAGES: Final = (
     PageRoute("ask", "POST", "/datasets/<dataset>/answer"),
     PageRoute("price", "POST", "/datasets/<dataset>/price"),
     PageRoute("build_table", "POST", "/datasets/<dataset>/statement"),
+    PageRoute("budget", "GET", "/datasets/<dataset>/budget"),
+    PageRoute("job", "GET", "/jobs/<job_id>"),
     PageRoute("answer", "GET", "/answers/<query_id>"),
     PageRoute("download", "GET", "/answers/<query_id>/<any(csv, json, parquet, arrow):form>"),
     PageRoute("chart", "GET", "/answers/<query_id>/chart-<int:number>.svg"),
@@ -68,8 +72,8 @@ class Shown:
 
 
 class Console:
-    def __init__(self, opened: OpenSite, sessions: Sessions) -> None:
-        self._opened, self._gate, self._sessions = opened, opened.gate, sessions
+    def __init__(self, opened: OpenSite, sessions: Sessions, jobs: JobViews) -> None:
+        self._opened, self._gate, self._sessions, self._jobs = opened, opened.gate, sessions, jobs
 
     # -- coming in ---------------------------------------------------------------------------------------
 
@@ -120,7 +124,12 @@ class Console:
             shown = _shown(ask(question, self._gate), question.sql)
         except QueryGateError as error:
             return self._refused(session, question, error)
-        return self._part_or_page(session, question, "answer_part.html", shown=shown)
+        except JobUnderway as underway:
+            job = self._jobs.body_of(session.principal, underway.job_id)
+            return self._part_or_page(session, question, "job_part.html", 202, job=job)
+        response = self._part_or_page(session, question, "answer_part.html", shown=shown)
+        response.headers["HX-Trigger"] = "answered"  # what shows a budget looks again
+        return response
 
     def price(self, session: Session, dataset: str) -> Response:
         """What a question would cost and how precise it would be, before it is asked."""
@@ -137,6 +146,21 @@ class Console:
         if request.headers.get("HX-Request"):
             return _part("statement_part.html", sql=sql)
         return self._ask_page(session, dataset, sql)
+
+    def budget(self, session: Session, dataset: str) -> Response:
+        """What is left for noisy answers. It is asked of whoever has the ledger, so the page does not wait for it."""
+        return _part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+
+    def job(self, session: Session, job_id: str) -> Response:
+        """How work behind the scenes stands; its answer, once it is there."""
+        job = self._jobs.body_of(session.principal, job_id)
+        query_id = job.get("result", {}).get("query_id")
+        if not request.headers.get("HX-Request"):
+            return _go(f"/answers/{query_id}") if query_id else _page("job.html", session=session, job=job)
+        if not query_id:
+            return _part("job_part.html", job=job)
+        line, body = self._find(session.principal, query_id)
+        return _part("answer_part.html", session=session, shown=_shown(body, line["sql"]))
 
     def answer(self, session: Session, query_id: str) -> Response:
         line, body = self._find(session.principal, query_id)
@@ -181,18 +205,12 @@ class Console:
             measures=MEASURES,
             groupings=grouping_columns(described),
             measured=measured_columns(described),
-            budget=self._budget(session.principal, described),
             **values,
         )
 
     def _describe(self, dataset: str) -> DescriptionBody:
         gate = self._gate
         return describe.describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
-
-    def _budget(self, principal: Principal, described: DescriptionBody) -> BudgetBody | None:
-        if NOISY not in described["modes"] or self._gate.noise is None:
-            return None
-        return read_budget(principal, described["dataset"], self._gate)
 
     def _find(self, principal: Principal, query_id: str) -> tuple[QueryLine, AnswerBody]:
         """A question of one's own and its answer. Of others' nothing is said, not even that there are any."""
