@@ -42,9 +42,12 @@ class Nesting:
     def places(self, labels: Ints) -> Ints:
         return np.searchsorted(self.label, labels)
 
-    def of_counts(self, labels: Ints) -> Ints:
-        """Places of the classes that these classes of counts are in."""
-        return self.within[np.searchsorted(self.inner_label, labels)]
+    def counted(self, counts: Block) -> Block:
+        """Classes of counts, each with the place of the class that it is in for a frame cell."""
+        if counts.classified is None:
+            raise ValueError("this block was not projected by class")
+        within = self.within[np.searchsorted(self.inner_label, counts.classified.label)]
+        return replace(counts, frame=within, classified=None)
 
 
 def nest(coarse: Block, fine: Block) -> Nesting | None:
@@ -122,7 +125,7 @@ class _Meeting:
 @dataclass
 class ClassLimits:
     """Limits for the groups of a plan that are read from a block of a margin, `block`, by class. `counts` has the
-    columns of the plan that are in `quasi`, by class of counts; `gather` reads a plan on a block.
+    columns of the plan that are in `quasi`, as `Nesting.counted` has them; `gather` reads a plan on a block.
     """
 
     plan: Plan
@@ -189,11 +192,8 @@ class ClassLimits:
         return meeting or _Meeting(np.zeros_like(self.block.n), nobody), least, most
 
     def _by_class(self, own: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
-        if self.counts.classified is None:
-            raise ValueError("this block was not projected by class")
-        block = replace(self.counts, frame=self.nesting.of_counts(self.counts.classified.label), classified=None)
         found = {}
-        for group in self.gather(_plan_of(self.plan, own), block):
+        for group in self.gather(_plan_of(self.plan, own), self.counts):
             cells = group.cells[0]
             if cells.frame is None:
                 raise ValueError("these cells are of no margin")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,25 +28,28 @@ from querygate.core.block import (
 from querygate.core.expression import Lookup, told_key
 from querygate.core.types import Bools, Ints, Scalar
 
+Keys: TypeAlias = "tuple[tuple[Lookup, tuple[Scalar, ...]], ...]"
+"""Functions of one column each, with the values of the key in order."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExpandedRows:
-    """Rows with their group: `keys[row, g]` is the place of the value among the values of key g."""
+    """Rows with their group. `keys` are the groups there are, in order: of each key, the place of its value among
+    those of the key; `members` are the rows of each group."""
 
     block: Block
-    keys: Ints
     alone: Bools
+    keys: tuple[tuple[int, ...], ...]
+    members: tuple[Ints, ...]
 
-    def groups(self) -> tuple[Ints, Ints]:
-        """The distinct keys in order, and the group of each row."""
-        if not self.keys.shape[1]:
-            return self.keys[:1], np.zeros(self.block.size, dtype=np.int64)
-        distinct, which = np.unique(self.keys, axis=0, return_inverse=True)
-        return distinct, which.reshape(-1)
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the arrays."""
+        return self.block.nbytes + self.alone.nbytes + sum(rows.nbytes for rows in self.members)
 
 
-def spread(block: Block, keys: Sequence[tuple[Lookup, tuple[Scalar, ...]]]) -> ExpandedRows:
-    """Spread a block over keys: functions of one column each, with the values of the key in order."""
+def spread(block: Block, keys: Keys) -> ExpandedRows:
+    """Spread a block over keys."""
     placed: list[Ints] = []
     alone = np.ones(block.size, dtype=np.bool_)
     for by, listed in keys:
@@ -59,7 +64,27 @@ def spread(block: Block, keys: Sequence[tuple[Lookup, tuple[Scalar, ...]]]) -> E
         block = block.take(rows).with_column(by.column, known)
         alone = alone[rows] & (times[rows] == 1)
         placed = [*(earlier[rows] for earlier in placed), values]
-    return ExpandedRows(block, np.stack(placed, axis=1) if placed else np.zeros((block.size, 0), dtype=np.int64), alone)
+    return ExpandedRows(block, alone, *_grouped(placed, [len(listed) for _, listed in keys], block.size))
+
+
+def _grouped(
+    placed: Sequence[Ints], sizes: Sequence[int], rows: int
+) -> tuple[tuple[tuple[int, ...], ...], tuple[Ints, ...]]:
+    """The distinct keys in order, and the rows of each."""
+    if not placed:
+        return ((),), (np.arange(rows),)
+    if prod(sizes) < 2**63:  # one number for the keys of a row sorts as they do, and much faster
+        code = np.zeros(rows, dtype=np.int64)
+        for place, size in zip(placed, sizes, strict=True):
+            code = code * size + place
+    else:
+        code = np.unique(np.stack(placed, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(code, kind="stable")
+    in_order = code[order]
+    starts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1])) if rows else np.zeros(0, dtype=np.int64)
+    first = order[starts]
+    keys = zip(*(place[first].tolist() for place in placed), strict=True)
+    return tuple(keys), tuple(np.split(order, starts[1:])) if rows else ()
 
 
 def _cut_sets(by: Lookup, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:

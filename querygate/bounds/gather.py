@@ -11,7 +11,8 @@ import numpy as np
 from querygate.bounds.class_limits import ClassLimits
 from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
-from querygate.bounds.expand import ExpandedRows, spread
+from querygate.bounds.expand import ExpandedRows
+from querygate.bounds.kept_spreads import KeptSpreads
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import Block, NumberColumn
@@ -34,6 +35,8 @@ from querygate.core.predicate import (
 from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar, SqlValue
 
 _AFFINE = frozenset({"add", "sub", "neg"})
+
+_SPREADS = KeptSpreads()
 
 
 def gather(
@@ -66,10 +69,9 @@ def _gather_set(
 ) -> list[FetchedGroup]:
     """The groups of one grouping set."""
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
-    rows = spread(block, [(by, plan.keys[i].values) for i, by in spreading.items()])
+    rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
     if exists is not None:
         rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
-    keys, which = rows.groups()
     fixed = {i: by.of(chosen) for i in chosen if isinstance(by := plan.keys[i].by, LeftOut)}
     apart_by = [i for i in chosen if i not in fixed]
     total = not any(not isinstance(plan.keys[i].by, Constant) for i in apart_by)  # no key that tells records apart
@@ -90,14 +92,11 @@ def _gather_set(
         each = list(zip(measures, measured, apart, strict=True))
         if not spreading:
             group = FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen)
-            cells = _of_group(classes, limits, plan, group, each, np.arange(rows.block.size), rows.block)
+            cells = _of_group(classes, limits, plan, group, each, rows.members[0], rows.block)
             if total or cells[0].most.any():
                 groups.append(replace(group, cells=cells))
             continue
-        order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(len(keys) + 1))
-        for g, key in enumerate(keys.tolist()):
-            here = order[bounds[g] : bounds[g + 1]]
+        for key, here in zip(rows.keys, rows.members, strict=True):
             if not measured[0].most[here].any():
                 continue  # nobody can be there
             check()

@@ -15,23 +15,31 @@ INT64 = (-(2**63), 2**63 - 1)
 
 
 class Pieces(NamedTuple):
-    """Disjoint closed intervals [first[i], last[i]], rising."""
+    """Disjoint closed intervals [first[i], last[i]], rising. Most conditions have one, so that nothing is looked up."""
 
     first: Floats | Ints
     last: Floats | Ints
 
     def contain(self, low: Floats | Ints, high: Floats | Ints) -> Bools:
         """Which intervals [low, high] lie inside one piece."""
+        if len(self.first) == 1:
+            found: Bools = (self.first[0] <= low) & (high <= self.last[0]) & (low <= self.last[0])
+            return found
         at, there = self._at(low)
         return there & (self.first[at] <= low) & (high <= self.last[at])
 
     def meet(self, low: Floats | Ints, high: Floats | Ints) -> Bools:
         """Which intervals [low, high] have a value in some piece."""
+        if len(self.first) == 1:
+            found: Bools = (low <= self.last[0]) & (self.first[0] <= high)
+            return found
         at, there = self._at(low)
         return there & (self.first[at] <= high)
 
     def clip(self, low: Floats | Ints, high: Floats | Ints) -> tuple[Floats | Ints, Floats | Ints]:
         """The hull of [low, high] cut to the pieces; meaningful only where they meet."""
+        if len(self.first) == 1:
+            return np.maximum(low, self.first[0]), np.minimum(high, self.last[0])
         at, _ = self._at(low)
         last = np.maximum(np.searchsorted(self.first, high, side="right") - 1, 0)
         return np.maximum(low, self.first[at]), np.minimum(high, self.last[last])

@@ -95,8 +95,9 @@ class Entry:
 
     def text(self) -> str:
         """What is hashed."""
-        fields = {name: getattr(self, name) for name in ("seq", "time", "kind", "query_id", "user", "dataset")}
-        return f'{canonical(fields)[:-1]},"body":{self.body},"prev":{canonical(self.prev)}}}'
+        return chained_text(
+            self.seq, self.time, self.kind, self.query_id, self.user, self.dataset, self.body, self.prev
+        )
 
     def event(self) -> LogEvent:
         """The entry as a line of an exported log is read."""
@@ -121,6 +122,14 @@ def canonical(value: object) -> str:
     '{"low":1.5,"name":"Zo\\\\u00eb"}'
     """
     return _JSON.encode(value)
+
+
+def chained_text(
+    seq: int, time: str, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: str, prev: str
+) -> str:
+    """What is hashed of an entry."""
+    told = {"seq": seq, "time": time, "kind": kind, "query_id": query_id, "user": user, "dataset": dataset}
+    return f'{canonical(told)[:-1]},"body":{body},"prev":{canonical(prev)}}}'
 
 
 def digest(text: str) -> str:

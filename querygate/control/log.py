@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO, TypedDict, cast
+from typing import NamedTuple, TextIO, TypedDict, cast
 
-from querygate.control.chain import GENESIS, START, ChainBroken, Entry, LogEvent, VerifiedChain, canonical, digest
+from querygate.control.chain import (
+    GENESIS,
+    START,
+    ChainBroken,
+    Entry,
+    LogEvent,
+    VerifiedChain,
+    canonical,
+    chained_text,
+    digest,
+)
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
@@ -76,6 +86,7 @@ class Log:
         self.database = database
         self.clock = clock
         self.archives = Archives(archives or database.path.parent / "logs")
+        self._intents = _OpenIntents()
 
     # -- writing -----------------------------------------------------------------------------------------
 
@@ -101,6 +112,7 @@ class Log:
             **_request(),
         }
         self._append(INTENT, query_id, user, dataset, body)
+        self._intents.add(query_id, _Intent(_storable(user), _storable(dataset), body))
 
     def conclude(
         self,
@@ -122,9 +134,9 @@ class Log:
         `user` and `sql` and what else is known; it cannot be "answered".
         """
         result = {"outcome": outcome, "code": code, "answer": answer, "epsilon": epsilon}
-        intent = self._of_query(query_id, INTENT)
+        intent = self._intents.take(query_id) or self._find_intent(query_id)
         if intent is not None:
-            self._append(OUTCOME, query_id, intent.user, intent.dataset, {**json.loads(intent.body), **result})
+            self._append(OUTCOME, query_id, intent.user, intent.dataset, {**intent.body, **result})
         elif outcome == "answered" or user is None or sql is None:
             raise ValueError(f"{query_id} has no intent")
         else:
@@ -155,19 +167,11 @@ class Log:
         body: Mapping[str, object],
     ) -> None:
         """The next entry, within a transaction of the caller."""
-        last = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
-        entry = Entry(
-            seq=last[0] + 1,
-            time=stamp_now(self.clock),
-            kind=kind,
-            query_id=query_id,
-            user=_storable(user),
-            dataset=_storable(dataset),
-            body=canonical(body),
-            prev=last[1],
+        seq, prev = (
+            connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
         )
-        entry = replace(entry, hash=digest(entry.text()))
-        connection.execute(_INSERT, tuple(getattr(entry, name) for name in Entry.__slots__))
+        told = (seq + 1, stamp_now(self.clock), kind, query_id, _storable(user), _storable(dataset), canonical(body))
+        connection.execute(_INSERT, (*told, prev, digest(chained_text(*told, prev))))
 
     # -- reading -----------------------------------------------------------------------------------------
 
@@ -294,9 +298,42 @@ class Log:
                 found = None  # the long way shows at which entry
             return found or verify_log(connection, self.archives, known)
 
+    def _find_intent(self, query_id: str) -> _Intent | None:
+        """One that another process put on record."""
+        entry = self._of_query(query_id, INTENT)
+        return None if entry is None else _Intent(entry.user, entry.dataset, json.loads(entry.body))
+
     def _of_query(self, query_id: str, kind: str) -> Entry | None:
         rows = self.database.rows(_OF_QUERY, (query_id, kind))
         return Entry(**dict(rows[0])) if rows else None
+
+
+class _Intent(NamedTuple):
+    """Who asked, of what, and what the outcome repeats."""
+
+    user: str | None
+    dataset: str | None
+    body: Mapping[str, object]
+
+
+class _OpenIntents:
+    """What this process has put on record and not concluded, so that it need not be read again. Those that somebody
+    else concludes are forgotten when there are too many."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._kept: dict[str, _Intent] = {}
+        self._lock = threading.Lock()
+
+    def add(self, query_id: str, intent: _Intent) -> None:
+        with self._lock:
+            self._kept[query_id] = intent
+            if len(self._kept) > self._most:
+                self._kept.pop(next(iter(self._kept)))
+
+    def take(self, query_id: str) -> _Intent | None:
+        with self._lock:
+            return self._kept.pop(query_id, None)
 
 
 def _query_line(fields: LogEvent) -> QueryLine:

@@ -198,9 +198,10 @@ class RowClasses:
         return RowClasses(self.label, self.row, {key: told for key, told in self.moments.items() if key != name})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Block:
-    """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only).
+    """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only). A block equals itself
+    alone, so that what was made of it can be kept beside it.
 
     `told` are numbers of whose classes more is published than intervals: what ignores that is not sharp. `classified`
     has it, where the block was projected for it. `frame` is the frame cell of each row of a margin: margins of one

@@ -32,7 +32,7 @@ def too_large() -> UnsupportedSQL:
 
 @dataclass(frozen=True, slots=True)
 class InsideCounts:
-    """Classes of counts with the columns of a plan, and which classes of a margin they are in."""
+    """Classes of counts with the columns of a plan, and which classes of a margin they are in, as frame cells too."""
 
     block: Block
     nesting: Nesting
@@ -41,6 +41,9 @@ class InsideCounts:
 
 _NESTED: WeakKeyDictionary[PublishedVersion, dict[int, Nesting | None]] = WeakKeyDictionary()
 """By version and margin; a version never changes."""
+
+_INSIDE: WeakKeyDictionary[Block, dict[int, InsideCounts]] = WeakKeyDictionary()
+"""By the block of counts, for as long as the version keeps it, and the margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,11 @@ def _inside(plan: Plan, margin: int, release: PublishedVersion, limits: Limits) 
     nesting = known[margin]
     if nesting is None:
         return None
-    return InsideCounts(release.project(asked, limits, (), counts, by_class=True), nesting, quasi)
+    block = release.project(asked, limits, (), counts, by_class=True)
+    inside = _INSIDE.setdefault(block, {})
+    if margin not in inside:
+        inside[margin] = InsideCounts(nesting.counted(block), nesting, quasi)
+    return inside[margin]
 
 
 def range_groups(

@@ -105,15 +105,15 @@ class ClassReader:
         Keys that are conditions (CASE) are not followed; what they part counts as one group.
         """
         for block, chosen in product(self._told(plan), plan.sets):
-            keys = [(by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Lookup)]
-            rows = spread(block, keys)
-            groups, which = rows.groups()
+            keys = ((by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Lookup))
+            rows = spread(block, tuple(keys))
             members = Membership(rows.block)
             for measure in plan.measures:
                 least, most = members.counts(measure.where)
                 whole = rows.alone & (least == rows.block.n)
-                for group in range(len(groups)):
-                    here = which == group
+                for group in rows.members:
+                    here = np.zeros(rows.block.size, dtype=np.bool_)
+                    here[group] = True
                     possible = self._any(rows.block, here & (most > 0))
                     yield possible
                     yield possible & ~self._any(rows.block, here & ~whole)

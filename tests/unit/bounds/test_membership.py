@@ -133,12 +133,10 @@ def test_tight_edges_count_the_members_at_both_ends() -> None:
 def test_a_set_is_spread_over_its_values() -> None:
     block = Block(np.array([5, 2]), {"s": SetColumn(np.array([1, 2]), LETTERS)})
     values = LETTERS.values
-    rows = spread(block, [(Lookup.over_values("s", "category", values, (*values, None)), (*values, None))])
-    assert rows.keys[:, 0].tolist() == [0, 2, 1, 3]  # 3 is NULL
+    rows = spread(block, ((Lookup.over_values("s", "category", values, (*values, None)), (*values, None)),))
     assert rows.alone.tolist() == [False] * 4
-    keys, which = rows.groups()
-    assert keys[:, 0].tolist() == [0, 1, 2, 3]
-    assert which.tolist() == [0, 2, 1, 3]
+    assert rows.keys == ((0,), (1,), (2,), (3,))  # 3 is NULL
+    assert [rows.tolist() for rows in rows.members] == [[0], [2], [1], [3]]
 
 
 def test_groups_that_nobody_can_be_in_are_left_out() -> None:
