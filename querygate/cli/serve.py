@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import socket
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
@@ -17,17 +20,24 @@ from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.evidence import check_anchored
+from querygate.site.extracts import Extracts
+from querygate.site.job_desk import JobDesk
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
 from querygate.site.presence import present
+from querygate.site.settings import Settings
 from querygate.site.upkeep import kept_up
+from querygate.web import address_of, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output
-from querygate.web.metrics import measured, own_port
+from querygate.web.metrics import Metrics, measured, own_port
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
 """Packages of the custodian's plane. A process that serves has loaded nothing of them."""
+
+MOST_PROCESSES = 4
+"""Processes where nobody says how many: each has its own memory."""
 
 
 @click.command(cls=Command, example="querygate serve --host 127.0.0.1 --port 8080 --store-only")
@@ -44,41 +54,79 @@ def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool,
     """Serve the site over HTTP until stopped.
 
     What needs the raw rows (noisy answers, extracts, audits) is put as a job for a worker, which is started as a
-    process of its own. The process that listens never opens the vault.
+    process of its own. The processes that listen never open the vault.
     """
-    opened, extracts, desk = open_gate(open_site(site)), None, None
-    configure_output(as_json=opened.site.settings["json_lines"])
-    check_anchored(opened)
-    settings = opened.site.settings
+    found = open_site(site)
+    settings = found.settings
+    configure_output(as_json=settings["json_lines"])
+    check_wall()
     if store_only:
-        check_store_only(opened.site)
-    else:
-        check_wall()
-        joined = with_jobs(opened)
-        opened, extracts, desk = joined.opened, joined.extracts, joined.desk
-    check_served(opened)
+        check_store_only(found)
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
-    port = settings["port"] if port is None else port
+    listening = listen(host, settings["port"] if port is None else port)
     worker = nullcontext() if store_only or no_worker else WorkerChild(site)
-    with present(opened.site.folder), worker, measured(opened) as metrics, ExitStack() as beside:
+    with present(found.folder), measured(found) as metrics, worker:
 
-        def ready(address: str) -> None:
-            """What goes on beside the server begins once requests are taken."""
-            beside.enter_context(kept_up(opened))
-            beside.enter_context(own_port(opened, metrics))
-            click.echo(f"QueryGate is at {address} (stop with Ctrl-C).")
+        def work(ready: Callable[[], None], is_first: bool) -> None:
+            answer_requests(found, listening, metrics, ready, store_only=store_only, is_first=is_first)
 
-        run_server(opened, host, port, settings["threads"], extracts, desk, ready, metrics)
+        def tell() -> None:
+            click.echo(f"QueryGate is at {address_of(listening)} (stop with Ctrl-C).")
+
+        number = count_processes(settings)
+        if number == 1:
+            work(tell, True)
+        else:
+            run_processes(number, work, tell, metrics.ended)
     click.echo("Stopped.")
 
 
-def check_served(opened: OpenSite) -> None:
+def count_processes(settings: Settings) -> int:
+    """How many processes serve."""
+    return settings["processes"] or min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+
+
+def answer_requests(
+    site: Site,
+    listening: Sequence[socket.socket],
+    metrics: Metrics,
+    ready: Callable[[], None],
+    *,
+    store_only: bool,
+    is_first: bool,
+) -> None:
+    """All that one process does. Neither SQLite nor DuckDB survives a fork, so each opens its own. The first does what
+    one of them does for all, once requests are taken."""
+    opened, extracts, desk = open_served(site, store_only)
+    if is_first:
+        check_anchored(opened)
+    check_served(opened, broken=tell_problem if is_first else lambda error: None)
+    with ExitStack() as beside:
+
+        def begin() -> None:
+            if is_first:
+                beside.enter_context(kept_up(opened))
+                beside.enter_context(own_port(opened, metrics))
+            ready()
+
+        run_server(opened, listening, site.settings["threads"], extracts, desk, begin, metrics)
+
+
+def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None, JobDesk | None]:
+    opened = open_gate(site)
+    if store_only:
+        return opened, None, None
+    joined = with_jobs(opened)
+    return joined.opened, joined.extracts, joined.desk
+
+
+def check_served(opened: OpenSite, broken: Callable[[ConfigError], None] = tell_problem) -> None:
     """Every version that is served says something about differencing that this site can keep. One that cannot be
     opened is named, and does not keep the others from being served.
     """
-    for catalog in served_catalogs(opened.store, broken=tell_problem):
+    for catalog in served_catalogs(opened.store, broken=broken):
         check_differencing(catalog.on_differencing, opened.site.settings)
 
 

@@ -1,7 +1,9 @@
 """The only door to `control.db`: one SQLite file, shared by the threads of a gate and by several processes.
 
 WAL lets readers go on while one writer writes; `synchronous = FULL` puts every commit on disk before it returns,
-at the price of one fsync.
+at the price of one fsync. Entries of the log are many: they are committed without it, and put on disk after the next
+writer was let in. An entry that follows one that is not on disk yet is no worse for it: both lie in the same file, and
+what puts the later one on disk puts the earlier one there too.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, TypeAlias
 from weakref import WeakSet
 
 from querygate.control.schema import MIGRATIONS
+from querygate.control.write_queue import WriteQueue, sync_file
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import full_disk, is_full_disk
 from querygate.core.types import Scalar
@@ -60,7 +63,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._writing = threading.Lock()
+        self._queue = WriteQueue(_beside(path, "-lock"))
         self._opening = threading.Lock()
         self._opened: WeakSet[Connection] = WeakSet()
         self._process: int | None = None
@@ -81,12 +84,24 @@ class Database:
             ) from error
 
     def rows(self, sql: str, values: Sequence[Scalar | bytes] | Mapping[str, Scalar | bytes] = ()) -> list[sqlite3.Row]:
-        """All rows of one SELECT. They are read at once: a cursor left open would hold an old state of the file."""
+        """All rows of one SELECT. They are read at once: a cursor left open would hold an old state of the file.
+
+        An entry of the log that is among them may not be on disk yet; see `settled_rows`.
+        """
         return self._connection().execute(sql, values).fetchall()
+
+    def settled_rows(
+        self, sql: str, values: Sequence[Scalar | bytes] | Mapping[str, Scalar | bytes] = ()
+    ) -> list[sqlite3.Row]:
+        """The same, on disk when this returns: for whoever tells somebody else of what the log has."""
+        found = self.rows(sql, values)
+        self._sync()
+        return found
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """The file as it is now, for as long as the block takes, through a connection of its own that gives bytes.
+        All of it is on disk.
 
         Text that is no text (a byte was changed in the file) can be read this way too, and found out.
         """
@@ -94,6 +109,8 @@ class Database:
         try:
             connection.text_factory, connection.row_factory = bytes, None
             connection.execute("BEGIN")
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # what is seen is fixed by the first read
+            self._sync()
             yield connection
         finally:
             connection.close()
@@ -102,16 +119,20 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One write transaction: on disk when the block ends, without a trace when it raises."""
         connection = self._connection()
-        # Threads queue here rather than in SQLite, whose waiting is a poll with growing pauses.
-        with self._writing:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+        with self._queue.turn(), _transaction(connection):
+            yield connection
+
+    @contextmanager
+    def appending(self) -> Iterator[sqlite3.Connection]:
+        """The same for entries of the log: the next writer need not wait until they are on disk."""
+        connection = self._connection("appender")
+        with self._queue.turn(), _transaction(connection):
+            yield connection
+        self._sync()
+
+    def _sync(self) -> None:
+        """Where there is no such file, all was put into the database itself when the last connection was closed."""
+        sync_file(_beside(self.path, "-wal"))
 
     def close(self) -> None:
         """Close the connections of all threads; none may be using them. Whoever comes later opens a new one."""
@@ -119,13 +140,15 @@ class Database:
             for connection in list(self._opened):
                 connection.close()
             self._local = threading.local()
+        self._queue.close()
 
-    def _connection(self) -> Connection:
+    def _connection(self, name: str = "connection") -> Connection:
         if self._process not in (None, os.getpid()):
             raise RuntimeError("the control database was opened before this process was forked; open it again")
-        connection: Connection | None = getattr(self._local, "connection", None)
+        connection: Connection | None = getattr(self._local, name, None)
         if connection is None:
-            connection = self._local.connection = _connect(self.path)
+            connection = _connect(self.path, "NORMAL" if name == "appender" else "FULL")
+            setattr(self._local, name, connection)
             with self._opening:
                 self._process = os.getpid()
                 self._opened.add(connection)
@@ -143,14 +166,30 @@ def _create(path: Path) -> None:
             path.touch(mode=0o600)
 
 
-def _connect(path: Path) -> Connection:
+@contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _connect(path: Path, synchronous: str = "FULL") -> Connection:
     # The connection is used by its own thread alone, but `close` may come from another.
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, factory=Connection
     )
     connection.row_factory = sqlite3.Row
     _use_wal(connection)
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 

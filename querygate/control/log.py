@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, TextIO, TypedDict, cast
+from typing import Literal, NamedTuple, TextIO, TypedDict, Unpack, cast
 
 from querygate.control.chain import (
     GENESIS,
@@ -32,11 +32,16 @@ from querygate.control.log_reader import queries_in, read_lines, read_segments, 
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
 from querygate.core.answer_bodies import AnswerBody
-from querygate.core.ports import Outcome
+from querygate.core.ports import AskedQuery, Outcome
 from querygate.core.request_ids import request_id
+from querygate.core.turn import turn_given_up
 
 INTENT = "query.intent"
 OUTCOME = "query.outcome"
+
+_TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash"], ...] = (
+    "version", "sql", "mode", "canonical_hash", "policy_hash",
+)  # fmt: skip
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
@@ -90,29 +95,19 @@ class Log:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def intend(
-        self,
-        query_id: str,
-        *,
-        user: str,
-        dataset: str,
-        version: int,
-        sql: str,
-        mode: str,
-        canonical_hash: str,
-        policy_hash: str,
-    ) -> None:
+    def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
         """Put a query on record before it is computed."""
-        body = {
-            "version": version,
-            "sql": sql,
-            "mode": mode,
-            "canonical_hash": canonical_hash,
-            "policy_hash": policy_hash,
-            **_request(),
-        }
-        self._append(INTENT, query_id, user, dataset, body)
-        self._intents.add(query_id, _Intent(_storable(user), _storable(dataset), body))
+        intent = _Intent.of(asked)
+        self._append(INTENT, query_id, *intent)
+        self._intents.add(query_id, intent)
+
+    def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
+        """Put a query on record with an answer that was computed before: both entries, on disk at once."""
+        intent = _Intent.of(asked)
+        outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
+        with turn_given_up(), self.database.appending() as connection:
+            self.append(connection, INTENT, query_id, *intent)
+            self.append(connection, OUTCOME, query_id, intent.user, intent.dataset, outcome)
 
     def conclude(
         self,
@@ -154,7 +149,7 @@ class Log:
     def _append(
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
-        with self.database.writing() as connection:
+        with turn_given_up(), self.database.appending() as connection:
             self.append(connection, kind, query_id, user, dataset, body)
 
     def append(
@@ -216,7 +211,7 @@ class Log:
 
     def last(self, kind: str, dataset: str) -> LogEvent | None:
         """The latest event of a kind about a dataset; None where there is none, or none outside the archives."""
-        rows = self.database.rows(_LAST_OF, (kind, dataset))
+        rows = self.database.settled_rows(_LAST_OF, (kind, dataset))
         return Entry(*rows[0]).event() if rows else None
 
     def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
@@ -256,7 +251,7 @@ class Log:
     def head(self) -> VerifiedChain:
         """Where the log ends, as the database says. Nothing is verified."""
         for sql in (_LAST, _LAST_ARCHIVED):
-            if rows := self.database.rows(sql):
+            if rows := self.database.settled_rows(sql):
                 return VerifiedChain(rows[0][0], rows[0][1])
         return START
 
@@ -304,7 +299,7 @@ class Log:
         return None if entry is None else _Intent(entry.user, entry.dataset, json.loads(entry.body))
 
     def _of_query(self, query_id: str, kind: str) -> Entry | None:
-        rows = self.database.rows(_OF_QUERY, (query_id, kind))
+        rows = self.database.settled_rows(_OF_QUERY, (query_id, kind))
         return Entry(**dict(rows[0])) if rows else None
 
 
@@ -314,6 +309,14 @@ class _Intent(NamedTuple):
     user: str | None
     dataset: str | None
     body: Mapping[str, object]
+
+    @classmethod
+    def of(cls, asked: AskedQuery) -> _Intent:
+        return cls(
+            _storable(asked["user"]),
+            _storable(asked["dataset"]),
+            {**{name: asked[name] for name in _TOLD}, **_request()},
+        )
 
 
 class _OpenIntents:

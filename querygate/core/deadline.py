@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
+from querygate.core.turn import pass_turn
 
 FOR_RANGES = 0.7
 """The part of the time left that searches may use; the rest is for what must be computed anyway."""
@@ -49,7 +50,8 @@ def within(clock_s: Callable[[], float], limit_s: float) -> Iterator[Deadline]:
 
 
 def check_deadline() -> None:
-    """Stop here if the request has had its time. Does nothing outside a request."""
+    """Stop here if the request has had its time; let others compute if it is theirs. Does nothing outside a request."""
+    pass_turn()
     deadline = _running.get()
     if deadline is not None:
         deadline.check()

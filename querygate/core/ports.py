@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict, Unpack
 
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.block import Block
@@ -116,22 +116,27 @@ class Store(Protocol):
         ...
 
 
+class AskedQuery(TypedDict):
+    """What the log has of a question before it is answered."""
+
+    user: str
+    dataset: str
+    version: int
+    sql: str
+    mode: str
+    canonical_hash: str
+    policy_hash: str
+
+
 class QueryLog(Protocol):
     """The append-only log, as the pipeline needs it. Each call returns when its entry is on disk."""
 
-    def intend(
-        self,
-        query_id: str,
-        *,
-        user: str,
-        dataset: str,
-        version: int,
-        sql: str,
-        mode: str,
-        canonical_hash: str,
-        policy_hash: str,
-    ) -> None:
+    def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
         """Put a query on record before it is computed."""
+        ...
+
+    def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
+        """Put a query on record with an answer that was computed before, both at once."""
         ...
 
     def conclude(

@@ -11,8 +11,9 @@
     explain     why ranges are as wide as they are, where that is asked for: the gate tries questions nearby
     record      the answer is on disk before it leaves
 
-A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
-clock, limits, the database's grammar and perhaps somebody who says yes or no, and that is all there is to touch.
+An answer that was given before to the same text is given again: it is judged and put on record like any other, and not
+computed. A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a
+log, a clock, limits, the database's grammar and perhaps somebody who says yes or no, and that is all there is to touch.
 Noisy answers need raw rows, so they are a port: where the site's custodian offers them, they come from there.
 """
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Never, Protocol, TypeVar
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ExplanationBody, Verdict
@@ -27,8 +29,9 @@ from querygate.core.deadline import check_deadline, over_the_limit, seconds_left
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
 from querygate.core.pace import paced
 from querygate.core.plan import Plan
-from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
+from querygate.core.ports import AskedQuery, InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
 from querygate.core.step_times import timed
+from querygate.core.turn import Turn, turn_given_up
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
@@ -37,6 +40,7 @@ from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.explain import explain_width, withhold_reasons
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
+from querygate.gate.kept_answers import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
 from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.render import make_body, to_json
 from querygate.gate.sheets import Sheet, fetch_sheets, too_large
@@ -74,6 +78,8 @@ class Gate:
     auditor: InlineAuditor | None = None
     noise: NoisyPath | None = None
     likely: LikelyTables = field(default_factory=LikelyTables)
+    answers: KeptAnswers = field(default_factory=KeptAnswers)
+    turn: Turn = field(default_factory=lambda: Turn(lambda: 0.0))
 
 
 HURRIED = (
@@ -150,11 +156,13 @@ G = TypeVar("G")
 
 def ask(request: Request, gate: Gate) -> AnswerBody:
     """Take a request through the gate; the answer is as it was put on record. Raises QueryGateError."""
-    with within(gate.clock_s, gate.limits.timeout_s):
+    with within(gate.clock_s, gate.limits.timeout_s), gate.turn.taken():
         state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
         if state.mode == NOISY and gate.noise is not None:
-            return gate.noise.answer(state, gate)
-        return compute_ranges(state, gate).body
+            with turn_given_up():  # whoever adds noise may be another process
+                return gate.noise.answer(state, gate)
+        is_known = gate.answers.get(key_of(state)) is not None
+        return compute_ranges(state, gate, (repeat,) if is_known else STEPS).body
 
 
 def answer(request: Request, gate: Gate) -> Answer:
@@ -295,7 +303,27 @@ def explain(state: State, gate: Gate) -> State:
 def record(state: State, gate: Gate) -> State:
     state = replace(state, body=check_size(state.make_body(), gate.limits))
     conclude(state, gate.log, "answered", answer=state.body)
+    if not state.request.options.explain and is_lasting(state.answer, passing={HURRIED, WARNING}):
+        gate.answers.put(key_of(state), KeptAnswer(state.body, state.plan.hash, len(to_json(state.body))))
     return state
+
+
+def repeat(state: State, gate: Gate) -> State:
+    """An answer that was given before, with an id of its own. The auditor judges it as if it were new."""
+    known = gate.answers.get(key_of(state))
+    if known is None:  # it has just made room for others
+        return reduce(lambda passed, step: step(passed, gate), STEPS, state)
+    notes = [*check_differencing(state, gate), *known.body["notes"]]
+    elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
+    body: AnswerBody = {**known.body, "query_id": state.query_id, "notes": notes, "elapsed_ms": elapsed_ms}
+    gate.log.repeat(state.query_id, check_size(body, gate.limits), **asked(state, known.meaning))
+    return replace(state, body=body)
+
+
+def key_of(state: State) -> AnswerKey:
+    request, catalog = state.request, state.catalog
+    served = (catalog.dataset, catalog.version, catalog.policy_hash)
+    return AnswerKey(request.principal.name, *served, request.sql, state.mode, request.options)
 
 
 STEPS: tuple[Callable[[State, Gate], State], ...] = (
@@ -353,16 +381,20 @@ def compute_ranges(state: State, gate: Gate, steps: Iterable[Callable[[State, Ga
 
 def intend(state: Passage, gate: Gate, meaning: str) -> None:
     """Put a query on record before anything is computed. `meaning` is the hash of its plan."""
-    gate.log.intend(
-        state.query_id,
-        user=state.request.principal.name,
-        dataset=state.catalog.dataset,
-        version=state.catalog.version,
-        sql=state.request.sql,
-        mode=state.mode,
-        canonical_hash=meaning,
-        policy_hash=state.catalog.policy_hash,
-    )
+    gate.log.intend(state.query_id, **asked(state, meaning))
+
+
+def asked(state: Passage, meaning: str) -> AskedQuery:
+    """What the log has of a question."""
+    return {
+        "user": state.request.principal.name,
+        "dataset": state.catalog.dataset,
+        "version": state.catalog.version,
+        "sql": state.request.sql,
+        "mode": state.mode,
+        "canonical_hash": meaning,
+        "policy_hash": state.catalog.policy_hash,
+    }
 
 
 def conclude(
@@ -397,7 +429,8 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
             raise ConfigError("QG805", "The policy requires an inline audit, and this gate has none.")
         return ()
     request = state.request
-    could = gate.auditor.judge(state.query_id, state.catalog, request.principal.name, request.sql)
+    with turn_given_up():  # whoever judges may be another process
+        could = gate.auditor.judge(state.query_id, state.catalog, request.principal.name, request.sql)
     if could and wanted == "refuse":
         raise DisclosureRefused(
             "QG501",

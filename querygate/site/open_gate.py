@@ -14,7 +14,9 @@ from querygate.control import Accounts, Database, Log, new_query_id
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.ports import Store
+from querygate.core.turn import Turn
 from querygate.gate.answer import Gate
+from querygate.gate.kept_answers import KeptAnswers
 from querygate.site.layout import Site
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import DuckDBStore
@@ -41,7 +43,16 @@ def open_gate(site: Site) -> OpenSite:
     log = Log(database, now)
     limits = site.settings.limits
     store = open_store(site, log)
-    gate = Gate(store, log, shared_native(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
+    gate = Gate(
+        store,
+        log,
+        shared_native(),
+        lambda: new_query_id(now, secrets.token_bytes),
+        time.perf_counter,
+        limits,
+        answers=KeptAnswers(site.settings["answer_cache_mb"] * 2**20),
+        turn=Turn(time.monotonic),
+    )
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
 
 

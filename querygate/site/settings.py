@@ -62,7 +62,15 @@ SETTINGS: tuple[Setting, ...] = (
         False,
         "Whether the server's own output is lines of JSON, with one for each request and no statements.",
     ),
-    Setting("threads", 8, "Number of requests served at the same time.", 1, 256),
+    Setting("processes", 0, "Number of processes that serve; 0 starts one per processor, up to 4.", 0, 64),
+    Setting("threads", 8, "Number of requests that each process serves at the same time.", 1, 256),
+    Setting(
+        "answer_cache_mb",
+        32,
+        "Memory of each process for answers that are given again to the same text, in megabytes; 0 for none.",
+        0,
+        100_000,
+    ),
     Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
     Setting("query_memory_mb", 1024, "Memory for the store's engine, in megabytes.", 64, 1_000_000),
     Setting(

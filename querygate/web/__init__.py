@@ -4,6 +4,7 @@ Nothing in this package, nor anything it imports, can open a vault.
 """
 
 from querygate.web.app import create_app
-from querygate.web.server import serve
+from querygate.web.processes import run_processes
+from querygate.web.server import address_of, listen, serve
 
-__all__ = ["create_app", "serve"]
+__all__ = ["address_of", "create_app", "listen", "run_processes", "serve"]

@@ -25,6 +25,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.step_times import listen
 from querygate.core.types import Principal
 from querygate.site.evidence import mark_file, open_ledger
+from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.siem_export import lag
 
@@ -149,13 +150,13 @@ class Figures:
 
 
 @contextmanager
-def measured(opened: OpenSite) -> Iterator[Metrics]:
+def measured(site: Site) -> Iterator[Metrics]:
     """Figures of this process and of those that it forks, while this lasts; on a port of their own where the settings
     name one. It comes before the library is loaded: that decides then whether processes share what they count."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="querygate-metrics-"))
     except OSError:  # nothing but the site's folder can be written
-        folder = Path(tempfile.mkdtemp(prefix=".metrics-", dir=opened.site.folder))
+        folder = Path(tempfile.mkdtemp(prefix=".metrics-", dir=site.folder))
     before = os.environ.get(FOLDER)
     os.environ[FOLDER] = str(folder)
     metrics = Metrics(folder)

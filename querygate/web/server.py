@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from flask import Flask
-from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
@@ -24,9 +19,13 @@ from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
 from querygate.web.metrics import Metrics
 from querygate.web.problems import MEDIA, malformed, too_large
+from querygate.web.processes import stopping_on_signals
 
 READ_ANYWAY_BYTES = 8_000_000
 """Requests up to here are read to their end before they are refused: whoever is cut off hears no refusal."""
+
+BACKLOG = 1024
+"""Connections that wait until somebody accepts them."""
 
 WORKER_S = 5.0
 """How long a worker may take to end when the server has been told to stop."""
@@ -54,24 +53,64 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = ProblemTask
 
 
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets for all addresses of a host; port 0 takes a free one. Raises ConfigError QG804."""
+    listening: list[socket.socket] = []
+    wanted = (socket.AF_UNSPEC, socket.SOCK_STREAM, socket.IPPROTO_TCP, socket.AI_PASSIVE)
+    try:
+        for family, _, _, _, address in socket.getaddrinfo(None if host == "*" else host, port, *wanted):
+            listening.append(socket.socket(family, socket.SOCK_STREAM))
+            if family == socket.AF_INET6:
+                listening[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listening[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening[-1].bind(address)
+            listening[-1].listen(BACKLOG)
+    except (OSError, UnicodeError):
+        for one in listening:
+            one.close()
+        raise ConfigError(
+            "QG804",
+            f"The server cannot listen on {host}, port {port}.",
+            "Choose a free port with --port and an address of this machine with --host.",
+        ) from None
+    return listening
+
+
+def address_of(listening: Sequence[socket.socket]) -> str:
+    """Where the server listens; a host with several addresses is named by the first."""
+    host, port = listening[0].getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def serve(
     opened: OpenSite,
-    host: str,
-    port: int,
+    listening: Sequence[socket.socket],
     threads: int,
     extracts: Extracts | None = None,
     desk: JobDesk | None = None,
-    ready: Callable[[str], None] = lambda address: None,
+    ready: Callable[[], None] = lambda: None,
     metrics: Metrics | None = None,
 ) -> None:
-    """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(create_app(opened, extracts, desk, metrics), opened, host, port, threads)
+    """Serve until told to stop. `ready` is called once requests are taken."""
+    listeners: dict[int, object] = {}
+    server = create_server(
+        create_app(opened, extracts, desk, metrics),
+        map=listeners,
+        sockets=list(listening),
+        threads=threads,
+        ident=None,
+        max_request_body_size=_most_bytes(opened),
+        clear_untrusted_proxy_headers=True,
+    )
+    for listener in listeners.values():
+        if isinstance(listener, BaseWSGIServer):
+            listener.channel_class = Channel
     if metrics is not None:
         metrics.queue = lambda: len(server.task_dispatcher.queue)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
-        with _stopping_on_signals():
-            ready(_address(server))
+        with stopping_on_signals():
+            ready()
             server.run()
     except KeyboardInterrupt:  # came before the server had begun
         pass
@@ -83,58 +122,7 @@ def serve(
             worker.join(WORKER_S)
 
 
-def _listen(app: Flask, opened: OpenSite, host: str, port: int, threads: int) -> Any:
-    listeners: dict[int, Any] = {}
-    try:
-        server = create_server(
-            app,
-            map=listeners,
-            host=host,
-            port=port,
-            threads=threads,
-            ident=None,
-            max_request_body_size=_most_bytes(opened),
-            clear_untrusted_proxy_headers=True,
-        )
-    except (OSError, ValueError):
-        wasyncore.close_all(listeners)
-        raise ConfigError(
-            "QG804",
-            f"The server cannot listen on {host}, port {port}.",
-            "Choose a free port with --port and an address of this machine with --host.",
-        ) from None
-    for listener in listeners.values():
-        if isinstance(listener, BaseWSGIServer):
-            listener.channel_class = Channel
-    return server
-
-
 def _most_bytes(opened: OpenSite) -> int:
     """What is read at all; the application then says what is too large for its route."""
     kilobytes: int = max(opened.site.settings["max_body_kb"], opened.site.settings["max_result_kb"])
     return max(READ_ANYWAY_BYTES, kilobytes * 1024 + 1)
-
-
-def _address(server: Any) -> str:
-    """Where the server listens; a host with several addresses is named by the first."""
-    listening = getattr(server, "effective_listen", None) or [(server.effective_host, server.effective_port)]
-    host, port = listening[0]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-@contextmanager
-def _stopping_on_signals() -> Iterator[None]:
-    """SIGTERM stops as Ctrl-C does. Only the main thread of a process may listen to signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -12,6 +12,7 @@ from querygate.core.errors import NotPermitted, UnsupportedSQL
 from querygate.core.ports import Limits
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import DRY_RUN, Gate, ask, check
+from querygate.gate.kept_answers import KeptAnswers
 from querygate.web import create_app
 from tests.api.small_site import SmallSite, make_small_site
 
@@ -64,7 +65,7 @@ def test_ranges_are_counted_before_they_are_computed(site: SmallSite, monkeypatc
     monkeypatch.setattr("querygate.gate.sheets.MOST_RANGES", 20)
     monkeypatch.setattr("querygate.gate.sheets.make_range", lambda *_: pytest.fail("was computed"))
     with pytest.raises(UnsupportedSQL, match="too large"):
-        ask(Request(ANN, "clinic", BY_AGE), site.opened.gate)
+        ask(Request(ANN, "clinic", BY_AGE), replace(site.opened.gate, answers=KeptAnswers(0)))
 
 
 def test_dry_runs_are_on_record(site: SmallSite) -> None:

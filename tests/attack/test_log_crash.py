@@ -49,7 +49,7 @@ DIE_BETWEEN_INSERT_AND_COMMIT = (
 def act(path):
     log = Log(Database(Path(path)), now)
     log.intend("q_1", **request)
-    with log.database.writing() as connection:
+    with log.database.appending() as connection:
         connection.create_function("die", 0, lambda: os.kill(os.getpid(), signal.SIGKILL))
         connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
     log.conclude("q_1", "answered", answer={})
