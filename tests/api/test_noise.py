@@ -68,6 +68,7 @@ def test_the_price_of_a_batch_and_what_is_left(client: FlaskClient, headers: dic
 def test_when_the_budget_is_spent_the_refusal_has_a_code(
     client: FlaskClient, headers: dict[str, dict[str, str]]
 ) -> None:
+    client.post("/api/v1/query", json=body(COUNT), headers=headers["ann"])
     asked = [body(f"SELECT COUNT(*) FROM patients WHERE age > {age}") for age in range(20, 26)]
     told = [client.post("/api/v1/query", json=one, headers=headers["ann"]) for one in asked]
     assert {reply.status_code for reply in told} == {200, 403}
