@@ -1,0 +1,3 @@
+from tests import granted_site
+
+__all__ = ["granted_site"]

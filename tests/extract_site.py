@@ -23,7 +23,7 @@ WISH: dict[str, Any] = {
 }
 
 ANN, BOB = Principal("ann", "researcher"), Principal("bob", "researcher")
-CARL, DORA = Principal("carl", "custodian"), Principal("dora", "admin")
+CARL, DORA = Principal("carl", "custodian"), Principal("dora", "custodian")
 
 
 class CsvBuilder:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import LazyGroup
 from querygate.cli.output import plain, print_json, print_records, print_table
-from querygate.cli.shared_options import LOCAL, format_option, new_file, open_here, site_option
+from querygate.cli.shared_options import format_option, new_file, open_here, site_option
 from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
@@ -136,7 +137,7 @@ def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path 
     _check_new(html)
     opened = open_here(site)
     audited = audit_site(opened, dataset, AuditOptions(groups=_groups(together)), exact=reveal)
-    note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=LOCAL.name, revealed=reveal)
+    note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=acting().name, revealed=reveal)
     _tell(audited, dataset, form, html, reveal=reveal, hint="use --reveal to see it")
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
@@ -45,7 +46,7 @@ def replay_command(dataset: str | None, since: datetime | None, form: str, site:
     with progress() as tell:
         found = replay_site(
             opened,
-            user=LOCAL.name,
+            user=acting().name,
             dataset=dataset,
             since=since,
             progress=lambda done: tell(f"replaying, {done:,} answers") if done % STEP == 0 else None,
@@ -85,7 +86,7 @@ def store_command(dataset: str, version: int | None, form: str, site: Path) -> N
     This uses only the store and the log. Refusing questions does not repair a weakness found here; publish a new
     version.
     """
-    report = report_store(open_here(site), dataset, version, user=LOCAL.name)
+    report = report_store(open_here(site), dataset, version, user=acting().name)
     columns = [{key: value for key, value in to_json(one).items() if key != "weakest"} for one in report.columns]
     if form == "json":
         print_json(to_json(report))
@@ -155,7 +156,7 @@ def users_command(dataset: str | None, since: datetime | None, form: str, site: 
     Points in the busiest hour: refusal 1 (for disclosure 5), near duplicate 1, rewording 2, rare condition 3. Raised
     from 20, high from 60.
     """
-    found = report_users(open_here(site), user=LOCAL.name, dataset=dataset, since=since)
+    found = report_users(open_here(site), user=acting().name, dataset=dataset, since=since)
     print_records([_intent(one) for one in found], form, columns=INTENT, empty="Nobody has sent a query yet.")
     if form == "table" and found:
         click.echo(LEGEND)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.output import print_csv
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.control.alerts import Alerts
 from querygate.custody.jobs.live_audit import LiveAudit, explain_alert
 from querygate.custody.jobs.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
@@ -74,7 +75,7 @@ def watch_command(
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
     alerts = Alerts(opened.log.database, opened.log)
-    watching = LiveAudit(opened, dataset, user=LOCAL.name, channels=tuple(channels))
+    watching = LiveAudit(opened, dataset, user=acting().name, channels=tuple(channels))
     if form == "csv":
         print_csv(COLUMNS, ())
     while True:

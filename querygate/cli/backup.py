@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command, load
 from querygate.cli.output import print_record
-from querygate.cli.shared_options import LOCAL, format_option, site_option
+from querygate.cli.shared_options import format_option, site_option
 from querygate.control.ids import stamp_now
 from querygate.control.ledger_evidence import note_opening
 from querygate.control.schema import MIGRATIONS
@@ -35,7 +36,7 @@ def backup(to: Path, vault: bool, form: str, site: Path) -> None:
     with its SHA-256. Without --vault it has no raw rows.
     """
     opened = open_gate(open_site(site))
-    opened.log.note("site.backup", user=LOCAL.name, body={"vault": vault})
+    opened.log.note("site.backup", user=acting().name, body={"vault": vault})
     made = make_backup(opened.site, to, vault=vault)
     told = {"backup": str(to), "files": len(made.files), "entries": made.entries, "head": made.head, "vault": vault}
     print_record(
@@ -76,13 +77,13 @@ def restore(
     """
     job = load("querygate.custody.jobs.restore_site:RestoreWish")(tuple(logs), _amount(write_off), check)
     if source is not None:
-        done = load("querygate.custody.jobs.restore_site:restore_site")(source, site, job, user=LOCAL.name)
+        done = load("querygate.custody.jobs.restore_site:restore_site")(source, site, job, user=acting().name)
     elif not logs and write_off is None:
         raise click.UsageError("Name a backup, or give --log or --write-off for the site as it is.")
     elif check:
         raise click.UsageError("--check needs a backup.")
     else:
-        done = load("querygate.custody.jobs.restore_site:amend_site")(site, job, user=LOCAL.name)
+        done = load("querygate.custody.jobs.restore_site:amend_site")(site, job, user=acting().name)
     told = {**asdict(done), "kept": None if done.kept is None else str(done.kept), "checked": check}
     lines = ["The backup is sound, and nothing was changed." if check else f"Restored {site}."]
     lines += [f"Added {counted(done.added, 'later entry', 'later entries')}, with {counted(done.spends, 'spend')}."]
@@ -127,7 +128,7 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
     with alone(found.folder):
         make_backup(found, to)
         opened = open_gate(found)
-        opened.log.note("site.migrate", user=LOCAL.name, body={"from": before, "to": len(MIGRATIONS)})
+        opened.log.note("site.migrate", user=acting().name, body={"from": before, "to": len(MIGRATIONS)})
         if not found.settings["budgets"]:
             note_opening(opened.log, open_ledger(opened))
     told = {"migrated": True, "from": before, "schema": len(MIGRATIONS), "backup": str(to)}

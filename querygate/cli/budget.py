@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import CommandGroup
 from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.jobs.open_custody import with_vault
@@ -29,7 +30,7 @@ def budget() -> None:
 @site_option
 def budget_show(dataset: str, form: str, site: Path) -> None:
     """Show what has been spent on a dataset, by whom, and what is left."""
-    told = read_budget(LOCAL, dataset, with_vault(open_here(site)).gate)
+    told = read_budget(acting(), dataset, with_vault(open_here(site)).gate)
     spent = told["spent"]
     if form in ("csv", "jsonl"):
         print_records(spent, form, columns=("whose", "name", "epsilon", "releases"))
@@ -57,7 +58,7 @@ def budget_price(file: Path, dataset: str, form: str, site: Path) -> None:
         raise click.BadParameter("The file contains no statement.", param_hint="FILE")
     gate, found = with_vault(open_here(site)).gate, []
     for number, sql in enumerate(asked, 1):
-        verdict = check(Request(LOCAL, dataset, sql, QueryOptions(NOISY)), gate)
+        verdict = check(Request(acting(), dataset, sql, QueryOptions(NOISY)), gate)
         found.append({"statement": number, "epsilon": verdict["cost"]["epsilon"], "groups": verdict["groups_at_most"]})
     print_records(found, form, columns=("statement", "epsilon", "groups"))
     if form == "table":

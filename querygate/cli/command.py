@@ -37,6 +37,9 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            if "site" in ctx.params:
+                identify = load("querygate.cli.actor:identify")
+                identify(ctx)
             return super().invoke(ctx)
         except QueryGateError as error:
             ctx.exit(self._end(ctx, error))

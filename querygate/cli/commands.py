@@ -33,6 +33,7 @@ COMMANDS = {
     "work": ("querygate.cli.work:work", "Do the work that needs the vault, until stopped."),
     "user": ("querygate.cli.user:user", "Add, change, list, close and remove user accounts."),
     "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
+    "grant": ("querygate.cli.grant:grant", "Say who may ask which dataset."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
     "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
     "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.output import print_record, print_records, progress, tell_problem
 from querygate.cli.report import tell_of_report
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
@@ -27,6 +28,7 @@ from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.publish.view_summary import ViewFigures
 from querygate.gate.describe import make_summary, served_catalogs
+from querygate.gate.granted import known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in
@@ -74,7 +76,7 @@ def publish(
             opened,
             file.policy,
             source,
-            user=LOCAL.name,
+            user=acting().name,
             kind=kind,
             base_dir=file.folder,
             progress=tell,
@@ -92,8 +94,10 @@ def publish(
 @format_option
 @site_option
 def datasets(form: str, site: Path) -> None:
-    """List the datasets being served."""
-    catalogs = served_catalogs(open_here(site).store, broken=tell_problem)
+    """List the datasets being served; with a key, those that its owner may ask or looks after."""
+    opened = open_here(site)
+    known = known_datasets(acting(), opened.store.datasets(), opened.grants)
+    catalogs = served_catalogs(opened.store, broken=tell_problem, among=known)
     found = list(map(make_summary, catalogs))
     columns = ("dataset", "version", "rows", "k", "published", "title")
     print_records(found, form, columns=columns, empty="No dataset is published yet.")
@@ -129,7 +133,7 @@ def rollback(dataset: str, version: int, reinstate: bool, form: str, site: Path)
     """
     opened = open_here(site)
     was_withdrawn = is_withdrawn(opened.site.store / dataset)
-    before = serve_version(opened, dataset, version, user=LOCAL.name, reinstate=reinstate)
+    before = serve_version(opened, dataset, version, user=acting().name, reinstate=reinstate)
     done = {"dataset": dataset, "from": before, "to": version}
     was = before or ("withdrawn" if was_withdrawn else "none")
     print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {was}).")
@@ -150,7 +154,7 @@ def retire(dataset: str, version: int, form: str, site: Path) -> None:
     raw rows stay in the vault until `querygate vault erase`.
     """
     opened = open_here(site)
-    retire_version(opened, dataset, version, user=LOCAL.name)
+    retire_version(opened, dataset, version, user=acting().name)
     print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
     remind_of_copy(opened)
 

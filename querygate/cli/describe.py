@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.output import plain, print_record
 from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.gate.describe import describe_version
+from querygate.gate.granted import check_known
 
 SHOWN_VALUES = 12
 
@@ -24,6 +26,7 @@ def describe(dataset: str, form: str, site: Path) -> None:
     """Show the columns of DATASET, the tables it can be joined with, its policy, and statements to start with."""
     opened = open_here(site)
     gate = opened.gate
+    check_known(acting(), dataset, gate.grants)
     told = describe_version(opened.store.current(dataset), gate.native, gate.limits, gate.clock_s)
     print_record(told, form, lambda: plain_lines(told))
 

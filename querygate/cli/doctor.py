@@ -21,6 +21,7 @@ from querygate.site.health import (
     control_health,
     digest_health,
     files_health,
+    grant_health,
     key_health,
     ledger_health,
     log_health,
@@ -66,6 +67,7 @@ def examine(site: Site) -> Iterator[Health]:
         yield clock_health(opened)
         yield ledger_health(opened)
         yield mark_health(opened)
+    yield grant_health(opened)
     yield from store_health(opened)
     yield from files_health(site)
     yield from digest_health(opened)

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import click
 
+from querygate.cli.actor import find_principal, os_user
 from querygate.cli.command import CommandGroup
 from querygate.cli.output import plain, print_record, print_records, print_table, progress
-from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_spec, spec_options
 from querygate.cli.risk import print_risk
-from querygate.cli.shared_options import LOCAL, F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.shared_options import F, check_new, format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.json_body import from_json
@@ -75,8 +75,10 @@ class ExportSession:
 
     def __init__(self, site: Path, name: str | None = None, progress: Progress = no_progress) -> None:
         self.site = open_here(site)
-        self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
-        self.extracts = Extracts(self.site, lambda: open_builder(self.site, progress), notify=self.notify)
+        self.by: Principal = find_principal(self.site, name)
+        self.extracts = Extracts(
+            self.site, lambda: open_builder(self.site, progress), os_user=os_user(), notify=self.notify
+        )
 
     def notify(self) -> None:
         for line in send(self.site):

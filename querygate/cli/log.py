@@ -12,10 +12,11 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import CommandGroup
 from querygate.cli.log_upkeep import anchor_command, retain_command, ship_command
 from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import LOCAL, F, format_option, new_file, open_here, site_option
+from querygate.cli.shared_options import F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
     NotSigned,
@@ -293,7 +294,7 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
     """
     opened = open_here(site)
     key = load_key(opened.site.folder)
-    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=LOCAL.name), form, "No entry is old enough.")
+    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=acting().name), form, "No entry is old enough.")
 
 
 @log.command("discard", example="querygate log discard --keep 3650")
@@ -303,7 +304,7 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
 def discard_log(keep: int, form: str, site: Path) -> None:
     """Delete archives whose last entry is old. Their heads and signatures stay on record."""
     opened = open_here(site)
-    _print_archives(discard(opened.log, timedelta(days=keep), user=LOCAL.name), form, "No archive is old enough.")
+    _print_archives(discard(opened.log, timedelta(days=keep), user=acting().name), form, "No archive is old enough.")
 
 
 def _print_archives(segments: list[Segment], form: str, none: str) -> None:
@@ -321,7 +322,7 @@ for command in (anchor_command, ship_command, retain_command):
 def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: JsonValue) -> None:
     """Put on record who looks, and at what; not what they see."""
     body = {name: value for name, value in asked.items() if value is not None}
-    opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)
+    opened.log.note(kind, user=acting().name, dataset=dataset, body=body)
 
 
 def _shortened(text: str) -> str:

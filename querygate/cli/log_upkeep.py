@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.output import print_record
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.control.delivery import NotSent
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
@@ -58,7 +59,7 @@ def ship_command(form: str, site: Path) -> None:
 @site_option
 def retain_command(form: str, site: Path) -> None:
     """Archive and delete old entries as the settings log_rotate_days and log_discard_days say. It is on record."""
-    made, gone = retain(open_here(site), user=LOCAL.name)
+    made, gone = retain(open_here(site), user=acting().name)
     told = {"archived": [one.name for one in made], "discarded": [one.name for one in gone]}
     text = f"Archived into {counted(len(made), 'new archive')}; discarded {counted(len(gone), 'old archive')}."
     print_record(told, form, lambda: text)

@@ -7,9 +7,10 @@ from typing import cast
 
 import click
 
+from querygate.cli.actor import find_principal
 from querygate.cli.command import Command
-from querygate.cli.query import find_principal, print_answer
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.query import print_answer
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.model_question import FAMILIES, Family, ModelQuestion
 from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate.model import ask_model
@@ -87,7 +88,7 @@ def model(
     as any other, and the model is computed from its answer.
     """
     opened = with_vault(open_here(site))
-    principal = LOCAL if name is None else find_principal(opened, name)
+    principal = find_principal(opened, name)
     question = ModelQuestion(
         principal, dataset, cast(Family, family), formula, where, exposure, reference, weights, explain
     )

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import find_principal
 from querygate.cli.command import Command
 from querygate.cli.output import plain, print_json, print_record, print_records, print_table
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
-from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.types import Principal, QueryOptions, Request
+from querygate.core.types import QueryOptions, Request
 from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask
 from querygate.gate.answer import check as check_request
 from querygate.gate.explain_text import explanation_lines
-from querygate.site.open_gate import OpenSite
 
 EXAMPLE = """\
 querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"
@@ -81,22 +80,12 @@ def query(
     """
     opened = with_vault(open_here(site))
     options = QueryOptions(mode, epsilon, consistent, explain=explain)
-    request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql, options)
+    request = Request(find_principal(opened, name), dataset, sql, options)
     if check:
         verdict = check_request(request, opened.gate)
         print_record(verdict, form, lambda: explain_verdict(verdict))
     else:
         print_answer(ask(request, opened.gate), form)
-
-
-def find_principal(opened: OpenSite, name: str) -> Principal:
-    """The user of the site in whose name is asked."""
-    for user in opened.accounts.list_users():
-        if user.name.lower() == name.lower() and user.removed is None:
-            if user.disabled:
-                raise NotPermitted("QG302", "This account is closed.", "Reopen it with `querygate user enable`.")
-            return Principal(user.name, user.role)
-    raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
 
 
 def print_answer(body: AnswerBody, form: str) -> None:

@@ -16,7 +16,7 @@ from querygate.cli.commands import main as commands
 from querygate.core.errors import CODES
 from querygate.custody.policy.clinical_measures import measures
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
-from querygate.web.pages import SECTIONS, WHO, make_example, make_fields
+from querygate.web.pages import SECTIONS, explain_who, make_example, make_fields
 from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES, Parameter, Route
 
@@ -159,7 +159,7 @@ def _sections() -> Iterator[str]:
 
 
 def _route(route: Route) -> str:
-    parts = [f"\n### `{route.method} {route.path}`\n\n{route.summary} Needs {WHO[route.who]}.\n"]
+    parts = [f"\n### `{route.method} {route.path}`\n\n{route.summary} Needs {explain_who(route.who)}.\n"]
     if route.parameters:
         parts.append(
             "\n" + _table(("parameter", "meaning"), ((f"`{p.name}`", _parameter(p)) for p in route.parameters))
@@ -169,7 +169,7 @@ def _route(route: Route) -> str:
         parts.append(f"\nSend:\n\n{fields}\n{_block(make_example(route.body), 'json')}")
     if make_example(route.gives):
         parts.append(f"\nResponse:\n\n{_block(make_example(route.gives), 'json')}")
-    if route.who != "anyone" or route.codes:
+    if route.who or route.codes:
         listed = ", ".join(f"[{code}](refusals.md#{code.lower()})" for code in route.all_codes)
         parts.append(f"\nRefusals: {listed}.\n")
     return "".join(parts)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command
 from querygate.cli.output import print_record, progress
-from querygate.cli.shared_options import LOCAL, check_new, format_option, new_folder, open_here, site_option
+from querygate.cli.shared_options import check_new, format_option, new_folder, open_here, site_option
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress
 from querygate.custody.assess.risk_body import RiskReport
@@ -92,7 +93,7 @@ def print_risk(report: RiskReport, out: Path | None, form: str) -> None:
 
 
 def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> RiskReport:
-    return assess_dataset(open_here(site), dataset, asked, user=LOCAL.name, progress=tell)
+    return assess_dataset(open_here(site), dataset, asked, user=acting().name, progress=tell)
 
 
 def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> RiskReport:

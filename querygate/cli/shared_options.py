@@ -14,23 +14,47 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from querygate.core.types import Principal
+from querygate.cli.actor import KEY_VARIABLE, LOCAL, remember_key_file
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
+
+__all__ = [
+    "FORMATS",
+    "LOCAL",
+    "F",
+    "check_new",
+    "folder_option",
+    "format_option",
+    "new_file",
+    "new_folder",
+    "open_here",
+    "site_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
-LOCAL = Principal("local", "custodian")
-"""Whoever is at the console. They own the folder, and are logged under this name."""
-
-
 # -- options ---------------------------------------------------------------------------------------------
 
 
 def site_option(command: F) -> F:
-    """--site after the command, as well as before it."""
+    """--site after the command, as well as before it, and --key-file."""
+    return folder_option(
+        click.option(
+            "--key-file",
+            "own_key",  # `log verify` has a key file of its own
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            expose_value=False,
+            callback=remember_key_file,
+            help=f"File with your key: you act as its owner.  [default: the key in {KEY_VARIABLE}, if there is one]",
+        )(command)
+    )
+
+
+def folder_option(command: F) -> F:
+    """--site alone, for what acts in nobody's name."""
     return click.option(
         "--site",
         type=click.Path(path_type=Path, file_okay=False),

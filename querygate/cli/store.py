@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import CommandGroup
 from querygate.cli.output import print_records, progress
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.errors import ConfigError
 
 
@@ -46,7 +47,7 @@ def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None
         ) from None
     opened = open_here(site)
     with progress() as tell:
-        done = copy_store(opened, location, dataset, user=LOCAL.name, progress=tell)
+        done = copy_store(opened, location, dataset, user=acting().name, progress=tell)
     print_records(
         [asdict(copied) for copied in done],
         form,

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
+from querygate.cli.actor import RESERVED, actor, note
 from querygate.cli.command import CommandGroup
 from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import LOCAL, F, format_option, open_here, site_option
-from querygate.control import ROLES, User
+from querygate.cli.shared_options import F, format_option, open_here, site_option
+from querygate.control import Grantee, User
+from querygate.control.accounts import NewKey
+from querygate.control.grants import read_until
 from querygate.core.errors import ConfigError
+from querygate.core.rights import ROLES, SCOPES
 
 
 @click.group(cls=CommandGroup)
@@ -38,15 +43,30 @@ def group_options(help_of_none: str) -> Callable[[F], F]:
 @click.argument("name")
 @click.option("--role", required=True, type=click.Choice(ROLES), help="Role of the user.")
 @group_options("  [default: none]")
+@click.option("--grant", "datasets", multiple=True, metavar="DATASET", help="Let them ask this dataset. Repeatable.")
 @format_option
 @site_option
-def add_user(name: str, role: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
-    """Create an account for NAME. They still need a key."""
-    if name.lower() == LOCAL.name:
-        raise ConfigError("QG806", "This name is reserved for the person at the console.", "Choose another name.")
+def add_user(
+    name: str,
+    role: str,
+    project: str | None,
+    organisation: str | None,
+    datasets: tuple[str, ...],
+    form: str,
+    site: Path,
+) -> None:
+    """Create an account for NAME. They still need a key, and a grant for what they may ask: see `querygate grant`."""
+    if name.lower() in RESERVED:
+        raise ConfigError(
+            "QG806",
+            "This name is reserved: in the log it stands for the console or for an upgrade.",
+            "Choose another name.",
+        )
     opened = open_here(site)
     added = opened.accounts.add_user(name, role, project or "", organisation or "")
-    opened.log.note("user.add", user=LOCAL.name, body={"name": added.name, "role": added.role, **_groups(added)})
+    note(opened, "user.add", {"name": added.name, "role": added.role, **_groups(added)})
+    for dataset in datasets:
+        opened.grants.add(Grantee("user", added.name), dataset, by=actor())
     print_record(
         asdict(added), form, lambda: f"Added {name} ({role}). Next: create a key with `querygate key new {name}`."
     )
@@ -81,7 +101,7 @@ def change_user(
     changed = opened.accounts.change_user(name, role=role, project=project, organisation=organisation)
     body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
     body |= {"role": changed.role} if role else {}
-    opened.log.note("user.change", user=LOCAL.name, body=body)
+    note(opened, "user.change", body)
     print_record(asdict(changed), form, lambda: explain_user(changed))
 
 
@@ -107,7 +127,7 @@ def remove_user(name: str, site: Path) -> None:
     """
     opened = open_here(site)
     removed = opened.accounts.remove_user(name)
-    opened.log.note("user.remove", user=LOCAL.name, body={"name": removed.name})
+    note(opened, "user.remove", {"name": removed.name})
     click.echo(f"Removed {removed.name}. What they asked stays on record.")
 
 
@@ -118,7 +138,7 @@ def disable_user(name: str, site: Path) -> None:
     """Close the account of NAME. None of its keys works any more. The last custodian's account stays open."""
     opened = open_here(site)
     opened.accounts.disable_user(name)
-    opened.log.note("user.disable", user=LOCAL.name, body={"name": name})
+    note(opened, "user.disable", {"name": name})
     click.echo(f"Closed the account of {name}.")
 
 
@@ -129,8 +149,11 @@ def enable_user(name: str, site: Path) -> None:
     """Reopen the account of NAME, with the keys that were not revoked."""
     opened = open_here(site)
     opened.accounts.enable_user(name)
-    opened.log.note("user.enable", user=LOCAL.name, body={"name": name})
+    note(opened, "user.enable", {"name": name})
     click.echo(f"Reopened the account of {name}.")
+
+
+KEY_COLUMNS = ("id", "user", "created", "expires", "used", "scopes", "revoked")
 
 
 @click.group(cls=CommandGroup)
@@ -138,19 +161,59 @@ def key() -> None:
     """Manage the keys of users."""
 
 
-@key.command("new", example="querygate key new ann")
+expires_option = click.option(
+    "--expires", metavar="DATE", help="Last day on which it opens, in UTC.  [default: no end]"
+)
+
+
+@key.command("new", example="querygate key new ann\nquerygate key new carl --scope worker --expires 2027-06-30")
 @click.argument("name")
+@expires_option
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice(list(SCOPES)),
+    help="What the key is good for, as far as the role goes. Repeat it for several.  [default: all of the role]",
+)
 @format_option
 @site_option
-def new_key(name: str, form: str, site: Path) -> None:
+def new_key(name: str, expires: str | None, scopes: tuple[str, ...], form: str, site: Path) -> None:
     """Create a key for the user NAME. It is shown only once."""
     opened = open_here(site)
-    issued = opened.accounts.new_key(name)
-    opened.log.note("key.new", user=LOCAL.name, body={"id": issued.id, "name": issued.user})
+    issued = opened.accounts.new_key(name, expires=read_until(expires) if expires else None, scopes=scopes)
+    limits = ({"expires": expires} if expires else {}) | ({"scopes": sorted(scopes)} if scopes else {})
+    note(opened, "key.new", {"id": issued.id, "name": issued.user, **limits})
+    print_key(issued, form)
+
+
+def print_key(issued: NewKey, form: str) -> None:
     made = {"id": issued.id, "user": issued.user, "key": issued.secret}
     print_record(
         made, form, lambda: f"{issued.secret}\n\nKey {issued.id} of {issued.user}. It will not be shown again."
     )
+
+
+@key.command("rotate", example="querygate key rotate k3f7q2ab --overlap 48")
+@click.argument("key_id", metavar="ID")
+@click.option(
+    "--overlap",
+    type=click.FloatRange(0, 24 * 90),
+    default=24.0,
+    show_default=True,
+    metavar="HOURS",
+    help="How long the old key still opens.",
+)
+@expires_option
+@format_option
+@site_option
+def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site: Path) -> None:
+    """Replace the key with this ID by a new one of the same user and scopes. The old one opens for a while yet."""
+    opened = open_here(site)
+    until = read_until(expires) if expires else None
+    issued = opened.accounts.rotate_key(key_id, timedelta(hours=overlap), expires=until)
+    note(opened, "key.rotate", {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap})
+    print_key(issued, form)
 
 
 @key.command("revoke", example="querygate key revoke k3f7q2ab")
@@ -161,7 +224,7 @@ def revoke_key(key_id: str, form: str, site: Path) -> None:
     """Revoke the key with this ID: the 8 characters after qg_. It stops working at once."""
     opened = open_here(site)
     revoked = opened.accounts.revoke_key(key_id)
-    opened.log.note("key.revoke", user=LOCAL.name, body={"id": revoked.id, "name": revoked.user})
+    note(opened, "key.revoke", {"id": revoked.id, "name": revoked.user})
     print_record(asdict(revoked), form, lambda: f"Revoked key {revoked.id} of {revoked.user}.")
 
 
@@ -169,6 +232,8 @@ def revoke_key(key_id: str, form: str, site: Path) -> None:
 @format_option
 @site_option
 def list_keys(form: str, site: Path) -> None:
-    """List all keys, without their secrets."""
+    """List all keys, without their secrets. `used` is the minute in which a key was last used."""
     keys = [asdict(found) for found in open_here(site).accounts.list_keys()]
-    print_records(keys, form, columns=("id", "user", "created", "revoked"), empty="There are no keys yet.")
+    if form in ("table", "csv"):
+        keys = [{**found, "scopes": ",".join(found["scopes"] or ())} for found in keys]
+    print_records(keys, form, columns=KEY_COLUMNS, empty="There are no keys yet.")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from querygate.cli.actor import acting
 from querygate.cli.command import Command, CommandGroup
 from querygate.cli.dataset import remind_of_copy
 from querygate.cli.output import print_record
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.custody.jobs.withdraw_dataset import (
     Withdrawal,
@@ -32,7 +33,7 @@ def withdraw(dataset: str, form: str, site: Path) -> None:
     says what remains, and how to erase it. Only --reinstate, with `publish` or `rollback`, serves the dataset again.
     """
     opened = open_here(site)
-    done = withdraw_dataset(opened, dataset, user=LOCAL.name)
+    done = withdraw_dataset(opened, dataset, user=acting().name)
     print_record(asdict(done), form, lambda: explain_withdrawal(done))
     remind_of_copy(opened)
 
@@ -81,6 +82,6 @@ def erase(dataset: str, versions: tuple[int, ...], yes: bool, form: str, site: P
     if not yes:
         click.echo("Answers given from a version cannot be audited any more once its raw rows are erased.", err=True)
         click.confirm(f"Erase the raw rows of {listed} of {dataset}?", abort=True, err=True)
-    erase_rows(opened, dataset, wanted, user=LOCAL.name)
+    erase_rows(opened, dataset, wanted, user=acting().name)
     done = {"dataset": dataset, "erased": list(wanted)}
     print_record(done, form, lambda: f"{dataset}: the raw rows of {listed} are erased. Backups are yours to erase.")

@@ -14,7 +14,7 @@ from types import FrameType
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.shared_options import site_option
+from querygate.cli.shared_options import folder_option
 from querygate.core.count_text import counted
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy
@@ -48,7 +48,7 @@ ELSEWHERE_POLL_S = 0.1
 )
 @click.option("--once", is_flag=True, help="Do what is waiting now, then stop.")
 @click.option("--parent", type=int, hidden=True, help="Stop when this process is no longer the parent.")
-@site_option
+@folder_option
 def work(gate: str | None, key_file: Path | None, once: bool, parent: int | None, site: Path) -> None:
     """Do the work that needs the vault, until stopped.
 

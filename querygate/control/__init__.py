@@ -1,9 +1,10 @@
 """What the gate remembers about its own use: users, keys and the log, in one SQLite file and its archives."""
 
-from querygate.control.accounts import ROLES, Accounts, User
+from querygate.control.accounts import Accounts, User
 from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
+from querygate.control.grants import Actor, Grant, Grantee, Grants
 from querygate.control.ids import new_query_id, stamp, stamp_now
 from querygate.control.jobs import Jobs
 from querygate.control.log import Log
@@ -18,7 +19,10 @@ __all__ = [
     "Database",
     "Accounts",
     "User",
-    "ROLES",
+    "Grants",
+    "Grant",
+    "Grantee",
+    "Actor",
     "SqliteBudgets",
     "SqliteRequests",
     "Notices",

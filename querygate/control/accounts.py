@@ -12,19 +12,19 @@ import sqlite3
 import threading
 from base64 import b32encode, b64encode
 from collections import OrderedDict
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from datetime import datetime, timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
-from querygate.control.ids import Clock, Entropy, stamp_now
+from querygate.control.ids import Clock, Entropy, stamp, stamp_now
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.rights import ROLES, SCOPES, UserRole
 from querygate.core.types import Principal
-
-UserRole: TypeAlias = Literal["researcher", "custodian", "admin"]
-ROLES: tuple[str, ...] = get_args(UserRole)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[^\W_](?:[\w .@&/+-]{0,62}[\w.])?")
@@ -35,7 +35,18 @@ _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 # so more would only let a flood of false keys cost the gate more.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
+_KEYS = "SELECT id, user, created, revoked, expires, used, scopes FROM keys"
+_OPENING = """SELECT keys.hash, keys.used, keys.scopes, users.name, users.role
+  FROM keys JOIN users ON users.name = keys.user
+  WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
+    AND users.disabled IS NULL AND users.removed IS NULL"""
+
 _REMEMBERED = 4096
+
+USED_EVERY = timedelta(minutes=1)
+"""How often the use of a key is written down."""
+
+CUSTODIAN: UserRole = "custodian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +64,16 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class StoredKey:
-    """A key as it is stored. `revoked` is since when, None while it opens."""
+    """A key as it is stored. `revoked` is since when, None while it opens; `used` is about when it last did, to the
+    minute; `scopes` are what it is good for, None: for all of its owner's role."""
 
     id: str
     user: str
     created: str
     revoked: str | None
+    expires: str | None = None
+    used: str | None = None
+    scopes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,51 +172,85 @@ class Accounts:
 
     # -- keys --------------------------------------------------------------------------------------------
 
-    def new_key(self, user: str) -> NewKey:
+    def new_key(self, user: str, *, expires: datetime | None = None, scopes: Collection[str] = ()) -> NewKey:
+        """A key of this user, until it expires; for some things only, where scopes are named."""
         owner = self._user(user).name
+        if expires is not None and expires <= self._clock():
+            raise ConfigError("QG806", "The key would have expired already.", "Choose a later date.")
+        if not set(scopes) <= set(SCOPES):
+            raise ConfigError("QG806", "There is no such scope.", f"Choose among: {', '.join(SCOPES)}.")
         key_id, secret = _base32(self._entropy(5)), _base32(self._entropy(32))
         hashed = _HASHER.hash(secret, salt=self._entropy(16))
         with self._database.writing() as connection:
             connection.execute(
-                "INSERT INTO keys (id, user, hash, created) VALUES (?, ?, ?, ?)",
-                (key_id, owner, hashed, self._now()),
+                "INSERT INTO keys (id, user, hash, created, expires, scopes) VALUES (?, ?, ?, ?, ?, ?)",
+                (key_id, owner, hashed, self._now(), expires and stamp(expires), ",".join(sorted(scopes)) or None),
             )
         return NewKey(key_id, owner, f"qg_{key_id}_{secret}")
+
+    def rotate_key(self, key_id: str, overlap: timedelta, *, expires: datetime | None = None) -> NewKey:
+        """A new key of the same owner and scopes; the old one opens for as long as the overlap lasts."""
+        old = self._key(key_id)
+        now = stamp(self._clock())
+        if old.revoked is not None or (old.expires is not None and old.expires <= now):
+            raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
+        made = self.new_key(old.user, expires=expires, scopes=old.scopes or ())
+        ends = stamp(self._clock() + overlap)
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET expires = min(coalesce(expires, ?), ?) WHERE id = ?", (ends, ends, key_id)
+            )
+        return made
 
     def revoke_key(self, key_id: str) -> StoredKey:
         """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
         with self._database.writing() as connection:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
-        rows = self._database.rows("SELECT id, user, created, revoked FROM keys WHERE id = ?", (key_id,))
+        return self._key(key_id)
+
+    def list_keys(self) -> tuple[StoredKey, ...]:
+        return tuple(map(_stored, self._database.rows(_KEYS + " ORDER BY created, id")))
+
+    def _key(self, key_id: str) -> StoredKey:
+        rows = self._database.rows(_KEYS + " WHERE id = ?", (key_id,))
         if not rows:
             # The text is not repeated: it may be a whole key, pasted by mistake.
             raise ConfigError("QG806", "There is no key with this id.", "Use the 8 characters after 'qg_'.")
-        return StoredKey(**dict(rows[0]))
-
-    def list_keys(self) -> tuple[StoredKey, ...]:
-        rows = self._database.rows("SELECT id, user, created, revoked FROM keys ORDER BY created, id")
-        return tuple(StoredKey(**dict(row)) for row in rows)
+        return _stored(rows[0])
 
     # -- the door ----------------------------------------------------------------------------------------
 
-    def authenticate(self, presented: str) -> Principal:
-        """Whose key this is. One wording for every way of being wrong, and one cost wherever the form is right."""
+    def authenticate(
+        self, presented: str, careful: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> Principal:
+        """Whose key this is. One wording for every way of being wrong, and one cost wherever the form is right.
+
+        `careful` is entered around the slow comparison, of a key that was not seen before; it may refuse.
+        """
         parts = _KEY.fullmatch(presented)
         if parts is None:
             raise _not_signed_in()
-        rows = self._database.rows(
-            """SELECT keys.hash, users.name, users.role FROM keys JOIN users ON users.name = keys.user
-               WHERE keys.id = ? AND keys.revoked IS NULL AND users.disabled IS NULL AND users.removed IS NULL""",
-            (parts[1],),
-        )
+        now = self._clock()
+        rows = self._database.rows(_OPENING, (parts[1], stamp(now)))
         hashed = rows[0]["hash"] if rows else self._nobody
         if not self._verified.has(presented, hashed):
             try:
-                _HASHER.verify(hashed, parts[2])
+                with careful():
+                    _HASHER.verify(hashed, parts[2])
             except VerifyMismatchError:
                 raise _not_signed_in() from None
             self._verified.add(presented, hashed)
-        return Principal(rows[0]["name"], rows[0]["role"])
+        found = rows[0]
+        if found["used"] is None or found["used"] < stamp(now - USED_EVERY):
+            self._note_use(parts[1], now)
+        return Principal(found["name"], found["role"], read_scopes(found["scopes"]))
+
+    def _note_use(self, key_id: str, now: datetime) -> None:
+        """At most once a minute a key: to know when it was last used is not worth a write for every request."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET used = ? WHERE id = ?", (stamp(now.replace(second=0, microsecond=0)), key_id)
+            )
 
     def _user(self, name: str) -> User:
         rows = self._database.rows(_USERS + " WHERE name = ? AND removed IS NULL", (name,))
@@ -245,14 +294,19 @@ class _Verified:
 
 def _group(name: str) -> str | None:
     """The name of a project or an organisation; None for nothing."""
-    if name and not _GROUP.fullmatch(name):
+    return check_group(name) if name else None
+
+
+def check_group(name: str) -> str:
+    """The name of a project or an organisation."""
+    if not _GROUP.fullmatch(name):
         raise ConfigError(
             "QG806",
             "A project or an organisation has 1 to 64 letters, digits, spaces and . _ @ & / + -, and starts with a "
             "letter or digit.",
             "Choose another name, for example 'Hypertension 2026'.",
         )
-    return name or None
+    return name
 
 
 def _check_role(role: str) -> str:
@@ -263,15 +317,24 @@ def _check_role(role: str) -> str:
 
 def _check_custodian(connection: sqlite3.Connection, before: User) -> None:
     """Within the transaction of a change: the site does not lose its last custodian by it."""
-    if not Principal(before.name, before.role).is_custodian:
+    if before.role != CUSTODIAN:
         return
-    left = connection.execute("SELECT role FROM users WHERE disabled IS NULL AND removed IS NULL").fetchall()
-    if not any(Principal("", row["role"]).is_custodian for row in left):
+    open_ones = "SELECT 1 FROM users WHERE role = ? AND disabled IS NULL AND removed IS NULL"
+    if connection.execute(open_ones, (CUSTODIAN,)).fetchone() is None:
         raise ConfigError(
             "QG806",
             f"'{before.name}' is the last custodian of this site.",
             "Add another custodian first: `querygate user add NAME --role custodian`.",
         )
+
+
+def _stored(row: sqlite3.Row) -> StoredKey:
+    scopes = read_scopes(row["scopes"])
+    return StoredKey(**{**dict(row), "scopes": None if scopes is None else tuple(sorted(scopes))})
+
+
+def read_scopes(text: str | None) -> frozenset[str] | None:
+    return None if text is None else frozenset(text.split(","))
 
 
 def _not_signed_in() -> NotPermitted:

@@ -310,7 +310,63 @@ SESSIONS: Migration = (
     ) STRICT""",
 )
 
+RIGHTS: Migration = (
+    # Two more roles, and keys that end, are used, and are good for some things only. A constraint cannot be changed, so
+    # both tables are made anew, the one that others refer to last. An admin could do what a custodian could, and
+    # nothing else: so that nobody loses anything, they are custodians now.
+    # Sessions of browsers refer to keys: they begin again.
+    "DELETE FROM session",
+    """CREATE TABLE new_users (
+        name         TEXT PRIMARY KEY COLLATE NOCASE,
+        role         TEXT NOT NULL CHECK (role IN ('researcher', 'reviewer', 'custodian', 'auditor', 'admin')),
+        created      TEXT NOT NULL,
+        disabled     TEXT,
+        project      TEXT COLLATE NOCASE,
+        organisation TEXT COLLATE NOCASE,
+        removed      TEXT
+    ) STRICT""",
+    """INSERT INTO new_users (name, role, created, disabled, project, organisation, removed)
+       SELECT name, iif(role = 'admin', 'custodian', role), created, disabled, project, organisation, removed
+       FROM users""",
+    """CREATE TABLE new_keys (
+        id      TEXT PRIMARY KEY,
+        user    TEXT NOT NULL COLLATE NOCASE REFERENCES new_users (name),
+        hash    TEXT NOT NULL,
+        created TEXT NOT NULL,
+        revoked TEXT,
+        expires TEXT,
+        used    TEXT,
+        scopes  TEXT
+    ) STRICT""",
+    "INSERT INTO new_keys (id, user, hash, created, revoked) SELECT id, user, hash, created, revoked FROM keys",
+    "DROP TABLE keys",
+    "DROP TABLE users",
+    "ALTER TABLE new_users RENAME TO users",
+    "ALTER TABLE new_keys RENAME TO keys",
+    # Who may ask what. `noted` is whether the grant is in the log yet.
+    """CREATE TABLE grants (
+        id      TEXT PRIMARY KEY,
+        whose   TEXT NOT NULL CHECK (whose IN ('user', 'project', 'organisation', 'everyone')),
+        name    TEXT NOT NULL COLLATE NOCASE,
+        dataset TEXT NOT NULL,
+        modes   TEXT NOT NULL,
+        until   TEXT,
+        created TEXT NOT NULL,
+        by      TEXT NOT NULL,
+        revoked TEXT,
+        noted   INTEGER NOT NULL CHECK (noted IN (0, 1))
+    ) STRICT""",
+    "CREATE INDEX grants_of_dataset ON grants (dataset) WHERE revoked IS NULL",
+    "CREATE INDEX grants_to_note ON grants (noted) WHERE noted = 0",
+    # Before, everybody could ask everything: whoever is there keeps it, until a custodian says otherwise.
+    """INSERT INTO grants (id, whose, name, dataset, modes, created, by, noted)
+       SELECT 'g_upgrade_' || rowid, 'user', name, '*', 'interval,laplace,extract',
+              strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), 'upgrade', 0
+       FROM users WHERE removed IS NULL""",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
+    RIGHTS,
 )

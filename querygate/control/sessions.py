@@ -10,6 +10,7 @@ import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from querygate.control.accounts import read_scopes
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
 from querygate.core.types import Principal
@@ -23,10 +24,11 @@ IDLE = timedelta(hours=1)
 _SEEN_AGAIN = timedelta(minutes=1)
 """How exactly it is known when something was last asked: writing it down at every request would cost an fsync."""
 
-_FIND = """SELECT session.token, session.seen, users.name, users.role
+_FIND = """SELECT session.token, session.seen, users.name, users.role, keys.scopes
   FROM session JOIN keys ON keys.id = session.key JOIN users ON users.name = keys.user
   WHERE session.token = ? AND session.began > ? AND session.seen > ?
-    AND keys.revoked IS NULL AND users.disabled IS NULL AND users.removed IS NULL"""
+    AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
+    AND users.disabled IS NULL AND users.removed IS NULL"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,12 @@ class Sessions:
     def find(self, token: str) -> Session | None:
         """Whose session this is; None where there is none any more."""
         now = self._clock()
-        rows = self._database.rows(_FIND, (_hash(token), stamp(now - LASTS), stamp(now - IDLE)))
+        rows = self._database.rows(_FIND, (_hash(token), stamp(now - LASTS), stamp(now - IDLE), stamp(now)))
         if not rows:
             return None
         self._note_seen(rows[0]["token"], rows[0]["seen"], now)
-        return Session(Principal(rows[0]["name"], rows[0]["role"]), proof_of(token))
+        principal = Principal(rows[0]["name"], rows[0]["role"], read_scopes(rows[0]["scopes"]))
+        return Session(principal, proof_of(token))
 
     def end(self, token: str) -> None:
         with self._database.writing() as connection:

@@ -44,13 +44,20 @@ _EVENTS = """SELECT number, time, user, action, before, after, comment FROM expo
 
 
 class SqliteRequests:
-    """The requests of a site. `channels` are notified of what is decided; `via` is the door that the log names."""
+    """The requests of a site. `channels` are notified of what is decided; `via` is the door that the log names, and
+    `os_user` the account of the operating system behind it."""
 
     def __init__(
-        self, database: Database, log: Log, entropy: Entropy, channels: Sequence[str] = (), via: str = "console"
+        self,
+        database: Database,
+        log: Log,
+        entropy: Entropy,
+        channels: Sequence[str] = (),
+        via: str = "console",
+        os_user: str | None = None,
     ) -> None:
         self._database, self._log, self._entropy = database, log, entropy
-        self._channels, self._via = tuple(channels), via
+        self._channels, self._via, self._os_user = tuple(channels), via, os_user
 
     # -- writing -----------------------------------------------------------------------------------------
 
@@ -119,6 +126,9 @@ class SqliteRequests:
         }
         number = connection.execute(_EVENT, event).fetchone()[0]
         body = {"id": request.id, "from": before, "to": request.state, "via": self._via if act.by else None}
+        if act.by is not None:
+            body |= {"os_user": self._os_user} if self._os_user else {}
+            body |= {"assumed": "true"} if act.by.assumed else {}  # without a key of theirs
         body |= {"comment": act.comment} if act.comment else {}
         self._log.append(connection, f"{KIND}.{act.action}", None, user, request.spec.dataset, {**body, **act.details})
         if request.state in NOTIFIED and request.state != before:

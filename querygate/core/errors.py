@@ -69,9 +69,11 @@ CODES: dict[str, Code] = {
     "QG310": Code("This gate has no access to the raw rows", 409, "55000", 1),
     "QG311": Code("This dataset does not answer in this mode", 422, "0A000", 1),
     "QG312": Code("The dataset was withdrawn", 410, "55000", 1),
+    "QG313": Code("Not granted in this mode", 403, "42501", 1),
     "QG314": Code("No worker has taken this up", 503, "57014", 1),
     "QG315": Code("The job was cancelled", 409, "57014", 1),
     "QG316": Code("No such job", 404, "02000", 1),
+    "QG317": Code("Too many attempts", 429, "28000", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
     "QG401": Code("Not enough privacy budget", 403, "53400", 1),
     "QG601": Code("The request does not allow this now", 409, "55000", 1),
@@ -125,6 +127,7 @@ class QueryGateError(Exception):
         self.suggestion = suggestion
         self.span = span
         self.query_id: str | None = None  # set where the request had reached the log
+        self.retry_after_s: float | None = None  # set where it may be tried again later
 
     @property
     def meaning(self) -> Code:

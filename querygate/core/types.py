@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from querygate.core.rights import Right, UserRole, may
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -316,11 +318,13 @@ class Principal:
     """Somebody who was let in."""
 
     name: str
-    role: Literal["researcher", "custodian", "admin"]
+    role: UserRole
+    scopes: frozenset[str] | None = None  # of the key; None: all of the role
+    assumed: bool = False  # somebody at the console acts in this name, without its key
 
-    @property
-    def is_custodian(self) -> bool:
-        return self.role in ("custodian", "admin")
+    def may(self, right: Right) -> bool:
+        """Whether their role has the right, and their key was made for it."""
+        return may(self.role, right, self.scopes)
 
 
 @dataclass(frozen=True, slots=True)

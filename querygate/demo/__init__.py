@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+from querygate.control import Actor, Grantee
 from querygate.custody.jobs.publish_with_report import find_report, publish_with_report, read_report
 from querygate.custody.policy import load_policy
 from querygate.demo.walkthrough import attack, printable, survey
@@ -32,10 +33,10 @@ def run(folder: Path, serve: bool) -> None:
             print(f"Publishing {dataset} ...", flush=True)
             policy, source = load_policy(HERE / f"{dataset}.toml"), str(HERE / f"{dataset}.csv")
             publish_with_report(opened, policy, source, user="demo", kind="json")
+    keys = _logins(opened)
     print(attack(opened.gate, HERE / "clinic.csv"))
     print(survey(opened.gate, HERE / "survey.csv"))
     print(printable(read_report(find_report(opened, "survey", None))))
-    keys = _logins(opened)
     print("Keys (shown once; each run creates new ones):")
     for name, key in keys.items():
         print(f"  {PEOPLE[name]:<11} {name:<5} {key}")
@@ -47,6 +48,12 @@ def run(folder: Path, serve: bool) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "querygate", "--site", str(folder), "serve", "--store-only"])  # noqa: S606
 
 
+def _grant(opened: OpenSite, name: str) -> None:
+    """Nobody may ask anything until they are granted it."""
+    for dataset in DATASETS:
+        opened.grants.add(Grantee("user", name), dataset, by=Actor("demo"))
+
+
 def _logins(opened: OpenSite) -> dict[str, str]:
     """A fresh key for each demo user; earlier ones are revoked."""
     known = {user.name for user in opened.accounts.list_users()}
@@ -54,6 +61,7 @@ def _logins(opened: OpenSite) -> dict[str, str]:
     for name, role in PEOPLE.items():
         if name not in known:
             opened.accounts.add_user(name, role)
+            _grant(opened, name)
         for key in opened.accounts.list_keys():
             if key.user == name and key.revoked is None:
                 opened.accounts.revoke_key(key.id)

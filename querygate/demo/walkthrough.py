@@ -13,7 +13,7 @@ from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.gate.answer import Gate, answer
 from querygate.gate.render import make_body, range_text
 
-RESEARCHER = Principal("demo", "researcher")
+WALKER = Principal("demo", "custodian")
 TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"
 ELEVEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51"
 SURVEY: dict[str, tuple[str, Callable[[dict[str, str]], bool]]] = {
@@ -104,7 +104,7 @@ def printable(report: KeptReport) -> str:
 
 def _ask(gate: Gate, sql: str) -> dict[str, Any]:
     dataset = sql.split(" FROM ")[1].split()[0]
-    return make_body(answer(Request(RESEARCHER, dataset, sql), gate))["rows"][0]
+    return make_body(answer(Request(WALKER, dataset, sql), gate))["rows"][0]
 
 
 def _rows(source: Path) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """The path of a query, top to bottom. This file is the specification of the gate.
 
-    find        the dataset, the version being served and the kind of answer
+    find        whether they may ask, the dataset, the version being served and the kind of answer
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
     admit       the inline auditor says whether it could single people out, where the site has one; the intent is
                 on disk before anything is computed
@@ -19,7 +19,7 @@ Noisy answers need raw rows, so they are a port: where the site's custodian offe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Never, Protocol, TypeVar
@@ -30,6 +30,7 @@ from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, 
 from querygate.core.pace import paced
 from querygate.core.plan import Plan
 from querygate.core.ports import AskedQuery, InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
+from querygate.core.rights import GrantBook, not_granted
 from querygate.core.step_times import timed
 from querygate.core.turn import Turn, turn_given_up
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
@@ -38,6 +39,7 @@ from querygate.gate.describe import make_verdict
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.explain import explain_width, withhold_reasons
+from querygate.gate.granted import granted_modes
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
 from querygate.gate.kept_answers import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
@@ -71,6 +73,7 @@ class Gate:
 
     store: Store
     log: QueryLog
+    grants: GrantBook
     native: Native
     new_id: Callable[[], str]
     clock_s: Callable[[], float]
@@ -213,15 +216,27 @@ def read_budget(principal: Principal, dataset: str, gate: Gate) -> BudgetBody:
 
 
 def find(state: State, gate: Gate) -> State:
-    """The version being served, and the kind of answer: what was asked for, or else ranges where they are allowed."""
-    release = gate.store.current(state.request.dataset)
+    """The version being served, and the kind of answer: what was asked for, or else ranges where they are allowed.
+
+    Whether they may ask at all comes first, so that a refusal does not depend on what there is."""
+    request = state.request
+    granted = granted_modes(request.principal, request.dataset, gate.grants)
+    release = gate.store.current(request.dataset)
     modes = release.catalog.modes
-    mode = state.request.options.mode or (INTERVAL if INTERVAL in modes else NOISY)
+    mode = request.options.mode or _silent_mode(modes, granted)
+    if mode not in granted:
+        raise not_granted(mode)
     if mode == NOISY:
         noise_of(gate)
     if mode not in modes:
         raise NotPermitted("QG311", *NOT_OFFERED[mode])
     return replace(state, release=release, version=release.catalog.version, mode=mode)
+
+
+def _silent_mode(modes: Collection[str], granted: Collection[str]) -> str:
+    """The kind of answer where nobody says: ranges before noise, of what the dataset gives and they were granted."""
+    given = [mode for mode in MODES if mode in modes]
+    return next((mode for mode in given if mode in granted), given[0])
 
 
 def understand(state: State, gate: Gate) -> State:

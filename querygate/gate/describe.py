@@ -6,7 +6,7 @@ Everything here is read from the catalog, which is public, but for where conditi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from querygate.bounds import moment_columns
 from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
@@ -30,9 +30,11 @@ MOST_CUTS = 100
 NOTHING = Sharpness()
 
 
-def served_catalogs(store: Store, broken: Callable[[ConfigError], object]) -> Iterator[Catalog]:
-    """Of every dataset being served; `broken` is told of those that cannot be opened."""
-    for dataset in store.datasets():
+def served_catalogs(
+    store: Store, broken: Callable[[ConfigError], object], among: Iterable[str] | None = None
+) -> Iterator[Catalog]:
+    """Of every dataset being served, or of these; `broken` is told of those that cannot be opened."""
+    for dataset in store.datasets() if among is None else among:
         try:
             yield store.current(dataset).catalog
         except ConfigError as error:

@@ -43,6 +43,7 @@ from querygate.core.extracts.beside_views import check_acknowledged, check_neede
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
+from querygate.gate.granted import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
@@ -58,7 +59,8 @@ ACTS = tuple(action for action in ACTIONS if action not in ("edit", "fetch", "ex
 
 class Extracts:
     """The extracts of a site. `open_builder` is called when a builder is first needed: much comes with one. `via` names
-    the door; `notify` is called when there is something to be sent.
+    the door, `os_user` the account of the operating system at a console; `notify` is called when there is something to
+    be sent.
     """
 
     def __init__(
@@ -67,13 +69,14 @@ class Extracts:
         open_builder: Callable[[], ExtractBuilder] | None = None,
         *,
         via: str = "console",
+        os_user: str | None = None,
         notify: Callable[[], None] = lambda: None,
     ) -> None:
         settings = site.site.settings
         channels = [channel for channel, setting in CHANNELS.items() if settings[setting]]
         self._log, self._store, self._open_builder, self._notify = site.log, site.store, open_builder, notify
-        self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via)
-        self._native = site.gate.native
+        self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via, os_user)
+        self._native, self._grants = site.gate.native, site.gate.grants
         self._files = ExtractFiles(site.site.vault, site.site.extracts)
         self._reviewers: int = settings["extract_reviewers"]
         self._days: int = settings["extract_days"]
@@ -81,15 +84,15 @@ class Extracts:
     # -- asking and deciding -----------------------------------------------------------------------------
 
     def request(self, by: Principal, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A new draft."""
-        spec = self._read_spec(body)
+        """A new draft, of a dataset that was granted to them."""
+        spec = self._read_spec(by, body)
         made = self._requests.create(spec, Act("request", by, details={"wish": spec.to_dict()}))
         return self._body(by, made)
 
     def edit(self, by: Principal, request_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Ask for something else; approvals of what was asked before are void."""
         self._check(by, request_id, "edit")
-        spec = self._read_spec(body)
+        spec = self._read_spec(by, body)
 
         def after(request: ExtractRequest) -> ExtractRequest:
             if request.spec.dataset != spec.dataset:
@@ -123,6 +126,8 @@ class Extracts:
         """Submit, take, comment, approve, return, reject, withdraw or revoke: what moves a request and nothing else."""
         request = self._check(by, request_id, action)
         comment = check_comment(action, comment)
+        if action == "submit":
+            self._check_granted(by, request)
         if action == "approve":
             catalog = self._catalog(request.spec.dataset)
             check_acknowledged(request.spec, catalog, beside_views)
@@ -143,7 +148,7 @@ class Extracts:
         self._expire()
         if state is not None and state not in STATES:
             raise invalid("state", "is not an accepted value", *STATES)
-        requester = by.name if mine or not by.is_custodian else None
+        requester = by.name if mine or not by.may("review") else None
         found = self._requests.listed(requester=requester, state=state)
         return [self._body(by, request, events=False) for request in found]
 
@@ -208,6 +213,7 @@ class Extracts:
         """
         self._expire()
         request = self._check(by, request_id, "fetch")
+        self._check_granted(by, request)
         handle = self._files.open_released(request.id, request.manifest)
         try:
             self._change(by, request_id, "fetch", lambda request: advance(request, "fetch", by))
@@ -394,9 +400,16 @@ class Extracts:
     def _catalog(self, dataset: str) -> Catalog:
         return self._store.current(dataset).catalog
 
-    def _read_spec(self, body: Mapping[str, Any]) -> ExtractSpec:
-        """What is asked for, of a dataset that there is, columns that it has, and a condition that can be read."""
+    def _check_granted(self, by: Principal, request: ExtractRequest) -> None:
+        """Whoever asks has a grant still; those who build for others need none."""
+        if by.name.lower() == request.requester.lower():
+            check_granted(by, request.spec.dataset, EXTRACT, self._grants)
+
+    def _read_spec(self, by: Principal, body: Mapping[str, Any]) -> ExtractSpec:
+        """What is asked for, of a dataset that they may ask for, columns that it has, and a condition that can be
+        read."""
         spec = ExtractSpec.of(body)
+        check_granted(by, spec.dataset, EXTRACT, self._grants)
         if not is_text(json.dumps(spec.to_dict(), ensure_ascii=False)):
             raise invalid("purpose", "must be valid Unicode, like all other keys")
         catalog = self._catalog(spec.dataset)

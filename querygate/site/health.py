@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
+from querygate.control.grants import UPGRADE
 from querygate.control.head_mark import read_mark
 from querygate.control.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
@@ -171,6 +172,19 @@ def mark_health(opened: OpenSite) -> Health:
         return Health("mark", False, error.detail, error.remedy)
     mark = read_mark(mark_file(opened.site))
     return Health("mark", True, f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet")
+
+
+def grant_health(opened: OpenSite) -> Health:
+    """Who may ask? Nothing is wrong with any answer; what an upgrade has left is named until somebody looks at it."""
+    given = opened.grants.list_grants()
+    left = [grant for grant in given if grant.by == UPGRADE]
+    detail = f"{counted(len(given), 'grant holds', 'grants hold')}"
+    if left:
+        detail += (
+            f", {len(left)} of them left by an upgrade, for every dataset: replace them with grants for what is needed "
+            "(`querygate grant list`)"
+        )
+    return Health("grants", True, detail)
 
 
 def key_health(site: Site) -> Health:

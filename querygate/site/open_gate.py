@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 
-from querygate.control import Accounts, Database, Log, new_query_id
+from querygate.control import Accounts, Database, Grants, Log, new_query_id
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.ports import Store
@@ -34,6 +34,7 @@ class OpenSite:
     gate: Gate
     log: Log
     accounts: Accounts
+    grants: Grants
     store: Store
 
 
@@ -43,9 +44,11 @@ def open_gate(site: Site) -> OpenSite:
     log = Log(database, now)
     limits = site.settings.limits
     store = open_store(site, log)
+    grants = Grants(log, secrets.token_bytes)
     gate = Gate(
         store,
         log,
+        grants,
         shared_native(),
         lambda: new_query_id(now, secrets.token_bytes),
         time.perf_counter,
@@ -53,7 +56,7 @@ def open_gate(site: Site) -> OpenSite:
         answers=KeptAnswers(site.settings["answer_cache_mb"] * 2**20),
         turn=Turn(time.monotonic),
     )
-    return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+    return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), grants, store)
 
 
 def with_records(opened: OpenSite, control: Path) -> OpenSite:

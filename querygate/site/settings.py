@@ -62,6 +62,18 @@ SETTINGS: tuple[Setting, ...] = (
         False,
         "Whether the server's own output is lines of JSON, with one for each request and no statements.",
     ),
+    Setting(
+        "trusted_proxies",
+        "",
+        "Addresses and networks of proxies whose X-Forwarded-For is believed, separated by commas.",
+    ),
+    Setting(
+        "login_failures_per_minute",
+        10,
+        "Wrong keys a minute that one address may try before others are not looked at.",
+        1,
+        100_000,
+    ),
     Setting("processes", 0, "Number of processes that serve; 0 starts one per processor, up to 4.", 0, 64),
     Setting("threads", 8, "Number of requests that each process serves at the same time.", 1, 256),
     Setting(

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from flask import Flask, Response, request
 
-from querygate.control import Accounts
-from querygate.core.errors import NotPermitted
 from querygate.core.jobs import JobUnderway
-from querygate.core.types import Principal
+from querygate.core.rights import not_allowed
 from querygate.site.extracts import Extracts
 from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems, watch
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
+from querygate.web.grant_routes import GrantViews
 from querygate.web.job_routes import JobViews, underway
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
@@ -23,6 +22,7 @@ from querygate.web.pages import Pages, mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
+from querygate.web.sign_in import SignIn
 from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
@@ -57,6 +57,7 @@ def create_app(
     ...     app.test_client().get("/healthz").json
     {'status': 'ok'}
     """
+    opened.grants.note_upgrade()
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
@@ -64,18 +65,28 @@ def create_app(
     exports = Exports(extracts or Extracts(opened, via="http"))
     jobs, figures = JobViews(opened, desk), Figures(opened, metrics)
     about_jobs = jobs, WorkViews(opened, desk)
-    views = (Api(opened, desk), Models(opened), exports, Risks(opened), *about_jobs, Pages(), figures)
+    views = (
+        Api(opened, desk),
+        Models(opened),
+        exports,
+        Risks(opened),
+        *about_jobs,
+        GrantViews(opened),
+        Pages(),
+        figures,
+    )
+    sign_in = SignIn(opened)
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
             route.rule,
             route.name,
-            make_door(route, view, opened.accounts),
+            make_door(route, view, sign_in),
             methods=[route.method],
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened, jobs)
+    install_console(app, opened, jobs, sign_in)
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)
@@ -83,16 +94,16 @@ def create_app(
     return app
 
 
-def make_door(route: Route, view: View, accounts: Accounts) -> View:
+def make_door(route: Route, view: View, sign_in: SignIn) -> View:
     """The view behind its lock. Who may come in is read from the table, so no view can forget to ask."""
     accepted = {parameter.name for parameter in route.parameters if parameter.where == "query"}
 
     def enter(**path: str) -> Response:
-        if route.who == "anyone":
+        if not route.who:
             return view(**path)
-        principal = authenticate(accounts)
-        if route.who == "custodian" and not principal.is_custodian:
-            raise NotPermitted("QG302", "Only custodians can see this.", "Ask a custodian of the site.")
+        principal = sign_in.authenticate()
+        if not any(principal.may(right) for right in route.who):
+            raise not_allowed(route.who[0])
         unknown = sorted(set(request.args) - accepted)
         if unknown:
             listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Remove it."
@@ -100,12 +111,6 @@ def make_door(route: Route, view: View, accounts: Accounts) -> View:
         return view(principal, **path)
 
     return enter
-
-
-def authenticate(accounts: Accounts) -> Principal:
-    """Whose key stands in the Authorization header; QG301 for every way of having none."""
-    scheme, _, presented = request.headers.get("Authorization", "").partition(" ")
-    return accounts.authenticate(presented.strip() if scheme.lower() == "bearer" else "")
 
 
 def harden(response: Response) -> Response:

@@ -12,7 +12,7 @@ from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 from querygate.web.problems import malformed
 from querygate.web.query_routes import give, give_page
-from querygate.web.request_body import check_fields, read_object, read_text
+from querygate.web.request_body import check_fields, read_object, read_text, read_truth
 
 CHUNK = 1 << 18
 SPEC = 'Send {"dataset": "...", "purpose": "...", ...}.'
@@ -26,14 +26,14 @@ class Exports:
         self._extracts = extracts
 
     def list_exports(self, principal: Principal) -> Response:
-        state, mine = request.args.get("state"), _read_truth("mine")
+        state, mine = request.args.get("state"), read_truth("mine")
         return give({"exports": self._extracts.listed(principal, state=state, mine=mine)})
 
     def request_export(self, principal: Principal) -> Response:
         return give(self._extracts.request(principal, read_object(SPEC)))
 
     def show_export(self, principal: Principal, request_id: str) -> Response:
-        return give(self._extracts.show(principal, request_id, preview=_read_truth("preview")))
+        return give(self._extracts.show(principal, request_id, preview=read_truth("preview")))
 
     def edit_export(self, principal: Principal, request_id: str) -> Response:
         return give(self._extracts.edit(principal, request_id, read_object(SPEC)))
@@ -68,10 +68,3 @@ class Exports:
 def _chunks(handle: BinaryIO) -> Iterator[bytes]:
     while chunk := handle.read(CHUNK):
         yield chunk
-
-
-def _read_truth(name: str) -> bool:
-    text = request.args.get(name, "false")
-    if text not in ("true", "false"):
-        raise malformed(f"{name}: must be true or false.")
-    return text == "true"

@@ -39,7 +39,7 @@ def _operation(route: Route) -> Schema:
     operation: Schema = {
         "operationId": route.name,
         "summary": route.summary,
-        "security": [] if route.who == "anyone" else [{"key": []}],
+        "security": [{"key": []}] if route.who else [],
     }
     if route.parameters:
         operation["parameters"] = [_parameter(parameter) for parameter in route.parameters]

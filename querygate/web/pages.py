@@ -10,6 +10,7 @@ from flask import Response, render_template
 from markupsafe import Markup, escape
 
 from querygate.core.errors import CODES
+from querygate.core.rights import Right
 from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
@@ -31,10 +32,10 @@ SECTIONS = {
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
     "Jobs": ("read_job", "follow_job", "cancel_job"),
     "For workers": ("lease_job", "renew_job", "return_job", "finish_job", "read_log_entries"),
+    "For those who grant": ("list_grants", "add_grant", "revoke_grant"),
     "For operators": ("healthz", "readyz", "metrics"),
     "Pages": ("audits", "reference", "refusals", "openapi"),
 }
-WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}
 
 
 class Pages:
@@ -46,10 +47,19 @@ class Pages:
     def reference(self) -> Response:
         by_name = {route.name: route for route in ROUTES}
         sections = {title: [by_name[name] for name in names] for title, names in SECTIONS.items()}
-        return _page("reference.html", sections=sections, who=WHO, example=make_example, fields=make_fields)
+        return _page("reference.html", sections=sections, who=explain_who, example=make_example, fields=make_fields)
 
     def refusals(self) -> Response:
         return _page("refusals.html", codes=CODES, explanations=EXPLANATIONS)
+
+
+def explain_who(rights: tuple[Right, ...]) -> str:
+    """Who may use a route: anybody, or whoever has one of these rights.
+
+    >>> explain_who(()), explain_who(("ask", "look"))
+    ('no key', 'a key with the right `ask` or `look`')
+    """
+    return f"a key with the right {' or '.join(f'`{right}`' for right in rights)}" if rights else "no key"
 
 
 def make_example(schema: str) -> str:

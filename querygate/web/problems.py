@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 from flask import Flask, Response, g, has_request_context, request
 from werkzeug.exceptions import HTTPException
@@ -40,6 +41,8 @@ def problem(error: QueryGateError, status: int | None = None, headers: dict[str,
             body["request_id"] = request_id.get()
     response = Response(json.dumps(body, ensure_ascii=False), status, content_type=MEDIA)
     response.headers.update(headers or {})
+    if error.retry_after_s is not None:
+        response.headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="querygate"'
     return response

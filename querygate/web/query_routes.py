@@ -18,6 +18,7 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
+from querygate.gate.granted import check_known, known_datasets
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.job_desk import JobDesk
@@ -68,7 +69,7 @@ class Api:
 
     def fetch_answer(self, principal: Principal, query_id: str, form: str) -> Response:
         found = self._opened.log.answer(query_id)
-        if found is None or not (principal.is_custodian or principal.name == found[0]):
+        if found is None or not (principal.may("oversee") or principal.name == found[0]):
             # One wording, so that nobody learns which queries others have asked.
             raise NotPermitted(
                 "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
@@ -83,11 +84,14 @@ class Api:
     # -- looking around ----------------------------------------------------------------------------------
 
     def list_datasets(self, principal: Principal) -> Response:
-        found = describe.served_catalogs(self._gate.store, broken=lambda error: None)  # readiness tells the operator
+        store = self._gate.store
+        known = known_datasets(principal, store.datasets(), self._gate.grants)
+        found = describe.served_catalogs(store, broken=lambda error: None, among=known)  # readiness tells the operator
         return give({"datasets": list(map(describe.make_summary, found))})
 
     def describe_dataset(self, principal: Principal, dataset: str) -> Response:
         gate = self._gate
+        check_known(principal, dataset, gate.grants)
         release = gate.store.current(dataset)
         return give(describe.describe_version(release, gate.native, gate.limits, gate.clock_s))
 

@@ -183,13 +183,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "curl http://127.0.0.1:8080/api/v1/datasets",
     ),
     "QG302": Explanation(
-        "The key is valid, but this needs another role.",
-        "Ask a custodian of the site.",
+        "The key is valid, but this needs another role, or a key with another scope.",
+        "Ask somebody of the site who may do it.",
         "GET /api/v1/log with a researcher's key",
     ),
     "QG303": Explanation(
-        "No dataset with this name is served. Names consist of lowercase letters, digits and underscores.",
-        "List the datasets, and use a name from the list.",
+        "No dataset with this name is served, or you have no grant for it: nobody learns which. Names consist of "
+        "lowercase letters, digits and underscores.",
+        "List the datasets, and use a name from the list; or ask the custodian for a grant.",
         '{"dataset": "Patients", "sql": "SELECT COUNT(*) FROM patients"}',
     ),
     "QG304": Explanation(
@@ -243,6 +244,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Ask the custodian whether it will come back, or use another dataset.",
         '{"dataset": "patients", "sql": "SELECT COUNT(*) FROM patients"}, after `querygate withdraw patients`',
     ),
+    "QG313": Explanation(
+        "You may ask this dataset, but not in this way. Grants are given for guaranteed ranges, for noisy numbers and "
+        "for extracts.",
+        "Ask in another mode, or ask the custodian for a grant: `querygate grant add`.",
+        "SELECT COUNT(*) FROM patients, as a noisy answer with a grant for ranges only",
+    ),
     "QG314": Explanation(
         "Noisy answers, their prices and the inline audit need the raw rows. The gate has none: it puts a job, and a "
         "worker of the custodian, which has them, takes it up. None has done so in time, or it has another version.",
@@ -260,6 +267,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "refusal is the same in each case.",
         "Send the request again.",
         "GET /api/v1/jobs/j_00000000000000000000000000",
+    ),
+    "QG317": Explanation(
+        "Too many keys that are not valid were tried from your address. Keys that were accepted before still open.",
+        "Wait as long as `Retry-After` says, then use a valid key.",
+        "GET /api/v1/datasets with many wrong keys, one after the other",
     ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "

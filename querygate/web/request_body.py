@@ -46,3 +46,11 @@ def read_text(body: dict[str, JsonValue], name: str) -> str:
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can bring in and nothing else can keep
         raise malformed(f"{name}: is not valid Unicode.", "Correct the escapes.") from None
     return value
+
+
+def read_truth(name: str) -> bool:
+    """What follows the question mark: true or false, false where it is silent."""
+    text = request.args.get(name, "false")
+    if text not in ("true", "false"):
+        raise malformed(f"{name}: must be true or false.")
+    return text == "true"

@@ -8,17 +8,23 @@ from typing import Literal
 
 from querygate.core.errors import CODES
 from querygate.core.extracts.approval import STATES
+from querygate.core.rights import Right
 from querygate.gate.render import FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.schemas import Schema
 
-Who = Literal["anyone", "key", "custodian"]
+ANYONE: tuple[Right, ...] = ()
+ASK: tuple[Right, ...] = ("ask",)
+LOOK: tuple[Right, ...] = ("ask", "look")
+EXTRACTS: tuple[Right, ...] = ("ask", "review", "build")
+JOBS: tuple[Right, ...] = ("ask", "review", "build", "audit")
+WORK: tuple[Right, ...] = ("work",)
 
 API = "/api/v1"
 HTML = "text/html"
 JSON = "application/json"
 
-DATASET_CODES = ("QG303", "QG312", "QG804")
+DATASET_CODES = ("QG303", "QG312", "QG313", "QG804")
 NOISE_CODES = ("QG310", "QG311", "QG314")
 MODEL_CODES = ("QG218", "QG219")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")) and code not in MODEL_CODES)
@@ -36,14 +42,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `name` is the view's; `body` and `gives` name schemas; `codes` are the refusals of its own. What is
-    `later` may answer 202 with a job in place of what it gives."""
+    """One route. `name` is the view's; `who` are rights, of which one opens it (none: anybody comes in); `body` and
+    `gives` name schemas; `codes` are the refusals of its own. What is `later` may answer 202 with a job in place of
+    what it gives."""
 
     name: str
     method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     summary: str
-    who: Who
+    who: tuple[Right, ...]
     gives: str = ""  # a schema; empty for what is not JSON
     media: tuple[str, ...] = (JSON,)
     body: str = ""
@@ -56,9 +63,7 @@ class Route:
         """The refusals of the route, and those that follow from who may come and what is sent."""
         codes = set(self.codes) | {"QG900"}
         codes |= {"QG315"} if self.later else set()
-        codes |= {"QG301"} if self.who != "anyone" else set()
-        codes |= {"QG302"} if self.who == "custodian" else set()
-        codes |= {"QG306"} if self.who != "anyone" else set()
+        codes |= {"QG301", "QG302", "QG306", "QG317"} if self.who else set()
         codes |= {"QG306", "QG308"} if self.body else set()
         return tuple(sorted(codes))
 
@@ -66,7 +71,7 @@ class Route:
     def rule(self) -> str:
         """The path as Flask writes it; a parameter with listed values takes those only.
 
-        >>> Route("a", "GET", "/x/{y}", "", "anyone").rule
+        >>> Route("a", "GET", "/x/{y}", "", ANYONE).rule
         '/x/<y>'
         """
         schemas = {p.name: p.schema for p in self.parameters}
@@ -91,7 +96,7 @@ WORK_ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/work/lease",
         "For a worker elsewhere: take up the oldest job of these kinds, or get null.",
-        "custodian",
+        WORK,
         gives="WorkerJob",
         body="Lease",
         codes=("QG310",),
@@ -101,7 +106,7 @@ WORK_ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/work/jobs/{{job_id}}/progress",
         "For a worker elsewhere: hold a job for longer and say how far it is. Null if it is no longer the worker's.",
-        "custodian",
+        WORK,
         gives="WorkerJob",
         body="WorkerProgress",
         parameters=(WORKING,),
@@ -112,7 +117,7 @@ WORK_ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/work/jobs/{{job_id}}/return",
         "For a worker elsewhere: give a job back, for another worker.",
-        "custodian",
+        WORK,
         gives="Taken",
         body="WorkerName",
         parameters=(WORKING,),
@@ -123,7 +128,7 @@ WORK_ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/work/jobs/{{job_id}}/finish",
         "For a worker elsewhere: put back a result, or the problem that kept it from one.",
-        "custodian",
+        WORK,
         gives="Taken",
         body="WorkerResult",
         parameters=(WORKING,),
@@ -134,7 +139,7 @@ WORK_ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/work/log",
         "For a worker elsewhere: the log as it is chained, which audits are about, page by page.",
-        "custodian",
+        WORK,
         gives="LogPage",
         parameters=(Parameter("after", "query", "Only entries after this number.", {"type": "integer", "default": 0}),),
     ),
@@ -146,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/query",
         "Run one statement and get guaranteed ranges, or noisy numbers. The statement and its answer are logged.",
-        "key",
+        ASK,
         gives="Answer",
         body="Question",
         codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG401", "QG501"),
@@ -158,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/query/check",
         "Check whether a statement would be accepted. A dry run: nothing is read (unless with explain) or spent. It "
         "is logged.",
-        "key",
+        ASK,
         gives="Verdict",
         body="Question",
         codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
@@ -168,7 +173,7 @@ ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/query/price",
         "Get the total cost of several statements. A dry run, as above.",
-        "key",
+        ASK,
         gives="Price",
         body="Batch",
         codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
@@ -179,7 +184,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/model",
         "Fit a model and get a range for each coefficient, ratio and limit. The statement it needs is run and logged "
         "as any other.",
-        "key",
+        ASK,
         gives="Model",
         body="ModelQuestion",
         codes=(*SQL_CODES, *MODEL_CODES, *DATASET_CODES, "QG305", "QG311", "QG501"),
@@ -189,18 +194,25 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/budget",
         "Get what is left for noisy answers about a dataset. Custodians also see what was spent, and by whom.",
-        "key",
+        ASK,
         gives="Budget",
         parameters=(Parameter("dataset", "query", "Name of the dataset.", {"type": "string"}),),
         codes=(*DATASET_CODES, *NOISE_CODES),
     ),
-    Route("list_datasets", "GET", f"{API}/datasets", "List the datasets being served.", "key", gives="Datasets"),
+    Route(
+        "list_datasets",
+        "GET",
+        f"{API}/datasets",
+        "List the datasets that you may ask, or look after.",
+        LOOK,
+        gives="Datasets",
+    ),
     Route(
         "describe_dataset",
         "GET",
         f"{API}/datasets/{{dataset}}",
         "Get the schema, public domains and values, the policy in words, and example statements.",
-        "key",
+        LOOK,
         gives="Dataset",
         parameters=(DATASET,),
         codes=DATASET_CODES,
@@ -210,7 +222,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/answers/{{query_id}}.{{form}}",
         "Get an answer again, in another format. Only the person who asked, and custodians, can fetch it.",
-        "key",
+        ("ask", "oversee"),
         gives="Answer",
         media=tuple(media for media, _ in FORMATS.values()),
         parameters=(
@@ -229,7 +241,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/log",
         "Get the query log, oldest first; if it is long, only the latest entries.",
-        "custodian",
+        ("oversee",),
         gives="Log",
         parameters=(
             Parameter(
@@ -250,7 +262,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/audit/findings",
         "Get what the last audit of a dataset found, in cases, without values. Reading it is logged.",
-        "custodian",
+        ("oversee",),
         gives="Findings",
         parameters=(
             Parameter("dataset", "query", "Dataset whose findings to read.", {"type": "string"}),
@@ -268,7 +280,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/datasets/{{dataset}}/risk",
         "Get the risk report on the served version, as measured by `querygate risk`. Reading it is logged.",
-        "custodian",
+        ("oversee",),
         gives="RiskReport",
         parameters=(DATASET,),
         codes=(*DATASET_CODES, "QG309"),
@@ -278,7 +290,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/datasets/{{dataset}}/risk/report.html",
         "The same as a page with charts, for download.",
-        "custodian",
+        ("oversee",),
         media=(HTML,),
         parameters=(DATASET,),
         codes=(*DATASET_CODES, "QG309"),
@@ -289,7 +301,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/audit/run",
         "Have the queries to a dataset audited. The findings can be read once the job is done. A gate without a worker "
         "refuses it.",
-        "custodian",
+        ("audit",),
         gives="Findings",
         body="AuditRun",
         codes=(*DATASET_CODES, "QG309"),
@@ -300,7 +312,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/exports",
         "List extract requests, newest first. Custodians see all requests, others their own.",
-        "key",
+        EXTRACTS,
         gives="Exports",
         parameters=(
             Parameter("state", "query", "Only requests in this state.", {"enum": list(STATES)}),
@@ -313,7 +325,7 @@ ROUTES: tuple[Route, ...] = (
         "POST",
         f"{API}/exports",
         "Create an extract request, as a draft. Submit it next.",
-        "key",
+        ASK,
         gives="Export",
         body="Wish",
         codes=(*DATASET_CODES, "QG604"),
@@ -323,7 +335,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/exports/{{request_id}}",
         "Get one request: what is requested, its state, and its history.",
-        "key",
+        EXTRACTS,
         gives="Export",
         parameters=(
             REQUEST,
@@ -337,7 +349,7 @@ ROUTES: tuple[Route, ...] = (
         "PUT",
         f"{API}/exports/{{request_id}}",
         "Change a draft or a returned request: the new wish replaces the old one.",
-        "key",
+        ASK,
         gives="Export",
         body="Wish",
         parameters=(REQUEST,),
@@ -349,7 +361,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/exports/{{request_id}}/{{action}}",
         "Act on a request. A build is a job. Build and release need a worker beside the vault, and are refused without "
         "one.",
-        "key",
+        EXTRACTS,
         gives="Export",
         body="Comment",
         parameters=(REQUEST, Parameter("action", "path", "The action.", {"enum": list(ACTS)})),
@@ -361,7 +373,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/exports/{{request_id}}/extract.zip",
         "Download a released extract. It is verified, and the download is logged, before it is sent.",
-        "key",
+        EXTRACTS,
         media=("application/zip",),
         parameters=(REQUEST,),
         codes=("QG601", "QG602", "QG603", "QG606", "QG607"),
@@ -371,7 +383,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/exports/{{request_id}}/report.html",
         "Get the report of an extract. Reviewers see it once it is built, the requester once it is released.",
-        "key",
+        EXTRACTS,
         media=(HTML,),
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG601", "QG602", "QG603", "QG606", "QG607"),
@@ -383,7 +395,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/exports/{{request_id}}/risk",
         "Get the risk report of a request, for reviewers: its records raw, under Safe Harbor, and as they would be "
         "released. Before the extract is built, this needs the vault.",
-        "key",
+        EXTRACTS,
         gives="RiskReport",
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
@@ -394,7 +406,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/exports/{{request_id}}/risk/report.html",
         "The same as a page with charts, for download. It is drawn on the machine with the vault.",
-        "key",
+        EXTRACTS,
         media=(HTML,),
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
@@ -405,7 +417,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{API}/jobs/{{job_id}}",
         "Get how a job stands, and its result once it is done. Only the person who asked can see it.",
-        "key",
+        JOBS,
         gives="Job",
         parameters=(JOB,),
         codes=("QG316",),
@@ -416,7 +428,7 @@ ROUTES: tuple[Route, ...] = (
         f"{API}/jobs/{{job_id}}/events",
         "Follow a job as server-sent events: `job` with the same body, whenever it has changed. Ends with the job, or "
         "after 25 seconds.",
-        "key",
+        JOBS,
         media=("text/event-stream",),
         parameters=(JOB,),
         codes=("QG316",),
@@ -426,19 +438,48 @@ ROUTES: tuple[Route, ...] = (
         "DELETE",
         f"{API}/jobs/{{job_id}}",
         "Cancel a job: at once if nobody works on it yet, otherwise at its next step. What was spent stays spent.",
-        "key",
+        JOBS,
         gives="Job",
         parameters=(JOB,),
         codes=("QG316",),
     ),
+    Route(
+        "list_grants",
+        "GET",
+        f"{API}/grants",
+        "List the grants: who may ask which dataset, in which modes, until when.",
+        ("grant",),
+        gives="Grants",
+        parameters=(Parameter("revoked", "query", "true: those that were revoked, too.", TRUTH),),
+    ),
+    Route(
+        "add_grant",
+        "POST",
+        f"{API}/grants",
+        "Let a user, a project, an organisation or everyone ask a dataset. It is logged.",
+        ("grant",),
+        gives="Grant",
+        body="NewGrant",
+        codes=("QG806",),
+    ),
+    Route(
+        "revoke_grant",
+        "POST",
+        f"{API}/grants/{{grant_id}}/revoke",
+        "Revoke a grant, from the next request on. It is logged.",
+        ("grant",),
+        gives="Grant",
+        parameters=(Parameter("grant_id", "path", "The `id` of the grant.", {"type": "string"}),),
+        codes=("QG806",),
+    ),
     *WORK_ROUTES,
-    Route("healthz", "GET", "/healthz", "The process is running.", "anyone", gives="Status"),
+    Route("healthz", "GET", "/healthz", "The process is running.", ANYONE, gives="Status"),
     Route(
         "readyz",
         "GET",
         "/readyz",
         "The store is readable and the control database is writable; 503 if not.",
-        "anyone",
+        ANYONE,
         gives="Ready",
         codes=("QG804",),
     ),
@@ -447,12 +488,12 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/metrics",
         "Figures for Prometheus: times by step, refusals by code, queue, budgets, audits, sizes.",
-        "custodian",
+        ("oversee", "operate"),
         media=("text/plain",),
         codes=("QG804",),
     ),
-    Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", "anyone"),
-    Route("audits", "GET", "/audits", "A page for custodians: the cases of the last audit.", "anyone", media=(HTML,)),
-    Route("reference", "GET", "/docs", "The reference as a page.", "anyone", media=(HTML,)),
-    Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", "anyone", media=(HTML,)),
+    Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", ANYONE),
+    Route("audits", "GET", "/audits", "A page for custodians: the cases of the last audit.", ANYONE, media=(HTML,)),
+    Route("reference", "GET", "/docs", "The reference as a page.", ANYONE, media=(HTML,)),
+    Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", ANYONE, media=(HTML,)),
 )

@@ -100,7 +100,8 @@ def serve(
         threads=threads,
         ident=None,
         max_request_body_size=_most_bytes(opened),
-        clear_untrusted_proxy_headers=True,
+        # Where a proxy is trusted, client_address.py reads what it says; where none is, nobody says anything.
+        clear_untrusted_proxy_headers=not opened.site.settings["trusted_proxies"],
     )
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):

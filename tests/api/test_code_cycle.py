@@ -16,6 +16,7 @@ from querygate.cli import main
 from querygate.methods.code_lists import gwas_diseases
 from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.systems import code_tree
+from tests.own_keys import in_the_name_of
 from tests.places import DATA
 from tests.policies import ROUGH_AGE, WITHHELD, code_list, make_policy
 from tests.unit.methods.code_lists import brute
@@ -95,7 +96,7 @@ def test_an_extract_on_approval(claims: list[list[list[str]]], folder: Path) -> 
     made = run("export", "request", "--as", "ann", *wish, site=site)["id"]
     for step in STEPS.split(", "):
         who, act = step.split()
-        run("export", act, "--as", who, made, site=site)
+        run("export", act, *in_the_name_of(who, act, site), made, site=site)
     run("export", "fetch", "--as", "ann", made, "--out", str(folder / "got"), site=site)
     with (folder / "got" / "extract.csv").open(encoding="utf-8", newline="") as file:
         published = [line["dx"].split("; ") if line["dx"] else [] for line in csv.DictReader(file)]

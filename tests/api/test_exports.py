@@ -42,7 +42,7 @@ def clock():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory, clock):
     small = make_small_site(tmp_path_factory.mktemp("exports"))
-    small.opened.accounts.add_user("dora", "admin")
+    small.opened.accounts.add_user("dora", "custodian")
     small.keys["dora"] = small.opened.accounts.new_key("dora").secret
     return replace(small, opened=replace(small.opened, log=Log(small.opened.log.database, clock)))
 

@@ -22,6 +22,7 @@ from querygate.web import create_app
 from querygate.web.routes import API
 from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.extract_site import open_extracts
+from tests.own_keys import in_the_name_of
 from tests.unit.custody.extract.study import COX, POLICY, records
 from tests.unit.custody.extract.test_codes import POLICY as CODES
 from tests.unit.custody.extract.test_codes import patients
@@ -117,15 +118,13 @@ def test_at_the_command_line(opened: OpenSite, tmp_path: Path) -> None:
         "10",
     )
     ident = json.loads(run("request", "--as", "ann", *wish, "--format", "json").stdout)["id"]
-    for words in ("submit --as ann", "take --as carl"):
-        action, *rest = words.split()
-        run(action, ident, *rest)
+    for action, who in (("submit", "ann"), ("take", "carl")):
+        run(action, ident, *in_the_name_of(who, action, opened.site.folder))
     preview = json.loads(run("show", ident, "--as", "carl", "--format", "json").stdout)["preview"]
     assert preview["method"] == "full-domain"
     assert preview["risk"]["attackers"]["k"] >= 10
-    for words in ("approve --as carl", "approve --as dora", "build --as carl", "release --as dora"):
-        action, *rest = words.split()
-        run(action, ident, *rest)
+    for action, who in (("approve", "carl"), ("approve", "dora"), ("build", "carl"), ("release", "dora")):
+        run(action, ident, *in_the_name_of(who, action, opened.site.folder))
     out = tmp_path / "mine"
     run("fetch", ident, "--as", "ann", "--out", str(out))
     run("fetch", "--verify", str(out))

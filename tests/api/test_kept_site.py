@@ -28,6 +28,7 @@ from querygate.custody.policy import load_policy
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app
+from tests.own_keys import in_the_name_of
 from tests.places import DATA
 
 EXPECTED = DATA / "kept_site.json"
@@ -224,7 +225,7 @@ def carried_on(kept: Kept) -> Any:
     ident = kept.requests["submitted"]
     states = []
     for action in ("take", "approve", "build", "release"):
-        states.append(kept.tell("export", action, ident, "--as", "carl")["says"]["state"])
+        states.append(kept.tell("export", action, ident, *in_the_name_of("carl", action, kept.site))["says"]["state"])
     kept.run("export", "fetch", ident, "--as", "bob", "--out", str(kept.folder / "mine"))
     files = sorted(path.name for path in (kept.folder / "mine").iterdir())
     table = (kept.folder / "mine" / "extract.csv").read_bytes()

@@ -65,7 +65,7 @@ def check(words: list[str]) -> None:
             if absent and parameter.required:
                 raise click.UsageError(f"{parameter.name} is missing")
             if not absent and isinstance(parameter.type, (click.Choice, click.IntRange)):
-                for one in value if isinstance(value, tuple) else (value,):
+                for one in value if isinstance(value, (tuple, list)) else (value,):
                     parameter.type.convert(one, parameter, context)
         return
 

@@ -131,10 +131,6 @@ class KeptBlocks:
         return block
 
 
-def no_dataset() -> NotPermitted:
-    return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
-
-
 def withdrawn() -> NotPermitted:
     return NotPermitted(
         "QG312", "The custodian has withdrawn this dataset.", "Ask the custodian, or list the datasets that are served."

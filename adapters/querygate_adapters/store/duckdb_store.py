@@ -22,8 +22,9 @@ from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.ports import Limits
+from querygate.core.rights import no_dataset
 from querygate.core.types import Catalog, Column
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catalog_from_json, no_dataset, withdrawn
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catalog_from_json, withdrawn
 from querygate_adapters.store.cell_query import Dictionaries, make_block, projection
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets

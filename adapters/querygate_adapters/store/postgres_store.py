@@ -33,6 +33,7 @@ from psycopg import sql
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.deadline import over_the_limit, seconds_left
 from querygate.core.ports import Limits
+from querygate.core.rights import no_dataset
 from querygate.core.types import Array, Catalog, Column, Scalar
 from querygate_adapters.store.catalog_json import (
     NAME,
@@ -40,7 +41,6 @@ from querygate_adapters.store.catalog_json import (
     Names,
     Row,
     catalog_from_json,
-    no_dataset,
     withdrawn,
 )
 from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block

@@ -53,13 +53,16 @@ Action = Literal[
     "expire",
 ]
 Who = Literal["requester", "reviewer", "custodian", "time"]
-"""A reviewer is a custodian (or admin) who did not make the request; `time` is nobody."""
+"""A reviewer has the right to review (core/rights.py) and did not make the request; `time` is nobody."""
 
 STATES: tuple[State, ...] = get_args(State)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 FINAL: frozenset[State] = frozenset({"rejected", "withdrawn", "expired", "revoked"})
 EXPLAINED: frozenset[Action] = frozenset({"comment", "return", "reject"})
 """Acts that say nothing without a comment."""
+
+DECISIONS: frozenset[Action] = frozenset({"take", "approve", "return", "reject", "release"})
+"""What reviewers do, in their own name: they prove it by their own key, at every door."""
 
 
 class ApprovalRule(NamedTuple):
@@ -155,8 +158,10 @@ def roles_of(by: Principal, request: ExtractRequest) -> frozenset[Who]:
     """
     is_own = by.name.lower() == request.requester.lower()
     found: set[Who] = {"requester"} if is_own else set()
-    if by.is_custodian:
-        found |= {"custodian"} if is_own else {"custodian", "reviewer"}
+    if by.may("review") and not is_own:
+        found.add("reviewer")
+    if by.may("build"):
+        found.add("custodian")
     return frozenset(found)
 
 
@@ -188,11 +193,17 @@ def check_act(request: ExtractRequest, action: Action, by: Principal) -> Approva
             f"'{action}' is reserved for the {whose} at this stage.",
             "Leave it to them; on the command line, --as NAME says who you are."
             if "requester" in rule.who
-            else "Ask another custodian: nobody reviews their own request.",
+            else "Ask another reviewer: nobody reviews their own request.",
+        )
+    if action in DECISIONS and by.assumed:
+        raise ExtractRefused(
+            "QG602",
+            f"'{action}' needs the reviewer's own key; --as, or sitting at the console, is not enough.",
+            "Use --key-file FILE, or put the key into QUERYGATE_KEY.",
         )
     if action == "approve" and _has_approved(by, request):
         raise ExtractRefused(
-            "QG602", "You have already approved this request.", "A second custodian must approve it too."
+            "QG602", "You have already approved this request.", "A second reviewer must approve it too."
         )
     return rule
 
@@ -202,7 +213,11 @@ def possible(request: ExtractRequest, by: Principal) -> tuple[Action, ...]:
     roles = roles_of(by, request)
     rules = {action: TABLE.get((request.state, action)) for action in ACTIONS}
     open_to_them = (action for action, rule in rules.items() if rule and rule.who & roles)
-    return tuple(action for action in open_to_them if action != "approve" or not _has_approved(by, request))
+    return tuple(
+        action
+        for action in open_to_them
+        if not (action == "approve" and _has_approved(by, request)) and not (action in DECISIONS and by.assumed)
+    )
 
 
 def _has_approved(by: Principal, request: ExtractRequest) -> bool:

@@ -117,7 +117,7 @@ class Noise:
             "limits": {scope.kind: scope.epsilon for scope in scopes},
             "left": self.left(scopes),
         }
-        if principal.is_custodian:
+        if principal.may("oversee"):
             body["spent"] = [
                 {"whose": one.scope.kind, "name": one.scope.name, "epsilon": one.epsilon, "releases": one.releases}
                 for one in self.budgets.spent(catalog.dataset)

@@ -14,6 +14,7 @@ from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.console import PAGES, Console
 from querygate.web.console.session_door import make_page_door
 from querygate.web.job_routes import JobViews
+from querygate.web.sign_in import SignIn
 
 __all__ = ["install_console"]
 
@@ -24,10 +25,10 @@ _CSP = (
 )
 
 
-def install_console(app: Flask, opened: OpenSite, jobs: JobViews) -> None:
+def install_console(app: Flask, opened: OpenSite, jobs: JobViews, sign_in: SignIn) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
-    console = Console(opened, sessions, jobs)
+    console = Console(opened, sessions, jobs, sign_in)
     for route in PAGES:
         door = make_page_door(route, getattr(console, route.name), sessions)
         app.add_url_rule(

@@ -22,6 +22,7 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
+from querygate.gate.granted import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate.sql.aggregates import NAMES
 from querygate.web.console.range_chart import Chart, make_charts
@@ -36,6 +37,7 @@ from querygate.web.console.table_builder import (
 )
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES, malformed
+from querygate.web.sign_in import SignIn
 
 PAGES: Final = (
     PageRoute("datasets", "GET", "/"),
@@ -72,8 +74,9 @@ class Shown:
 
 
 class Console:
-    def __init__(self, opened: OpenSite, sessions: Sessions, jobs: JobViews) -> None:
+    def __init__(self, opened: OpenSite, sessions: Sessions, jobs: JobViews, sign_in: SignIn) -> None:
         self._opened, self._gate, self._sessions, self._jobs = opened, opened.gate, sessions, jobs
+        self._sign_in = sign_in
 
     # -- coming in ---------------------------------------------------------------------------------------
 
@@ -84,7 +87,7 @@ class Console:
         """A key opens a session. The session before, if the browser had one, ends: nobody can slip one in."""
         key, wanted = request.form.get("key", "").strip(), inside(request.form.get("next", "/"))
         try:
-            principal = self._opened.accounts.authenticate(key)
+            principal = self._sign_in.identify(key)
         except NotPermitted as refusal:
             return _page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
         self._sessions.end(request.cookies.get(COOKIE, ""))
@@ -101,7 +104,9 @@ class Console:
     # -- looking around ----------------------------------------------------------------------------------
 
     def datasets(self, session: Session) -> Response:
-        found = describe.served_catalogs(self._gate.store, broken=lambda error: None)
+        store, grants = self._gate.store, self._gate.grants
+        known = known_datasets(session.principal, store.datasets(), grants)
+        found = describe.served_catalogs(store, broken=lambda error: None, among=known)
         return _page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
 
     def dataset(self, session: Session, dataset: str) -> Response:
@@ -141,7 +146,7 @@ class Console:
         return self._part_or_page(session, question, "price_part.html", verdict=verdict)
 
     def build_table(self, session: Session, dataset: str) -> Response:
-        described = self._describe(dataset)
+        described = self._describe(session.principal, dataset)
         sql = write_statement(TableChoice.read(request.form), described)
         if request.headers.get("HX-Request"):
             return _part("statement_part.html", sql=sql)
@@ -194,7 +199,7 @@ class Console:
         return self._ask_page(session, question.dataset, question.sql, status, part=template, **values)
 
     def _ask_page(self, session: Session, dataset: str, sql: str, status: int = 200, **values: object) -> Response:
-        described = self._describe(dataset)
+        described = self._describe(session.principal, dataset)
         return _page(
             "dataset.html",
             status,
@@ -208,8 +213,9 @@ class Console:
             **values,
         )
 
-    def _describe(self, dataset: str) -> DescriptionBody:
+    def _describe(self, principal: Principal, dataset: str) -> DescriptionBody:
         gate = self._gate
+        check_known(principal, dataset, gate.grants)
         return describe.describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
 
     def _find(self, principal: Principal, query_id: str) -> tuple[QueryLine, AnswerBody]:

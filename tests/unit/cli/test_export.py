@@ -6,14 +6,17 @@ import json
 import shlex
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from querygate.cli import export
+from querygate.cli.actor import os_user
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from tests.api.small_site import make_small_site
 from tests.extract_site import CsvBuilder
+from tests.own_keys import in_the_name_of, key_file
 from tests.webhook import receiving
 
 ASK = ("--dataset", "clinic", "--purpose", "Does age matter?", "--columns", "age,sbp", "--k", "5")
@@ -35,7 +38,7 @@ def template(tmp_path_factory):
 def site(template, tmp_path):
     folder = shutil.copytree(template, tmp_path / "site")
     opened = open_gate(open_site(folder))
-    opened.accounts.add_user("dora", "admin")
+    opened.accounts.add_user("dora", "reviewer")
     return opened
 
 
@@ -52,7 +55,7 @@ def ident(run, site):
 def bring(run, ident, *steps):
     for step in steps:
         name, action = step.split()
-        done = run("export", action, ident, "--as", name)
+        done = run("export", action, ident, *in_the_name_of(name, action, Path("site")))
         assert done.exit_code == 0, done.output
     return done
 
@@ -75,11 +78,12 @@ def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
     assert site.log.verify().entries == len(list(site.log.events()))
 
 
-def test_only_an_approval_takes_an_acknowledgement_and_only_where_there_are_views(run, ident):
+def test_only_an_approval_takes_an_acknowledgement_and_only_where_there_are_views(run, site, ident):
     bring(run, ident, "ann submit", "carl take")
-    refused = run("export", "approve", ident, "--as", "carl", "--beside-views")
+    carl = ("--key-file", key_file(site.site.folder, "carl"))
+    refused = run("export", "approve", ident, *carl, "--beside-views")
     assert (refused.exit_code, refused.stderr.split()[0]) == (1, "QG604")
-    assert run("export", "reject", ident, "--as", "carl", "--beside-views").exit_code == 2
+    assert run("export", "reject", ident, *carl, "--beside-views").exit_code == 2
 
 
 @pytest.mark.parametrize("name", [["--as", "ann"], []])
@@ -99,20 +103,32 @@ def test_two_reviewers(run, site, ident):
     (site.site.folder / "querygate.toml").write_text("extract_reviewers = 2\nextract_days = 1\n")
     done = bring(run, ident, "ann submit", "carl take", "carl approve")
     assert done.stdout == f"{ident} is now in review. Approved by 1 of 2.\n"
-    again = run("export", "approve", ident, "--as", "carl")
+    again = run("export", "approve", ident, "--key-file", key_file(site.site.folder, "carl"))
     assert (again.exit_code, again.stderr.split()[0]) == (1, "QG602")
     bring(run, ident, "dora approve", "carl build", "dora release")
     assert told(run("export", "show", ident, "--format", "json"))["approvals"] == ["carl", "dora"]
 
 
-def test_whoever_is_at_the_console_reviews_what_others_ask(run, site, ident):
+def test_nobody_decides_at_the_console_without_their_own_key(run, site, ident):
     bring(run, ident, "ann submit")
-    for action in ("take", "approve", "build", "release"):
-        assert run("export", action, ident).exit_code == 0
-    own = told(run("export", "request", *ASK, "--format", "json"))
-    assert own["requester"] == "local"
-    run("export", "submit", own["id"])
-    assert "QG602" in run("export", "take", own["id"]).stderr
+    for before, action in (([], "take"), (["carl take"], "approve"), (["carl approve", "carl build"], "release")):
+        for step in before:
+            bring(run, ident, step)
+        for words in ([], ["--as", "carl"]):
+            refused = run("export", action, ident, *words)
+            assert (refused.exit_code, refused.stderr.split()[0]) == (1, "QG602")
+            assert "own key" in refused.stderr
+    [taken] = [event for event in site.log.events() if event["kind"] == "export.take"]
+    assert (taken["user"], taken["body"]["os_user"]) == ("carl", os_user())
+    assert "assumed" not in taken["body"]
+    [asked] = [event for event in site.log.events() if event["kind"] == "export.request"]
+    assert asked["body"]["assumed"] == "true"
+
+
+def test_a_key_and_another_name_contradict_each_other(run, site, ident):
+    bring(run, ident, "ann submit")
+    refused = run("export", "take", ident, "--as", "carl", "--key-file", key_file(site.site.folder, "dora"))
+    assert (refused.exit_code, "leave out --as" in refused.stderr) == (2, True)
 
 
 def test_a_wish_from_a_file_and_options_over_it(run, site, tmp_path):
@@ -186,7 +202,7 @@ def test_a_request_is_shown_to_a_reviewer_with_what_it_would_risk(run, site, ide
         "Does age matter?",
         "Preview",
         "prosecutor   0.2",
-        "You can now: comment, approve, return",
+        "You can now: comment.",
     ):
         assert text in shown
     assert "\x1b" not in shown
@@ -199,8 +215,9 @@ def test_a_request_is_shown_to_a_reviewer_with_what_it_would_risk(run, site, ide
 
 def test_returned_rejected_withdrawn_and_revoked(run, site, ident):
     bring(run, ident, "ann submit", "carl take")
-    assert "comment: is missing" in run("export", "return", ident).stderr
-    returned = run("export", "return", ident, "--comment", "Fewer columns?")
+    carl = ("--key-file", key_file(site.site.folder, "carl"))
+    assert "comment: is missing" in run("export", "return", ident, *carl).stderr
+    returned = run("export", "return", ident, *carl, "--comment", "Fewer columns?")
     assert returned.stdout == f"{ident} is now returned.\n"
     bring(run, ident, "ann withdraw")
     assert "QG601" in run("export", "submit", ident, "--as", "ann").stderr

@@ -6,9 +6,12 @@ import json
 
 import pytest
 
+from querygate.cli.actor import os_user
 from querygate.core.errors import NotPermitted
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
+
+BY = {"os_user": os_user()}
 
 
 def test_a_key_opens_until_it_is_revoked(run, tmp_path):
@@ -56,7 +59,7 @@ def test_what_is_changed_is_on_record(run, tmp_path):
     events = list(open_gate(open_site(tmp_path / "site")).log.events())
     assert [event["kind"] for event in events] == ["user.add", "key.new", "key.revoke", "user.disable", "user.enable"]
     assert {event["user"] for event in events} == {"local"}
-    assert events[0]["body"] == {"name": "ann", "role": "researcher"}
+    assert events[0]["body"] == {"name": "ann", "role": "researcher", **BY}
 
 
 def test_lists_show_what_is_closed(run):
@@ -90,10 +93,10 @@ def test_projects_and_organisations_are_kept_shown_and_logged(run, tmp_path):
     assert "Heart 2026" in run("user", "list").stdout
     events = list(open_gate(open_site(tmp_path / "site")).log.events())
     assert [(event["kind"], event["body"]) for event in events] == [
-        ("user.add", {"name": "ann", "role": "researcher", "project": "Heart 2026", "organisation": "Uni A"}),
-        ("user.add", {"name": "bob", "role": "researcher"}),
-        ("user.change", {"name": "bob", "project": "heart 2026", "organisation": None}),
-        ("user.change", {"name": "ann", "project": "Heart 2026", "organisation": None}),
+        ("user.add", {"name": "ann", "role": "researcher", "project": "Heart 2026", "organisation": "Uni A", **BY}),
+        ("user.add", {"name": "bob", "role": "researcher", **BY}),
+        ("user.change", {"name": "bob", "project": "heart 2026", "organisation": None, **BY}),
+        ("user.change", {"name": "ann", "project": "Heart 2026", "organisation": None, **BY}),
     ]
     assert run("user", "change", "nobody", "--project", "x").exit_code == 2
 
@@ -112,13 +115,13 @@ def test_a_role_is_changed_from_the_next_request_on(run, tmp_path):
     run("user", "add", "ann", "--role", "researcher")
     key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
     accounts = open_gate(open_site(tmp_path / "site")).accounts
-    assert not accounts.authenticate(key).is_custodian
+    assert not accounts.authenticate(key).may("publish")
     assert run("user", "change", "ANN", "--role", "custodian").stdout == (
         "ann: custodian, no project, no organisation.\n"
     )
-    assert accounts.authenticate(key).is_custodian
+    assert accounts.authenticate(key).may("publish")
     *_, event = open_gate(open_site(tmp_path / "site")).log.events()
-    assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "custodian"}
+    assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "custodian", **BY}
     assert run("user", "change", "ann", "--role", "king").exit_code == 2
 
 
@@ -141,7 +144,7 @@ def test_a_removed_user_stays_out_and_their_name_stays_theirs(run, tmp_path):
     assert again.exit_code == 2
     assert "removed" in again.stderr
     *_, event = open_gate(open_site(tmp_path / "site")).log.events()
-    assert (event["kind"], event["body"]) == ("user.remove", {"name": "ann"})
+    assert (event["kind"], event["body"]) == ("user.remove", {"name": "ann", **BY})
     assert run("user", "remove", "ann").exit_code == 2
 
 
@@ -155,7 +158,7 @@ def test_the_last_custodian_stays(run):
         assert "QG806" in done.stderr
         assert "last custodian" in done.stderr
     assert run("user", "disable", "ann").exit_code == 0  # no custodian
-    run("user", "add", "dora", "--role", "admin")
+    run("user", "add", "dora", "--role", "custodian")
     run("user", "disable", "dora")
     for act in ("remove", "disable"):
         assert run("user", act, "carl").exit_code == 2  # a closed account is nobody

@@ -3,6 +3,7 @@
 import re
 import secrets
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_bad_roles(accounts, role):
     with pytest.raises(ConfigError) as refused:
         accounts.add_user("ann", role)
     assert refused.value.code == "QG806"
-    assert "researcher, custodian, admin" in refused.value.remedy
+    assert "researcher, reviewer, custodian, auditor, admin" in refused.value.remedy
 
 
 @pytest.mark.parametrize("again", ["ann", "Ann"])
@@ -249,3 +250,75 @@ def test_the_door_is_safe_for_threads(accounts):
     for thread in threads:
         thread.join()
     assert seen == ["ann"] * 400
+
+
+# -- the life of a key ------------------------------------------------------------------------------------------------
+
+
+class Later:
+    def __init__(self):
+        self.now = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def timed(tmp_path):
+    clock = Later()
+    database = Database(tmp_path / "timed.db")
+    made = Accounts(database, clock, secrets.token_bytes)
+    made.add_user("carl", "custodian")
+    yield made, clock
+    database.close()
+
+
+def opens(accounts, key):
+    try:
+        return accounts.authenticate(key.secret).name
+    except NotPermitted:
+        return None
+
+
+def test_a_key_expires(timed):
+    accounts, clock = timed
+    key = accounts.new_key("carl", expires=clock.now + timedelta(hours=1))
+    assert opens(accounts, key) == "carl"
+    clock.now += timedelta(hours=1)
+    assert opens(accounts, key) is None
+    with pytest.raises(ConfigError):
+        accounts.new_key("carl", expires=clock.now)
+
+
+def test_a_key_is_replaced_with_an_overlap(timed):
+    accounts, clock = timed
+    old = accounts.new_key("carl", scopes=["worker"])
+    new = accounts.rotate_key(old.id, timedelta(hours=24))
+    assert accounts.authenticate(new.secret).scopes == {"worker"}
+    assert (opens(accounts, old), opens(accounts, new)) == ("carl", "carl")
+    accounts.rotate_key(old.id, timedelta(days=90))  # an end does not move further away
+    clock.now += timedelta(hours=24)
+    assert (opens(accounts, old), opens(accounts, new)) == (None, "carl")
+    for gone in (old.id, "nonsense"):
+        with pytest.raises(ConfigError):
+            accounts.rotate_key(gone, timedelta(0))
+
+
+def test_the_last_use_is_known_to_the_minute_and_written_once_a_minute(timed, monkeypatch):
+    accounts, clock = timed
+    key = accounts.new_key("carl")
+    written = []
+    note = accounts._note_use
+    monkeypatch.setattr(accounts, "_note_use", lambda *given: (written.append(1), note(*given)))
+    for _ in range(100):
+        opens(accounts, key)
+        clock.now += timedelta(seconds=3)
+    assert 4 <= len(written) <= 6
+    [stored] = accounts.list_keys()
+    assert stored.used == "2026-03-01T12:05:00.000000Z"
+
+
+@pytest.mark.parametrize("scopes", [["root"], ["ask", ""], [" ask"]])
+def test_scopes_that_there_are_not(timed, scopes):
+    with pytest.raises(ConfigError):
+        timed[0].new_key("carl", scopes=scopes)

@@ -20,7 +20,7 @@ from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 from tests.work import HANG_S
 
-ANN, CARL, DORA = Principal("ann", "researcher"), Principal("carl", "custodian"), Principal("dora", "admin")
+ANN, CARL, DORA = Principal("ann", "researcher"), Principal("carl", "custodian"), Principal("dora", "reviewer")
 ANN_TOO = Principal("ann", "custodian")
 WISH = ExtractSpec.of({"dataset": "clinic", "purpose": "to know", "models": ["cox: Surv(t, s) ~ age"], "k": 20})
 

@@ -1,0 +1,122 @@
+"""Who may do what: one table of roles and rights, which every door reads, and what a key's scopes leave of it.
+
+>>> may("reviewer", "review"), may("reviewer", "publish"), may("admin", "ask")
+(True, False, False)
+>>> may("custodian", "publish", frozenset({"ask"}))
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, Protocol, TypeAlias, get_args
+
+from querygate.core.errors import NotPermitted
+
+UserRole: TypeAlias = Literal["researcher", "reviewer", "custodian", "auditor", "admin", "console"]
+"""`console` is nobody's account: it is whoever runs a command without a key, and so owns the site's files."""
+
+Right: TypeAlias = Literal[
+    "ask",
+    "ask_any",
+    "look",
+    "review",
+    "build",
+    "publish",
+    "oversee",
+    "audit",
+    "operate",
+    "grant",
+    "accounts",
+    "work",
+]
+Scope: TypeAlias = Literal["ask", "review", "publish", "oversee", "admin", "worker"]
+
+GrantMode: TypeAlias = Literal["interval", "laplace", "extract"]
+MODES: tuple[GrantMode, ...] = get_args(GrantMode)
+"""What a grant may be about: guaranteed ranges, noisy numbers, requests for extracts."""
+
+ROLES: tuple[UserRole, ...] = ("researcher", "reviewer", "custodian", "auditor", "admin")
+"""Roles that an account can have."""
+
+RIGHTS: Mapping[Right, str] = MappingProxyType(
+    {
+        "ask": "ask about datasets that were granted, read their own answers, request extracts",
+        "ask_any": "do the same without a grant, about every dataset",
+        "look": "list and describe every dataset, without asking",
+        "review": "see requests of others for extracts; take, approve, return, reject and release them",
+        "build": "build and revoke extracts, and fetch those of others",
+        "publish": "publish, roll back, retire and withdraw datasets; delete people and raw rows",
+        "oversee": "read the log, findings, risk reports, and answers to others",
+        "audit": "run audits and risk reports, which read raw rows",
+        "operate": "run the site: serve it, archive its log",
+        "grant": "give and revoke grants",
+        "accounts": "manage users and their keys",
+        "work": "pull jobs into the vault, as a custody worker does",
+    }
+)
+
+TABLE: Mapping[UserRole, frozenset[Right]] = MappingProxyType(
+    {
+        "researcher": frozenset({"ask"}),
+        "reviewer": frozenset({"look", "review"}),
+        "custodian": frozenset(get_args(Right)) - {"accounts"},
+        "auditor": frozenset({"look", "oversee"}),
+        "admin": frozenset({"grant", "accounts"}),
+        "console": frozenset(get_args(Right)),
+    }
+)
+
+SCOPES: Mapping[Scope, frozenset[Right]] = MappingProxyType(
+    {
+        "ask": frozenset({"ask", "ask_any", "look"}),
+        "review": frozenset({"look", "review"}),
+        "publish": frozenset({"look", "publish", "build", "audit", "operate"}),
+        "oversee": frozenset({"look", "oversee"}),
+        "admin": frozenset({"grant", "accounts"}),
+        "worker": frozenset({"work"}),
+    }
+)
+"""What a key is good for, where its owner's role allows it too. A key without scopes is good for all of the role."""
+
+
+def may(role: UserRole, right: Right, scopes: frozenset[str] | None = None) -> bool:
+    """Whether somebody of this role has a right, through a key of these scopes (None: of all)."""
+    if right not in TABLE[role]:
+        return False
+    return scopes is None or any(right in rights for scope, rights in SCOPES.items() if scope in scopes)
+
+
+def not_allowed(right: Right) -> NotPermitted:
+    """The same words at every door."""
+    has = ", ".join(role for role in ROLES if right in TABLE[role])
+    return NotPermitted(
+        "QG302",
+        f"Your role, or the scope of your key, does not include the right to {RIGHTS[right]}.",
+        f"Ask somebody who may ({has}), or use another key.",
+    )
+
+
+# -- grants ---------------------------------------------------------------------------------------------------------
+
+
+class GrantBook(Protocol):
+    """Who may ask which dataset, as it is now."""
+
+    def modes(self, user: str, dataset: str) -> frozenset[str]:
+        """In which modes this user may ask this dataset; empty where nothing was granted. What there is in the store
+        plays no part in it."""
+        ...
+
+
+def no_dataset() -> NotPermitted:
+    """The same words for a dataset that does not exist and for one that was not granted: nobody learns which."""
+    return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
+
+
+def not_granted(mode: str) -> NotPermitted:
+    """For whoever knows the dataset, because they were granted another mode."""
+    return NotPermitted(
+        "QG313", f"You have no grant for this dataset in the mode {mode}.", "Ask the custodian for one."
+    )

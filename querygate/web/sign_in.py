@@ -1,0 +1,83 @@
+"""The way in with a key: who it is, from where, and no more guesses than a person makes.
+
+To compare a key takes Argon2 20 ms and 19 MB, once; after that it is remembered. So only keys that are not remembered
+count: an address that has shown too many wrong ones waits before another is looked at, and only a few are compared at
+once. Whoever has shown a right key before is not slowed down by any of it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import request
+
+from querygate.control.login_record import LoginRecord
+from querygate.core.errors import NotPermitted
+from querygate.core.throttle import Throttle
+from querygate.core.types import Principal
+from querygate.site.open_gate import OpenSite
+from querygate.web.client_address import client_address, lane_of, read_proxies
+
+COMPARED_AT_ONCE = 2
+PATIENCE_S = 0.5
+"""How long a key waits to be compared before its owner is told to try again."""
+
+
+class SignIn:
+    """Finds out whose key a request shows. One for each process."""
+
+    def __init__(self, opened: OpenSite) -> None:
+        settings = opened.site.settings
+        self._accounts = opened.accounts
+        self._trusted = read_proxies(settings["trusted_proxies"])
+        self._wrong = Throttle(settings["login_failures_per_minute"])
+        self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
+        self.record = LoginRecord(opened.log)
+
+    def address(self) -> str:
+        """Where the request at hand comes from."""
+        return client_address(request.remote_addr or "", request.headers.get("X-Forwarded-For", ""), self._trusted)
+
+    def authenticate(self) -> Principal:
+        """Whose key stands in the Authorization header; QG301 for every way of having none, QG317 for too many."""
+        scheme, _, presented = request.headers.get("Authorization", "").partition(" ")
+        return self.identify(presented.strip() if scheme.lower() == "bearer" else "")
+
+    def identify(self, presented: str) -> Principal:
+        """Whose key this is."""
+        self.record.turn()
+        address = self.address()
+        try:
+            return self._accounts.authenticate(presented, lambda: self._careful(lane_of(address)))
+        except NotPermitted as refused:
+            is_throttled = refused.code == "QG317"
+            if presented:  # a page that was opened without a key tried nothing
+                self.record.failed(address, throttled=is_throttled)
+                if not is_throttled:
+                    self._wrong.wait_s(lane_of(address), time.monotonic())
+            raise
+
+    @contextmanager
+    def _careful(self, lane: str) -> Iterator[None]:
+        """Around the slow comparison of a key."""
+        left_s = self._wrong.left_s(lane, time.monotonic())
+        if left_s > 0:
+            raise too_many(left_s)
+        if not self._comparing.acquire(timeout=PATIENCE_S):
+            raise too_many(PATIENCE_S)
+        try:
+            yield
+        finally:
+            self._comparing.release()
+
+
+def too_many(wait_s: float) -> NotPermitted:
+    """QG317, with the time to wait."""
+    refused = NotPermitted(
+        "QG317", "There were too many attempts with keys that are not valid.", "Wait a minute, then use a valid key."
+    )
+    refused.retry_after_s = wait_s
+    return refused

@@ -1,0 +1,215 @@
+"""A researcher without a grant learns nothing: not from answers, not from what is done for them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from querygate.control import Grantee
+from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+from querygate.web import create_app
+from querygate.web.routes import API, ROUTES
+from tests.each import each
+from tests.rights_site import CARL, make_rights_site
+
+SQL = "SELECT COUNT(*) AS n FROM NAME"
+NAMING = [route for route in ROUTES if "{dataset}" in route.path or any(p.name == "dataset" for p in route.parameters)]
+BODIES = {
+    "ask": {"sql": SQL},
+    "check": {"sql": SQL},
+    "price": {"statements": [SQL]},
+    "run_audit": {},
+    "request_export": {"purpose": "to know"},
+    "edit_export": {"purpose": "to know"},
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    made = make_rights_site(tmp_path_factory.mktemp("grants"))
+    made.grant("researcher")
+    return made
+
+
+def sent(client, site, route, dataset, name="second"):
+    """One request to the route about this dataset."""
+    path = route.path.replace("{dataset}", dataset).replace("{request_id}", "x_1")
+    path += f"?dataset={dataset}" if any(p.name == "dataset" and p.where == "query" for p in route.parameters) else ""
+    body = json.loads(json.dumps(BODIES[route.name]).replace("NAME", dataset)) if route.name in BODIES else None
+    more = {} if body is None else {"json": {"dataset": dataset, **body}}
+    return client.open(path, method=route.method, headers=site.headers(name), buffered=True, **more)
+
+
+def bytes_of(response):
+    """All that came back, but for what names the request."""
+    body = dict(response.json)
+    body.pop("query_id", None)
+    return response.status_code, json.dumps(body), sorted(
+        (key, value) for key, value in response.headers if key not in ("Content-Length", "X-Request-ID")
+    )  # fmt: skip
+
+
+def test_every_route_that_names_a_dataset_is_here():
+    named = {route.name for route in ROUTES if route.body and route.name in BODIES} | {route.name for route in NAMING}
+    with_dataset = {
+        "ask",
+        "check",
+        "price",
+        "read_budget",
+        "describe_dataset",
+        "read_log",
+        "read_findings",
+        "read_risk",
+    }
+    with_dataset |= {"read_risk_report", "run_audit", "request_export", "edit_export"}
+    assert with_dataset <= named
+
+
+@each("dataset", ["other", "broken", "gone"])
+def test_what_exists_and_what_does_not_give_the_same_bytes(site, tmp_path_factory, dataset):
+    """A dataset that is served, one whose file is damaged, one that was withdrawn; and none."""
+    if dataset == "gone":
+        site = make_rights_site(tmp_path_factory.mktemp("gone"))
+        withdraw_dataset(site.opened, "other", user="local")
+    if dataset == "broken":
+        site = make_rights_site(tmp_path_factory.mktemp("broken"))
+        next((site.folder / "store" / "other").glob("v*.duckdb")).write_bytes(b"nothing")
+    client = site.client()
+    for route in (*NAMING, *(route for route in ROUTES if route.name in BODIES)):
+        there, missing = (sent(client, site, route, name) for name in ("other", "third"))
+        assert bytes_of(there) == bytes_of(missing), route.name
+        assert there.status_code >= 400
+        assert len(there.data) == len(missing.data)  # both names have five letters
+
+
+def test_the_store_is_not_even_asked(site):
+    asked = []
+
+    class Watched:
+        def current(self, dataset):
+            asked.append(dataset)
+            return site.opened.store.current(dataset)
+
+        def datasets(self):
+            return site.opened.store.datasets()
+
+    gate = replace(site.opened.gate, store=Watched())
+    client = create_app(replace(site.opened, gate=gate)).test_client()
+    for route in (*NAMING, *(route for route in ROUTES if route.name in BODIES)):
+        for dataset in ("other", "third"):
+            sent(client, site, route, dataset)
+    assert client.get(f"{API}/datasets", headers=site.headers("second")).json == {"datasets": []}
+    assert asked == []
+    [ask] = [route for route in ROUTES if route.name == "ask"]
+    assert sent(client, site, ask, "clinic", "researcher").status_code == 200  # the watch works
+    assert asked == ["clinic"]
+
+
+def test_lists_show_what_is_granted(site):
+    client = site.client()
+    seen = {
+        name: [one["dataset"] for one in client.get(f"{API}/datasets", headers=site.headers(name)).json["datasets"]]
+        for name in ("researcher", "second", "auditor", "custodian")
+    }
+    assert seen == {
+        "researcher": ["clinic"],
+        "second": [],
+        "auditor": ["clinic", "other"],
+        "custodian": ["clinic", "other"],
+    }
+
+
+@each(
+    "name",
+    ["Clinic", "CLINIC", "clinic ", " clinic", "cl\u0131nic", "\uff43linic", "clinic\u0000", "*", "clinic/../other"],
+)
+def test_tricks_with_names_open_nothing(site, name):
+    """Of a dataset that was granted in other letters, and of one that was not."""
+    client = site.client()
+    for asked in (name, name.replace("clinic", "other").replace("linic", "ther")):
+        body = {"dataset": asked, "sql": SQL.replace("NAME", "clinic")}
+        refused = client.post(f"{API}/query", headers=site.headers("researcher"), json=body)
+        assert (refused.status_code, refused.json["code"]) == (404, "QG303")
+
+
+def test_a_grant_for_one_mode_is_for_no_other(tmp_path):
+    site = make_rights_site(tmp_path)
+    site.grant("researcher", "clinic", "extract")
+    client, headers = site.client(), site.headers("researcher")
+    body = {"dataset": "clinic", "sql": SQL.replace("NAME", "clinic")}
+    refused = client.post(f"{API}/query", headers=headers, json=body)
+    assert (refused.status_code, refused.json["code"]) == (403, "QG313")
+    wish = {"dataset": "clinic", "purpose": "to know", "columns": ["age"]}
+    assert client.post(f"{API}/exports", headers=headers, json=wish).status_code == 200
+    site.grant("second", "clinic", "interval")
+    assert client.post(f"{API}/query", headers=site.headers("second"), json=body).status_code == 200
+    refused = client.post(f"{API}/exports", headers=site.headers("second"), json=wish)
+    assert (refused.status_code, refused.json["code"]) == (403, "QG313")
+
+
+def test_a_grant_that_is_revoked_during_a_session_ends_it(tmp_path):
+    site = make_rights_site(tmp_path)
+    given = site.grant("researcher")
+    client, headers = site.client(), site.headers("researcher")
+    body = {"dataset": "clinic", "sql": SQL.replace("NAME", "clinic")}
+    assert client.post(f"{API}/query", headers=headers, json=body).status_code == 200
+    wish = {"dataset": "clinic", "purpose": "to know", "columns": ["age"]}
+    made = client.post(f"{API}/exports", headers=headers, json=wish).json["id"]
+    revoked = client.post(f"{API}/grants/{given.id}/revoke", headers=site.headers("admin"))
+    assert (revoked.status_code, revoked.json["id"]) == (200, given.id)
+    assert client.post(f"{API}/query", headers=headers, json=body).json["code"] == "QG303"
+    assert client.get(f"{API}/datasets/clinic", headers=headers).json["code"] == "QG303"
+    assert client.get(f"{API}/datasets", headers=headers).json == {"datasets": []}
+    assert client.post(f"{API}/exports/{made}/submit", headers=headers).json["code"] == "QG303"
+
+
+def test_an_expired_grant_and_an_expired_key_open_nothing(tmp_path, monkeypatch):
+    site = make_rights_site(tmp_path)
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    site.opened.grants.add(Grantee("user", "researcher"), "clinic", (), soon, by=CARL)
+    site.grant("second")
+    site.keys["second"] = site.opened.accounts.new_key("second", expires=soon).secret
+    client, body = site.client(), {"dataset": "clinic", "sql": SQL.replace("NAME", "clinic")}
+
+    def codes():
+        found = (client.post(f"{API}/query", headers=site.headers(n), json=body) for n in ("researcher", "second"))
+        return [given.json.get("code") for given in found]
+
+    assert codes() == [None, None]
+    later = datetime.now(UTC) + timedelta(hours=2)
+    monkeypatch.setattr(site.opened.log, "clock", lambda: later)
+    monkeypatch.setattr(site.opened.accounts, "_clock", lambda: later)
+    assert codes() == ["QG303", "QG301"]
+
+
+def test_a_researcher_grants_nothing_to_themselves(site):
+    client = site.client()
+    wanted = {"to": "user", "name": "second", "dataset": "other"}
+    for name in ("second", "researcher", "reviewer", "auditor"):
+        refused = client.post(f"{API}/grants", headers=site.headers(name), json=wanted)
+        assert (refused.status_code, refused.json["code"]) == (403, "QG302")
+    given = client.post(f"{API}/grants", headers=site.headers("admin"), json={**wanted, "until": "2099-12-31"})
+    assert (given.status_code, given.json["modes"]) == (200, ["interval", "laplace", "extract"])
+    listed = client.get(f"{API}/grants", headers=site.headers("custodian")).json["grants"]
+    assert given.json in listed
+    client.post(f"{API}/grants/{given.json['id']}/revoke", headers=site.headers("custodian"))
+
+
+def test_nobody_reviews_their_own_request_in_another_guise(tmp_path):
+    """Another key of the same account, other letters of the name, a new role: it stays their own request. Another
+    account's key is another person: whoever has it answers for it, and is on record."""
+    site = make_rights_site(tmp_path)
+    client = site.client()
+    wish = {"dataset": "clinic", "purpose": "to know", "columns": ["age"]}
+    made = client.post(f"{API}/exports", headers=site.headers("custodian"), json=wish).json["id"]
+    client.post(f"{API}/exports/{made}/submit", headers=site.headers("custodian"))
+    second_key = {"Authorization": f"Bearer {site.opened.accounts.new_key('CUSTODIAN').secret}"}
+    assert client.post(f"{API}/exports/{made}/take", headers=second_key).json["code"] == "QG602"
+    site.opened.accounts.add_user("spare", "custodian")
+    site.opened.accounts.change_user("custodian", role="reviewer")
+    assert client.post(f"{API}/exports/{made}/take", headers=second_key).json["code"] == "QG602"
+    assert client.post(f"{API}/exports/{made}/take", headers=site.headers("second")).json["code"] == "QG603"
+    assert client.post(f"{API}/exports/{made}/take", headers=site.headers("reviewer")).status_code == 200

@@ -1,0 +1,143 @@
+"""Guessing keys over HTTP: it is throttled and on record, costs little, and nobody else notices."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from argon2 import PasswordHasher
+
+from querygate.control import accounts as accounts_module
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
+from querygate.web import create_app
+from querygate.web.routes import API
+from tests.empty_site import empty_site
+
+GUESSER, OTHER, PROXY = "203.0.113.9", "198.51.100.7", "10.0.0.1"
+
+
+class Counted:
+    """Argon2, cheap, that counts how often it is asked."""
+
+    def __init__(self):
+        self.hasher, self.compared = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1), 0
+
+    def __getattr__(self, name):
+        return getattr(self.hasher, name)
+
+    def verify(self, hashed, secret):
+        self.compared += 1
+        return self.hasher.verify(hashed, secret)
+
+
+@pytest.fixture
+def argon2(monkeypatch):
+    counted = Counted()
+    monkeypatch.setattr(accounts_module, "_HASHER", counted)
+    return counted
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch, argon2):
+    monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "10")
+    folder = empty_site(tmp_path / "site").folder
+    (folder / "querygate.toml").write_text(f'trusted_proxies = "{PROXY}"\n')
+    opened = open_gate(open_site(folder))
+    opened.accounts.add_user("ann", "researcher")
+    yield opened
+    opened.log.database.close()
+
+
+def wrong(number):
+    return f"qg_{'abcdefgh'}_{number:052d}".replace("0", "a").replace("1", "b").replace("8", "c").replace("9", "d")
+
+
+def sent(client, key, address, **headers):
+    return client.get(
+        f"{API}/datasets", headers={"Authorization": f"Bearer {key}", **headers}, environ_base={"REMOTE_ADDR": address}
+    )
+
+
+def failures(site):
+    return [event["body"] for event in site.log.events() if event["kind"] == "login.failed"]
+
+
+def test_brute_force_is_throttled_and_others_are_unaffected(site, argon2):
+    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    assert sent(client, key, OTHER).status_code == 200
+    before = argon2.compared
+    guessed = [sent(client, wrong(number), GUESSER) for number in range(300)]
+    statuses = [given.status_code for given in guessed]
+    assert statuses[:10] == [401] * 10
+    assert set(statuses[20:]) == {429}
+    assert guessed[-1].json["code"] == "QG317"
+    assert 1 <= int(guessed[-1].headers["Retry-After"]) <= 60
+    assert argon2.compared - before <= 20  # and not 300 times 20 ms
+    assert sent(client, key, OTHER).status_code == 200
+    assert sent(client, key, GUESSER).status_code == 200  # a key that was accepted before still opens, from anywhere
+    fresh = site.accounts.new_key("ann").secret
+    assert sent(client, fresh, OTHER).status_code == 200
+    assert sent(client, fresh.replace("qg_", "qg_", 1), GUESSER).status_code == 200
+
+
+def test_a_new_key_waits_where_somebody_guesses_and_nowhere_else(site):
+    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    for number in range(12):
+        sent(client, wrong(number), GUESSER)
+    assert sent(client, key, GUESSER).status_code == 429
+    assert sent(client, key, OTHER).status_code == 200
+
+
+def test_a_flood_is_on_record_in_few_entries(site, monkeypatch):
+    now = datetime.now(UTC).replace(second=1, microsecond=0)
+    monkeypatch.setattr(site.log, "clock", lambda: now)
+    client = create_app(site).test_client()
+    for number in range(200):
+        sent(client, wrong(number), GUESSER)
+    assert failures(site) == [{"address": GUESSER, "failed": 1, "throttled": 0}]  # the first, at once
+    for number in range(200):
+        sent(client, wrong(number), f"192.0.2.{number}")
+    assert len(failures(site)) <= 21
+    later = now + timedelta(minutes=1)
+    monkeypatch.setattr(site.log, "clock", lambda: later)
+    sent(client, "", OTHER)
+    found = failures(site)
+    assert len(found) <= 45
+    assert sum(one["failed"] + one["throttled"] for one in found) == 400
+    assert found[-1]["address"] == "other addresses"
+    assert [one["throttled"] for one in found if one["address"] == GUESSER][-1] > 150
+    assert not any("qg_" in str(one) for one in found)
+    assert site.log.verify().entries >= len(found)
+
+
+def test_a_page_that_was_opened_without_a_key_is_no_attempt(site):
+    client = create_app(site).test_client()
+    for _ in range(50):
+        assert client.get(f"{API}/datasets").status_code == 401
+    assert failures(site) == []
+
+
+def test_nobody_hides_behind_a_header(site):
+    """Another address in X-Forwarded-For for every guess: believed from the proxy of the site, and from nobody else."""
+    client = create_app(site).test_client()
+    spoofed = [
+        sent(client, wrong(number), GUESSER, **{"X-Forwarded-For": f"192.0.2.{number}"}).status_code
+        for number in range(60)
+    ]
+    assert spoofed.count(401) <= 12
+    through = [
+        sent(client, wrong(number), PROXY, **{"X-Forwarded-For": f"192.0.2.{number}, {OTHER}"}).status_code
+        for number in range(60)
+    ]
+    assert through.count(401) <= 12  # the proxy saw OTHER; what stands before it was written by the guesser
+    assert {one["address"] for one in failures(site)} == {GUESSER, OTHER}
+
+
+def test_a_guesser_does_not_frame_others(site):
+    """Whoever writes the address of somebody else into the header does not lock them out."""
+    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    for number in range(50):
+        sent(client, wrong(number), GUESSER, **{"X-Forwarded-For": OTHER})
+    assert sent(client, key, OTHER).status_code == 200
+    assert sent(client, key, PROXY, **{"X-Forwarded-For": OTHER}).status_code == 200
