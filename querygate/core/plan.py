@@ -42,13 +42,15 @@ class LeftOut:
 class GroupKey:
     """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
 
-    `id` is its name as a column of the groups; it is equal for equal keys.
+    `id` is its name as a column of the groups; it is equal for equal keys. `order` are values in an order that the
+    policy says, and not their texts.
     """
 
     id: str
     type: str
     by: Lookup | Choice | Constant | LeftOut
     values: tuple[Scalar, ...]
+    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +100,14 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One term that the groups of a window are ordered by: a key, by its place, or a formula."""
+    """One term that the groups of a window are ordered by: a key, by its place, with the order of its values where the
+    policy says it; or a formula."""
 
     key: int | None
     formula: Expression
     descending: bool
     nulls_first: bool
+    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

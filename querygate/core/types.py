@@ -76,6 +76,7 @@ class Column:
     shared: bool = False  # with moments: all known values of a class have one interval
     rare: str = ""  # the value that stands for all values that too few people have, category
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (column, codes): true where one of them is there; codes
+    order: tuple[str, ...] = ()  # the values, the least first, where they are greater and smaller than each other
 
     @property
     def is_numeric(self) -> bool:

@@ -79,13 +79,18 @@ class OrderTerm:
 def _term(groups: tuple[Group, ...], order: Order, plan: Plan) -> OrderTerm:
     output = plan.outputs[order.output]
     if output.kind == "key":
-        return term_of_keys([group.keys[output.source] for group in groups], order.descending, order.nulls_first)
+        keys = [group.keys[output.source] for group in groups]
+        return term_of_keys(keys, order.descending, order.nulls_first, plan.keys[output.source].order)
     position = [o for o in plan.outputs if o.kind == "range"].index(output)
     return term_of_ranges([group.ranges[position] for group in groups], order.descending, order.nulls_first)
 
 
-def term_of_keys(keys: Sequence[Scalar], descending: bool, nulls_first: bool) -> OrderTerm:
-    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=_natural))}
+def term_of_keys(
+    keys: Sequence[Scalar], descending: bool, nulls_first: bool, order: Sequence[Scalar] = ()
+) -> OrderTerm:
+    """`order` are all values that keys may have, the least first, where it is not that of numbers or texts."""
+    listed = order or sorted({key for key in keys if key is not None}, key=_natural)
+    place = {text: i for i, text in enumerate(listed)}
     ranges = [Range.null() if key is None else Range.exact(place[key]) for key in keys]
     return term_of_ranges(ranges, descending, nulls_first)
 

@@ -183,6 +183,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
         for column in catalog.columns
         if column.rare
     ]
+    said += [f"In order: {' < '.join(column.order)} ({column.name})." for column in catalog.columns if column.order]
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:

@@ -79,7 +79,7 @@ class NearbyQuestions:
             others = [p for p in self.statement.places if p.kind in ("key", "condition") and p not in self._begun]
             self._staircase({place: [None] for place in others})
         if self._left > FIVE_TIMES:
-            self._try_shares()
+            self._try_shares(options)
 
     @property
     def is_exhausted(self) -> bool:
@@ -137,24 +137,39 @@ class NearbyQuestions:
         compared = list(widths)
         for place in fillings:
             if place.kind == "average":  # a share of a hundred beside a part of the domain
-                compared[self.statement.outputs.index(place.node)] *= _span(place) / 100
+                compared[self.statement.outputs.index(place.node)] *= place.whole / 100
         parts = [_part(now, then) for now, then in zip(compared, before, strict=True) if then > 0]
         return Trial(fillings, sql, range_names(answer), widths, sum(parts) / len(parts))
 
-    def _try_shares(self) -> None:
-        """In place of averages whose values are published too coarsely, the shares of those above a sharp cut."""
+    def _try_shares(self, options: Mapping[Place, Sequence[Filling]]) -> None:
+        """In place of statistics whose values are published too coarsely, the shares of those above a sharp cut; and
+        these with ends that follow what is published, which may not have helped the statistic itself."""
         ranges = self.answer.groups[0].ranges if self.answer.groups else ()
         fillings = dict(self._begun)
         for place in self.statement.places:
             if place.kind != "average":
                 continue
             found = ranges[self.statement.outputs.index(place.node)]
+            if not place.is_place:
+                self._cut_evenly(place, fillings)
+                continue
             cuts = [cut for cut in self.cells.sharp_cuts(place.column) if cut > (place.column.low or 0)]
             if cuts and found.low is not None and found.high is not None and math.isfinite(found.low + found.high):
                 middle = found.low / 2 + found.high / 2
                 fillings[place] = min(cuts, key=lambda cut: abs(cut - middle))
-        if len(fillings) > len(self._begun):
-            self._trial(fillings)
+        best = self._trial(fillings) if len(fillings) > len(self._begun) else None
+        for place, others in options.items():
+            if best is None or best.left <= FIVE_TIMES or place in self._begun:
+                continue
+            trials = [self._trial({**best.fillings, place: filling}) for filling in others]
+            best = min((trial for trial in (best, *trials) if trial is not None), key=_rank)
+
+    def _cut_evenly(self, place: Place, fillings: dict[Place, Filling]) -> None:
+        """A statistic that is no value of its column: cuts that divide the records in halves, or in quarters."""
+        cuts = [self.cells.even_cut(each) for each in (place.column, place.other) if each is not None]
+        known = [cut for cut in cuts if cut is not None]
+        if len(known) == len(cuts):
+            fillings[place] = known[0] if len(known) == 1 else (known[0], known[1])
 
 
 def _rank(trial: Trial) -> tuple[float, float, float]:
@@ -179,5 +194,7 @@ def _distance(place: Place, filling: Filling) -> float:
         return 0.3 + 0.05 * len(filling ^ place.values)
     if filling is None or place.cut is None:
         return 1.0
+    if isinstance(filling, tuple):
+        return 2.0
     inward = (filling > place.cut) == (place.kind == "low")  # who was asked about should stay in the answer
     return abs(filling - place.cut) / _span(place) + 0.001 * inward

@@ -55,6 +55,17 @@ class PlaceCells:
         found = [set(find_cuts(blocks, column.name).sharp) for _, blocks in self._telling(column.name)]
         return sorted(set.intersection(*found)) if found else []
 
+    def even_cut(self, column: Column) -> int | float | None:
+        """The sharp cut that divides the records most evenly."""
+        cuts = [cut for cut in self.sharp_cuts(column) if cut > (column.low or 0)]
+        blocks = [block for _, telling in self._telling(column.name) for block in telling[:1]]
+        if not cuts or not blocks:
+            return None
+        found, n = blocks[0].number(column.name), blocks[0].n
+        known = found.null != ALL_NULLS
+        above = [int(n[known & (found.low >= cut)].sum()) for cut in cuts]
+        return cuts[int(np.argmin([abs(2 * held - int(n[known].sum())) for held in above]))]
+
     def fillings(self, place: Place) -> list[Filling]:
         """What might stand in a place instead."""
         name = place.column.name

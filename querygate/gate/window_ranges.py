@@ -109,7 +109,8 @@ def _take(values: GroupValues, rows: Ints) -> GroupValues:
 
 def _term(rank: Rank, groups: Sequence[RangedGroup], members: Membership) -> OrderTerm:
     if rank.key is not None:
-        return term_of_keys([group.keys[rank.key] for group in groups], rank.descending, rank.nulls_first)
+        keys = [group.keys[rank.key] for group in groups]
+        return term_of_keys(keys, rank.descending, rank.nulls_first, rank.order)
     least, most = members.counts(rank.formula.present)
     low, high = expression_bounds(rank.formula, members, rank.formula.present)
     ranges = [

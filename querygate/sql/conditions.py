@@ -37,6 +37,7 @@ from querygate.sql.code_tests import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.narrow_numbers import is_single, single
+from querygate.sql.ordered_values import OF_ORDER, values_in_order
 from querygate.sql.parse import span_of
 from querygate.sql.step_functions import decided
 from querygate.sql.timestamp_functions import by_calendar
@@ -159,6 +160,8 @@ def _compare(operator: type[exp.Expr], column: Column, value: int | float | str 
 
 def _true_set(operator: type[exp.Expr], column: Column, value: int | float | str | Decimal) -> ValueSet:
     kind = kind_of(column.type)
+    if column.order and operator in OF_ORDER:
+        return ValueSet.points(kind, values_in_order(operator, column, str(value)))
     if isinstance(value, Decimal):  # a whole-number column against a fraction: equality never, order by the floor
         below = ValueSet.at_most(kind, math.floor(value))
         at_most, equal = below, ValueSet.nothing()

@@ -188,7 +188,8 @@ def _column_key(column: Column, node: exp.Expr, context: Context) -> GroupKey:
         table = Lookup.over_pieces(column.name, column.type, starts, values)
     else:
         table = Lookup.over_values(column.name, column.type, column.values, values)
-    return GroupKey(_id(table, context), column.type, table, _ordered(values))
+    listed = (*column.order, None) if column.order else _ordered(values)
+    return GroupKey(_id(table, context), column.type, table, listed, column.order)
 
 
 def _id(by: Lookup | Choice, context: Context) -> str:

@@ -64,7 +64,7 @@ class GroupRows:
             texts = tuple(str(v) for v in known) if type_ in ("category", "boolean") else ()
             numbers = [v for v in known if not isinstance(v, str)] if type_ in ("integer", "number") else []
             low, high = (numbers[0], numbers[-1]) if numbers else (None, None)
-            found[key.id] = Column(key.id, i, "public", type_, True, low, high, texts)
+            found[key.id] = Column(key.id, i, "public", type_, True, low, high, texts, order=key.order)
         for i, aggregate in enumerate(self.measures.aggregates):
             found[aggregate.id] = Column(aggregate.id, i, "public", cast(Type, aggregate.type), True)
         for i, window in enumerate(self.windows.made):

@@ -24,6 +24,9 @@ from querygate.sql.parse import span_of
 ONE = Constant(1, "integer")
 NOTHING = Constant(0, "integer")
 
+TEXT_STATISTICS = ("mode", "min", "max")
+"""What texts of a category have: the most frequent, and the first and the last in their order."""
+
 
 class AggregateOptions(TypedDict, total=False):
     """What an aggregate may have besides: see Aggregate."""
@@ -113,12 +116,12 @@ class Measures:
     def _of_column(self, known: Aggregation, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
             raise _refused(node)
-        if known.statistic == "mode":
+        if known.statistic in TEXT_STATISTICS:
             texts = self._numbered_texts(asked.arguments[0])
             if texts is not None:
                 type_, numbers, told_ = texts
                 measure = self.measure(both([where, numbers.present]), numbers)
-                return self.add("column", "mode", measure, type_, texts=told_)
+                return self.add("column", known.statistic, measure, type_, texts=told_)
         value = self._value(asked.arguments[0], known, asked.name)
         if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
             value = Call("double", (value,))
@@ -149,16 +152,18 @@ class Measures:
         return found
 
     def _numbered_texts(self, node: exp.Expr) -> tuple[str, Lookup, tuple[str, ...]] | None:
-        """The type of texts or flags of one column, their numbers in the order of their characters, and the texts."""
+        """The type of texts or flags of one column, their numbers in the order of their characters or in that of the
+        policy, and the texts."""
         found = expression(node, self.context)
+        order: tuple[str, ...] = ()
         if found.type not in ("category", "boolean") or not isinstance(found, Ref | Lookup):
             return None
         if isinstance(found, Ref):
             column = self.context.known(found)
             if not is_tabulable(column):
                 return None
-            found = Lookup.over_values(column.name, column.type, column.values, axis(column))
-        told_ = sorted({str(told_key(result)) for result in found.results if result is not None})
+            found, order = Lookup.over_values(column.name, column.type, column.values, axis(column)), column.order
+        told_ = list(order) or sorted({str(told_key(result)) for result in found.results if result is not None})
         places = tuple(None if r is None else told_.index(str(told_key(r))) for r in found.results)
         if found.of_category:
             coded = Lookup.over_values(found.column, "integer", found.values, places)

@@ -23,8 +23,9 @@ from querygate.sql.expressions import Context, expression
 from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
 from querygate.sql.group_rows import GroupRows
 from querygate.sql.identity import with_meaning
-from querygate.sql.measures import Measures
+from querygate.sql.measures import TEXT_STATISTICS, Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
+from querygate.sql.ordered_values import write_out_order
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
 from querygate.sql.scalar_queries import NUMBERS, is_call
@@ -43,6 +44,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     _check_numbers(query.inner, inner)
     singles, decimals = _narrow(query.inner)
     context = Context(columns, native, condition, singles=singles, decimals=decimals)
+    write_out_order(query.tree, columns, context.note)
     check_windows(query.tree)
     check_codes(query.tree, columns)
     check_text_lengths(query.tree, columns)
@@ -75,7 +77,10 @@ def _columns_of(inner: Plan, catalog: Catalog) -> dict[str, Column]:
         if type_ == "date":
             type_ = "category" if output.kind == "key" else "date"
         few = few if few in texts else ""
-        found[folded(output.name)] = Column(output.id, i, "public", type_, True, low, high, texts, rare=few)
+        order = key.order if key is not None else ()
+        found[folded(output.name)] = Column(
+            output.id, i, "public", type_, True, low, high, texts, rare=few, order=order
+        )
     return found
 
 
@@ -294,9 +299,9 @@ class _Draft:
         return Output(name or _name(node), "range", type_, formula=formula)
 
     def _text(self, node: exp.Expr, name: str) -> Output | None:
-        """MODE of a category, or of a flag: by itself alone."""
+        """MODE, MIN or MAX of a category, or of a flag: by itself alone."""
         asked = read_aggregate(node) if is_aggregate(node) else None
-        if asked is None or asked.name != "mode":
+        if asked is None or asked.name not in TEXT_STATISTICS:
             return None
         found = self.groups.measures.aggregate(node)
         if found.type not in ("category", "boolean"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -72,8 +72,9 @@ class Windows:
             type_ = "integer" if parts.statistic in _COUNTS else "number"
             if parts.statistic in _OF_ARGUMENT:
                 type_ = argument.type
+            by = tuple(r if r.key is None else replace(r, order=keys[r.key].order) for r in parts.ranks)
             found = Window(
-                id_, parts.statistic, type_, argument, parts.among, parts.ranks, parts.peers, parts.whole, parts.null,
+                id_, parts.statistic, type_, argument, parts.among, by, parts.peers, parts.whole, parts.null,
                 parts.parameters,
             )  # fmt: skip
             self.made.append(found)

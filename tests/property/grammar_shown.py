@@ -88,5 +88,5 @@ def result(rng: random.Random, values: Values, aggregate: str, other: str) -> st
     texts = values.of_kind("category", "boolean")
     if texts:
         name = rng.choice(texts).name
-        ways += [f"MODE({name})", f"MODE() WITHIN GROUP (ORDER BY {name})"]
+        ways += [f"MODE({name})", f"MODE() WITHIN GROUP (ORDER BY {name})", f"MIN({name})", f"MAX({name})"]
     return rng.choice(ways)

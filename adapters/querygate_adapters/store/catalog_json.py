@@ -21,11 +21,11 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 9
+FORMAT = 10
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
 rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
-people who have several rows or a name for rare values (7), views (8), groups of codes in these (9) is of the first
-form, and does not say so."""
+people who have several rows or a name for rare values (7), views (8), groups of codes in these (9), categories whose
+values have an order (10) is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -36,7 +36,7 @@ def catalog_to_json(catalog: Catalog) -> str:
             del column["parents"]
         if column["moments"] == "none":
             del column["moments"], column["shared"]
-        for name in ("rare", "groups"):
+        for name in ("rare", "groups", "order"):
             if not column[name]:
                 del column[name]
     if any(column.is_codes for column in catalog.columns):
@@ -66,6 +66,8 @@ def catalog_to_json(catalog: Catalog) -> str:
         del body["margins"]
     if any(column.groups for column in catalog.columns):
         body["format"] = 9
+    if any(column.order for column in catalog.columns):
+        body["format"] = 10
     return json.dumps(body, ensure_ascii=False, default=_fields)
 
 

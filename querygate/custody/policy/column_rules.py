@@ -40,6 +40,7 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bins": (("sensitive", "sequence"), (*NUMBERS, "text")),
     "guard": (("sensitive",), NUMBERS),
     "values": ((*SHOWN, "codes"), ("category", "codes")),
+    "ordered": (SHOWN, ("category",)),
     "rare": (SHOWN, ("category",)),
     "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
     **dict.fromkeys(("diversity", "missing"), (("sensitive",), ("category", "boolean", *NUMBERS))),
@@ -147,11 +148,29 @@ def _category(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
             table.fail("values", "is not a list of distinct strings", "a list of at least one distinct string")
         else:
             column = replace(column, values=tuple(sorted(raw)))
+    if "ordered" in table and column.type == "category":
+        column = _ordered(table, column)
     if "rare" in table and column.type == "category":
         column = _rare(table, column)
     if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
         column = replace(column, hierarchy=read_hierarchy(table, table.problems.folder))
     return read_groups(table, column) if "groups" in table and column.role == "quasi-identifier" else column
+
+
+def _ordered(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """Values that are greater and smaller as they are listed. All must be known by then, so others have no name."""
+    wanted = table.raw["ordered"]
+    if not isinstance(wanted, bool):
+        table.fail("ordered", "is neither true nor false", "true or false")
+    if wanted is not True:
+        return column
+    for key in ("hierarchy", "rare"):
+        if key in table:
+            table.fail("ordered", f"cannot be combined with {key}: all values have to be listed", "one of the two")
+    if "values" not in table:
+        table.fail("ordered", "needs values, which say the order", "values = [...], the least first")
+    listed = table.raw.get("values")
+    return replace(column, order=tuple(map(str, listed)) if isinstance(listed, list) else ())
 
 
 def _rare(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:

@@ -207,6 +207,7 @@ class ColumnPolicy:
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
+    order: tuple[str, ...] = ()  # all public values, the least first, where the policy says that they have an order
     rare: str = ""  # what values are called together that are not declared, or that fewer than k people have
     diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
     missing: Missing = ""  # what a missing value is to the guarantees of a sensitive column; empty: a value

@@ -17,7 +17,7 @@ KEYS = {
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
+        *("values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),

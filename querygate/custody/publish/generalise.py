@@ -154,6 +154,7 @@ def _published(state: PublicationState, index: int, column: ColumnPolicy, nullab
         title=column.title,
         parents=made.system.parents if made else (),
         rare=column.rare,
+        order=column.order,
         moments=state.policy.anonymise.class_moments if has_moments(column) else "none",
         shared=state.policy.anonymise.class_moments != "none" and has_moments(column) and column.carry in PER_CLASS,
     )

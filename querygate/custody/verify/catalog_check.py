@@ -67,6 +67,7 @@ def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -
                 moments=moments,
                 shared=moments == policy.anonymise.class_moments != "none" and column.carry in ("hull", "joint"),
                 rare=column.rare,
+                order=column.order,
             )
         )
     return Catalog(

@@ -26,13 +26,17 @@ from querygate.sql.parse import parse
 from querygate.sql.restatement import plain_wording
 
 PlaceKind = Literal["low", "high", "values", "key", "condition", "average"]
-Filling: TypeAlias = "int | float | frozenset[str] | None"
-"""Of an end or an average the first value above it, of values these; None leaves the place out."""
+Filling: TypeAlias = "int | float | tuple[int | float, int | float] | frozenset[str] | None"
+"""Of an end or an average the first value above it, of a statistic of two columns one for each, of values these; None
+leaves the place out."""
 
 LONGEST = 2_000
 """A longer statement has no places: each filling costs a parse, and nobody would read the outcome."""
 
 _AVERAGES = (exp.Avg, exp.Median)
+_DEVIATIONS = (exp.Stddev, exp.StddevSamp, exp.StddevPop)
+_VARIANCES = (exp.Variance, exp.VariancePop)
+_PAIRS = (exp.Corr, exp.CovarSamp, exp.CovarPop, exp.RegrSlope, exp.RegrR2)
 _LOW, _HIGH = (exp.GT, exp.GTE), (exp.LT, exp.LTE)
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GT: exp.LT,
@@ -50,7 +54,9 @@ _MOST_DIGITS = 15
 class Place:
     """Where a column decides who is counted. `text` is what stands there, `node` its number in the tree.
 
-    Of an end `cut` is the first value above it, of a set `values` are those that it lists.
+    Of an end `cut` is the first value above it, of a set `values` are those that it lists. An "average" is any
+    statistic of numbers: of one `column`, or of it and an `other`; `whole` is how wide its range could be by what is
+    public, and `is_place` says that it is itself a value of the column.
     """
 
     kind: PlaceKind
@@ -59,6 +65,9 @@ class Place:
     node: int
     cut: int | float | None = None
     values: frozenset[str] = frozenset()
+    other: Column | None = None
+    whole: float = 0.0
+    is_place: bool = False
 
 
 class StatementPlaces:
@@ -134,10 +143,29 @@ class StatementPlaces:
                 if column is not None:
                     yield Place("key", column, column.name, numbers[id(item)])
         for item in tree.expressions:
-            aggregate = _unaliased(item)
-            column = self._column(aggregate.this) if isinstance(aggregate, _AVERAGES) else None
-            if column is not None and column.type in ("integer", "number"):
-                yield Place("average", column, plain_wording(aggregate), numbers[id(item)])
+            found = self._statistic(_unaliased(item), numbers[id(item)])
+            if found is not None:
+                yield found
+
+    def _statistic(self, node: exp.Expr, number: int) -> Place | None:
+        """A statistic of one number or of two, in whose place the share of those beyond a cut may stand."""
+        if not isinstance(node, (*_AVERAGES, *_DEVIATIONS, *_VARIANCES, *_PAIRS)):
+            return None
+        column = self._column(node.this)
+        other = self._column(node.expression) if isinstance(node, _PAIRS) else None
+        named = [column, other] if isinstance(node, _PAIRS) else [column]
+        if column is None or any(each is None or each.type not in ("integer", "number") for each in named):
+            return None
+        spans = [float((each.high or 0) - (each.low or 0)) or 1.0 for each in named if each is not None]
+        is_place = isinstance(node, _AVERAGES)
+        whole = spans[0] if is_place else spans[0] / 2
+        if isinstance(node, _VARIANCES):
+            whole = whole**2
+        elif other is not None:
+            usual = {exp.Corr: 2.0, exp.RegrR2: 1.0, exp.RegrSlope: 2 * spans[0] / spans[1]}
+            whole = usual.get(type(node), spans[0] * spans[1] / 2)
+        text = plain_wording(node)
+        return Place("average", column, text, number, other=other, whole=whole, is_place=is_place)
 
     def _column(self, node: object) -> Column | None:
         node = node.unnest() if isinstance(node, exp.Paren) else node
@@ -202,7 +230,7 @@ class StatementPlaces:
         node = next(node for i, node in enumerate(self._tree.walk() if self._tree else ()) if i == number)
         first = next(iter(changed))
         if first.kind == "average":
-            return _share(first.column, changed[first])
+            return _share(first, changed[first])
         if first.kind == "values":
             return _listed(first.column, changed[first], negated=isinstance(node, exp.NEQ))
         told = self._interval(node)
@@ -273,14 +301,24 @@ def _listed(column: Column, values: Filling, *, negated: bool) -> exp.Expr | Non
     return exp.Not(this=listed) if negated else listed
 
 
-def _share(column: Column, cut: Filling) -> exp.Expr | None:
-    """For how many of a hundred a number is at least so large: bins decide it, where they leave a mean open."""
-    if not isinstance(cut, (int, float)):
+def _share(place: Place, cuts: Filling) -> exp.Expr | None:
+    """For how many of a hundred a number is at least so large, or two numbers are: bins decide it, where they leave a
+    statistic open."""
+    columns = [place.column] if place.other is None else [place.column, place.other]
+    given = cuts if isinstance(cuts, tuple) else (cuts,)
+    if len(given) != len(columns) or not all(isinstance(cut, (int, float)) for cut in given):
         return None
-    name = column_node(column.name)
-    above = exp.Where(this=exp.GTE(this=name, expression=_literal(column, cut)))
-    counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=above)
-    known = exp.Nullif(this=exp.Count(this=name.copy()), expression=exp.Literal.number(0))
+    names = [column_node(column.name) for column in columns]
+    above = exp.and_(
+        *(exp.GTE(this=name, expression=_literal(column, cut))  # type: ignore[arg-type]  # a number
+          for name, column, cut in zip(names, columns, given, strict=True))
+    )  # fmt: skip
+    counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=above))
+    known: exp.Expr = exp.Count(this=names[0].copy())
+    if len(names) == 2:
+        there = exp.and_(*(exp.Not(this=exp.Is(this=name.copy(), expression=exp.Null())) for name in names))
+        known = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=there))
+    known = exp.Nullif(this=known, expression=exp.Literal.number(0))
     return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=counted), expression=known)
 
 

@@ -48,3 +48,7 @@ SELECT COUNT(*) FROM patients WHERE NOT concat(sex, city) = 'F';
 SELECT sex, MODE(city) FROM patients WHERE age > 500 GROUP BY sex;
 
 SELECT QUANTILE_DISC(born, [0.5, 1]) FROM patients;
+
+SELECT MIN(city), MAX(city), MIN(smoker), MAX(smoker) FROM patients WHERE age > 30;
+
+SELECT sex, MIN(city) FILTER (WHERE smoker), MAX(UPPER(city)) FROM patients GROUP BY sex;

@@ -45,7 +45,6 @@ SELECT sex, COUNT(*) FILTER (WHERE los >= 14) AS long_stay, ROUND(AVG(CASE WHEN 
 
 SELECT age // 5 * 5 AS band, COUNT(*) AS n, COUNT(*) FILTER (WHERE died) AS deaths FROM cohort WHERE age BETWEEN 40 AND 79 GROUP BY band ORDER BY band;
 
-# code: QG209
 SELECT MIN(education) AS lowest, MAX(education) AS highest FROM cohort;
 
 SELECT AVG(LN(los + 1)) AS log_los, EXP(AVG(LN(los + 1))) - 1 AS geometric FROM cohort;

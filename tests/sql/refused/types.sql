@@ -45,7 +45,7 @@ SELECT SUM(city) FROM patients;
 SELECT AVG(born) FROM patients;
 
 # code: QG209
-SELECT MIN(smoker) FROM patients;
+SELECT MIN(smoker) > FALSE FROM patients;
 
 # code: QG207
 SELECT EXCEEDANCE(age, DATE '2020-02-29') FROM patients;

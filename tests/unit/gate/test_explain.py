@@ -88,6 +88,21 @@ def test_bins_are_named_where_they_are_the_reason(tmp_path: Path) -> None:
     assert asked(opened, first["sql"]).groups[0].ranges[0].low is not None
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT STDDEV_SAMP(sbp) AS x FROM study WHERE age >= 33",
+        "SELECT VAR_POP(sbp) AS x FROM study WHERE age >= 33 AND sex = 'F'",
+        "SELECT MEDIAN(sbp) AS x FROM study WHERE age >= 33",
+        "SELECT CORR(sbp, weight) AS x FROM study WHERE age >= 33",
+    ],
+)
+def test_in_place_of_a_spread_or_a_relation_a_share_is_told_that_is_sharp(classes: OpenSite, sql: str) -> None:
+    """Bins leave statistics of values open, wherever conditions end; how many lie beyond an edge they tell."""
+    told = explained(classes, sql)["suggestions"]
+    assert any((one["narrower"] is None or one["narrower"] >= 5) and "100.0 * COUNT" in one["sql"] for one in told)
+
+
 def test_columns_that_no_view_has_together_are_named(views: OpenSite) -> None:
     sql = "SELECT sex, region, COUNT(*) FROM study WHERE age >= 40 GROUP BY sex, region"
     told = explained(views, sql)
