@@ -21,17 +21,25 @@ from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.code_list_rows import CASTS
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column, {c} the day
-# that eight digits write (20240131).
+# that eight digits write (20240131), {p} a text with a decimal point in place of a decimal comma.
 _COMPACT = (
     "CASE WHEN regexp_full_match({t}, '[0-9]{{8}}([.]0)?') THEN CAST(try_strptime(LEFT({t}, 8), '%Y%m%d') AS DATE) END"
 )
+_POINT = (  # "1,234" may be a thousand: it is not read
+    "CASE WHEN regexp_full_match({t}, '[+-]?([0-9]+,([0-9]{{1,2}}|[0-9]{{4,}})|0+,[0-9]+)') "
+    "THEN REPLACE({t}, ',', '.') ELSE {x} END"
+)
+_DOTTED = (  # 31.1.2024, with or without a time of day
+    "CASE WHEN regexp_full_match({t}, '[0-9]{{1,2}}[.][0-9]{{1,2}}[.][0-9]{{4}}( [0-9]{{1,2}}(:[0-9]{{2}}){{1,2}})?') "
+    "THEN try_strptime({t}, ['%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S']) END"
+)
 _DAY = "COALESCE(TRY_CAST({x} AS DATE), {c})"
 _CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
-_MOMENT = "TRY_CAST({x} AS TIMESTAMP)"
+_MOMENT = "COALESCE(TRY_CAST({x} AS TIMESTAMP), {m})"
 _CLOCK = f"CASE WHEN {_MOMENT} >= TIMESTAMP '0001-01-01' AND {_MOMENT} < TIMESTAMP '10000-01-01' THEN {_MOMENT} END"
 _FROM_TEXT = {
     "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
-    "number": "NULLIF(TRY_CAST({x} AS DOUBLE), 'nan')",
+    "number": "NULLIF(TRY_CAST({p} AS DOUBLE), 'nan')",
     "date": _CALENDAR,
     "timestamp": _CLOCK,
     "boolean": "TRY_CAST({x} AS BOOLEAN)",
@@ -55,7 +63,7 @@ _ALIKE = (("number", "FLOAT"), ("number", "DOUBLE"), ("boolean", "BOOLEAN"))
 LOADED = "loaded"
 """A table that says from what `rows` was read, while the publication goes on."""
 
-FORM = 2
+FORM = 3
 """To be raised whenever a source is read in another way."""
 
 
@@ -244,14 +252,17 @@ def cast_to(name: str, kind: str, found: str) -> str:
     if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
         return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC
     if found == "VARCHAR":
-        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))", c=_COMPACT.format(t=f"TRIM({x})"))
+        text = f"TRIM({x})"
+        point, moment = _POINT.format(t=text, x=x), _DOTTED.format(t=text)
+        day = f"COALESCE({_COMPACT.format(t=text)}, CAST({moment} AS DATE))"
+        return _FROM_TEXT[kind].format(x=x, p=point, d=f"TRY_CAST({point} AS DECIMAL(38, 18))", c=day, m=moment)
     if kind == "integer" and found in _WHOLE:
         return f"CAST({x} AS BIGINT)"
     if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
         whole = f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS BIGINT) AS VARCHAR) END"
         cast = _FROM_NUMBER[kind].format(x=x, c=_COMPACT.format(t=f"({whole})"))
         return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
-    return _FROM_OTHER[kind].format(x=x, d="NULL", c="NULL")
+    return _FROM_OTHER[kind].format(x=x, p="NULL", d="NULL", c="NULL", m="NULL")
 
 
 def _as_key(name: str, found: str) -> str:

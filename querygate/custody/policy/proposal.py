@@ -52,6 +52,8 @@ WORDY = 4.0
 EXACT = 2**53
 YEARS = (1800, 2200)
 
+NUMBERS = ("integer", "number")
+
 NAMED, UNSURE = range(2)
 """How sure it is what a column means: by its name, or not at all."""
 
@@ -59,6 +61,10 @@ MISSED = "Missing in most records. Every class would need enough records that ha
 ALIKE = "Nearly all records have the same value. Every class would need others, so classes would be large."
 REPEATS = "Texts repeat: if they are categories and name nobody, give it type category and list them in `values`."
 MEASURED = "Must not be learned about a person."
+NOT_MEASURED = (
+    "Its greatest values lie far above all others and may be codes for answers that are missing, such as 77 or 99: "
+    "leave them empty in the source."
+)
 RARE = "values that fewer than {k} people have"
 DECIDE = "The name does not suggest a role: decide."
 
@@ -288,14 +294,18 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     if not all(math.isfinite(end) and abs(end) < EXACT for end in (c.low, c.high)):
         return Proposal(c.name, "withheld", why=("Numbers too large to add up: to publish it, take a larger unit.",))
     whole, found = c.all_are("integer"), measure_of(c)
-    few = c.distinct <= CODED and not column_names.says(column_names.AMOUNT, c.name)
-    coded = few or column_names.says(column_names.CODE, c.name) or c.high - c.low < 4
+    is_amount = column_names.says(column_names.AMOUNT, c.name)
+    coded = c.distinct <= CODED and not is_amount
+    coded |= column_names.says(column_names.CODE, c.name) and not (is_amount and c.distinct > CODED)
+    coded |= c.high - c.low < 4
     if whole and coded and (found is None or c.distinct <= 2):
         return None  # codes, and what has too few steps to be an interval
     proposal = _published(c, "integer" if whole else "number", number_keys(c, found, whole=whole), [], measured=found)
     if proposal.role == "quasi-identifier":
         keys = {key: value for key, value in proposal.keys.items() if key in ("title", "domain")}
         return replace(proposal, keys=keys | {"grid": proposal.keys["bins"]}, notes={})
+    if _has_missing_codes(c):
+        proposal = replace(proposal, why=(*proposal.why, NOT_MEASURED))
     if proposal.role == "sensitive" and c.missing > MOSTLY * c.rows:
         return proposal.left_out(MISSED)
     if proposal.role == "sensitive" and c.largest > MOSTLY_ONE * c.known:
@@ -303,13 +313,25 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     return proposal
 
 
+def _has_missing_codes(c: ColumnFigures) -> bool:
+    """Do numbers end far above all others, in sevens, eights or nines?"""
+    if not c.all_are("integer") or not c.values:
+        return False
+    codes = [value for value, _ in c.values if len(value) > 1 and value in {digit * len(value) for digit in "789"}]
+    others = [float(value) for value, _ in c.values if value not in codes]
+    return bool(codes) and bool(others) and max(others) * 3 < min(map(float, codes))
+
+
 def _category(c: ColumnFigures, k: int) -> Proposal:
     rare = sum(1 for _, n in c.values if n < k)
     if c.values and rare == c.distinct:
         return Proposal(c.name, "withheld", why=(f"None of its values has {k} records.",))
+    named = column_names.kind_of(c.name)
     why = []
-    if c.all_are("integer"):
-        why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")
+    if c.all_are("integer") and c.distinct > 2 and (named is None or named.role != "quasi-identifier"):
+        why.append("Whole numbers of few values, probably codes: if they measure something, set type and domain.")
+    elif c.all_are("integer") and c.distinct <= CODED:
+        why.append("Numbers that stand for something: a `title` can say for what.")
     sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
     found = _published(c, "category", Keys({}), why, "quasi-identifier" if sexes else "sensitive")
     told = _values(c, k, found.role)

@@ -1,7 +1,7 @@
 """How a proposed policy publishes: as certified views where it can, and otherwise as classes.
 
-Views answer most of what papers print much more narrowly at the same k. They have no hierarchies, of lists of codes
-only named groups, and not several rows per person where something is sensitive.
+Views answer most of what papers print much more narrowly at the same k. Of lists of codes they tell named groups alone,
+and they have not several rows per person where something is sensitive.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.custody.policy.proposal import Proposal
+from querygate.custody.policy.model import ColumnPolicy
+from querygate.custody.policy.proposal import NUMBERS, Proposal
+from querygate.custody.policy.proposal_codes import ProposedGroup, group_lines
+from querygate.custody.policy.proposal_cuts import with_fitting_cuts
 from querygate.custody.policy.proposal_domains import toml_list, toml_text
 from querygate.custody.policy.proposal_frame import bridge
+from querygate.custody.policy.view_rules import crossing_views, spanning_views
 
 DIVERSE = '{ kind = "distinct", l = 2 }'
-NEEDS_CLASSES = "Left out: views have no hierarchies yet. Published as classes, with no table [views], it could be in."
+NEEDS_CLASSES = "Left out to start with: a column with a hierarchy makes the classes of views larger."
 SHARP = (
     "Views in place of classes over all quasi-identifiers: counts, prevalences and means by a few columns at a time "
     "are much narrower at the same k. `querygate policy preview` compares both and other views, in figures."
 )
 PLAIN = "Classes in place of views: {why}. Class means are told in steps of a guard over k."
 PLAIN_ROWS = "Classes in place of views: {why}."
+OF_GROUPS = "Views tell of the groups of its codes that [views.codes] names, and nothing else of it."
 LINKED = (
     "Two sensitive columns are asked about together only if they are linked, and linked columns have larger classes: "
     "answers about each of them are wider. Often laid beside each other:"
@@ -40,29 +45,59 @@ class Form:
 
 
 def choose_form(
-    proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int, *, several_rows: bool
+    proposals: Sequence[Proposal],
+    figures: Mapping[str, ColumnFigures],
+    k: int,
+    *,
+    several_rows: bool,
+    groups: Mapping[str, Sequence[ProposedGroup]] | None = None,
 ) -> Form:
     """Views, or classes with the reason why. What is published comes first, in the order in which it is asked for:
     views are chosen in that order.
     """
     proposals = sorted(proposals, key=lambda p: (ORDER.index(p.role), p.rank) if p.is_published else (len(ORDER), ()))
+    proposals = with_fitting_cuts(proposals, figures, k)
     shown = [p for p in proposals if p.is_published or p.role == "codes"]
     why = ""
     if several_rows and any(p.role != "quasi-identifier" for p in shown):
         why = "people have several rows, and views cannot show then that nobody's value is certain"
-    elif any(p.role == "codes" or _is_diagnosis(p) for p in shown) or not any(map(_fits_views, shown)):
-        why = "views have no hierarchies, and of lists of codes only the groups that `views.codes` names"
+    elif any(p.role == "codes" and not (groups or {}).get(p.name) for p in shown):
+        why = "of lists of codes, views tell the groups that `views.codes` names, and none was found that enough have"
+    elif any(map(_is_diagnosis, shown)) or not any(map(_fits_views, shown)):
+        why = "a diagnosis is generalised along its hierarchy, which makes the classes of views large"
     small = ("Groups that cannot have k records are not shown.", ("[answers]", f"min_group = {k}"))
     if not why:
         plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
         bridged = bridge(plain, figures)
-        views = (SHARP, ("[views]", 'mode = "auto"'))
-        return Form(bridged.columns, (small, views, *bridged.preferred, *_linked(bridged.columns)))
+        lines = _last_by(bridged.frame, bridged.columns) if bridged.preferred else ('mode = "auto"',)
+        views = (SHARP, ("[views]", *lines))
+        lists = [group_lines(p.name, (groups or {})[p.name]) for p in shown if p.role == "codes"]
+        columns = tuple(
+            replace(p, why=(p.why[0], p.why[1], OF_GROUPS)) if p.role == "codes" else p for p in bridged.columns
+        )
+        return Form(columns, (small, views, *bridged.preferred, *_linked(bridged.columns), *lists))
     columns = tuple(map(_of_classes, proposals))
     if several_rows:
         return Form(columns, (small, (PLAIN_ROWS.format(why=why), ())))
     lines = ("[anonymise]", 'class_moments = "rounded"') if _has_sums(columns) else ()
     return Form(columns, (small, ((PLAIN if lines else PLAIN_ROWS).format(why=why), lines)))
+
+
+def _last_by(frame: str, columns: Sequence[Proposal]) -> tuple[str, ...]:
+    """The views that the schema gives, divided by the frame column last: where some of a frame cell were not asked a
+    question, its classes by other columns stay.
+    """
+    quasi = [
+        ColumnPolicy(p.name, p.role, "integer" if p.type in NUMBERS else "category")
+        for p in columns
+        if p.role == "quasi-identifier"
+    ]
+    spanning = spanning_views(quasi, frame)
+    extra = crossing_views(quasi, spanning)
+    last = [[*(name for name in view if name != frame), frame] for view in spanning]
+    parts = {"spanning": last, "extra": [list(view) for view in extra]}
+    lists = {key: toml_list(toml_list(map(toml_text, view)) for view in views) for key, views in parts.items() if views}
+    return ('mode = "spanning"', f"frame = {toml_list([toml_text(frame)])}", *(f"{k} = {v}" for k, v in lists.items()))
 
 
 def _fits_views(p: Proposal) -> bool:

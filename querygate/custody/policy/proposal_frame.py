@@ -15,10 +15,8 @@ import numpy as np
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.types import Floats, Ints
 from querygate.custody.policy.column_relations import untold
-from querygate.custody.policy.proposal import Proposal
+from querygate.custody.policy.proposal import NUMBERS, Proposal
 from querygate.custody.policy.proposal_domains import toml_text
-
-NUMBERS = ("integer", "number")
 
 MUCH = 0.08
 """Of the records, for which nothing would be told; publishing warns from a tenth on."""
@@ -37,6 +35,7 @@ class Bridged:
 
     columns: tuple[Proposal, ...]
     preferred: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    frame: str = ""
 
 
 def bridge(columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures]) -> Bridged:
@@ -58,7 +57,7 @@ def bridge(columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures]) ->
     keys |= {"cuts": json.dumps(left)} if left else {}
     kept[list(columns).index(frame)] = replace(frame, keys=keys, notes={**frame.notes, "cuts": LEFT})
     line = f"prefer = {{ {toml_text(frame.name)} = {frame.keys['cuts']} }}"
-    return Bridged(tuple(kept), ((" ".join(notes), (line,)),))
+    return Bridged(tuple(kept), ((" ".join(notes), (line,)),), frame.name)
 
 
 def _cells(values: Floats, cuts: Sequence[float]) -> Ints:

@@ -5,13 +5,16 @@ Columns that papers ask for most come first. What is left out says why, and is o
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation
-from querygate.custody.policy.proposal import UNSURE, Proposal, propose_columns
+from querygate.custody.policy.proposal import NUMBERS, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.proposal_domains import toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 4, 6, 6
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Four quasi-identifiers are two views of
@@ -23,7 +26,6 @@ COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
 reading of the same measure. From which share of wrong guesses that it avoids on, one column tells another.
 """
 
-NUMBERS = ("integer", "number")
 AGAIN = "Another column already gives the {once}, and the two together would reveal more."
 OVER = (
     f"Left out: {MOST_QUASI} quasi-identifiers, {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive "
@@ -35,7 +37,7 @@ SAME_NAME = "Left out: another column has this name, apart from capitals."
 def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
     """A proposal for each column, in the order of the source."""
     figures = {c.name: c for c in columns}
-    return _limited(_unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures))
+    return _told_apart(_limited(_unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures)))
 
 
 def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
@@ -48,6 +50,17 @@ def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
         else p
         for p in proposals
     ]
+
+
+def _told_apart(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    """A title that several published columns would have says which of them it is."""
+    times = Counter(p.keys.get("title") for p in proposals if p.is_published)
+    return tuple(
+        replace(p, keys=p.keys | {"title": toml_text(f"{json.loads(p.keys['title'])} ({p.name})")})
+        if p.is_published and times[p.keys.get("title")] > 1 and "title" in p.keys
+        else p
+        for p in proposals
+    )
 
 
 def _ranked(proposals: Iterable[Proposal]) -> list[Proposal]:

@@ -51,6 +51,7 @@ from querygate.custody.publish.republication_guard import (
     make_keeping,
     measure,
 )
+from querygate.custody.publish.telling_codes import code_warnings
 from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import check_persons, divide_views
 from querygate.custody.publish.view_risk import UnitRisk
@@ -335,7 +336,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.number_of_cells,
         state.measured,
         state.loss,
-        (*state.policy.warnings, *untold_warnings(state)),
+        (*state.policy.warnings, *untold_warnings(state), *code_warnings(state)),
         seconds,
         state.staging.matched,
         {table.name: table.hash for table in state.references},

@@ -1,0 +1,26 @@
+"""Lists of codes by which many people would still be found: the custodian should hear that when publishing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from querygate.custody.codes.code_items import CodeReport, explain_codes
+from querygate.custody.policy.toml_reader import dotted
+from querygate.custody.publish.publication_state import PublicationState
+
+MUCH = 0.1
+"""Of the people, from which on it is worth a warning."""
+
+
+def code_warnings(state: PublicationState) -> Iterator[str]:
+    """A warning for each such list, in the words of a policy's."""
+    for made in state.code_lists.values():
+        if _finds_many(made.report):
+            yield (
+                f"{dotted(('columns', made.report.column))}: {explain_codes(made.report)} Publish named groups of its "
+                'codes in views (views.codes), or say that all codes may be known: protect = { kind = "complete" }'
+            )
+
+
+def _finds_many(report: CodeReport) -> bool:
+    return report.measures is not None and max(report.measures.found[-1].after, report.alone) > MUCH

@@ -1,0 +1,79 @@
+"""Groups of codes that a draft names: those that enough people have and enough have not."""
+
+from __future__ import annotations
+
+import csv
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from querygate.core.column_figures import ColumnFigures
+from querygate.custody.jobs.policy_proposal import draft_from
+from querygate.custody.policy import parse_policy
+from querygate.custody.policy.proposal_codes import groups_of, known_groups, patterns_of
+from tests.unit.custody.publish.publications import ask, new_site, put
+
+CODES = ["250.00", "401.9", "428.0", "272.4", "V10.3", "786.50", "E849.0", "008.45"]
+FIGURES = ColumnFigures("dx", 1000, contains={"diabetes": 0.3, "hypertension": 0.6, "obesity": 0.01, "3 codes": 0.5})
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    rng, path = random.Random(4), tmp_path / "stays.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["patient_id", "age", "sex", "diabetes", "dx"])
+        for i in range(900):
+            codes = rng.sample(CODES, rng.randint(2, 5))
+            rows.writerow([f"p{i}", rng.randint(20, 90), rng.choice("FM"), rng.choice(["yes", "no"]), ";".join(codes)])
+    return path
+
+
+def test_no_category_is_in_two_groups() -> None:
+    for system in ("icd9cm", "icd10cm"):
+        listed = [code for systems in known_groups().values() for code in systems[system]]
+        assert len(set(listed)) == len(listed) > 15
+
+
+def test_groups_that_enough_have_the_commonest_first_and_none_by_the_name_of_a_column() -> None:
+    assert [one.name for one in groups_of(FIGURES, "icd9cm", 10, ())] == ["hypertension", "diabetes"]
+    assert [one.name for one in groups_of(FIGURES, "icd9cm", 10, {"diabetes"})] == ["hypertension", "diabetes_coded"]
+    assert [one.name for one in groups_of(replace(FIGURES, rows=60), "icd9cm", 10, ())] == []
+    assert groups_of(replace(FIGURES, missing=1000), "icd9cm", 10, ()) == ()
+    assert groups_of(ColumnFigures("dx", 0), "icd9cm", 10, ()) == ()
+
+
+def test_no_more_groups_than_the_longest_list_has_codes() -> None:
+    short = replace(FIGURES, contains={**FIGURES.contains, "stroke": 0.2, "3 codes": 0.0, "2 codes": 0.1})
+    assert [one.name for one in groups_of(short, "icd9cm", 10, ())] == ["hypertension", "diabetes"]
+
+
+def test_patterns_are_of_every_group_and_of_lengths() -> None:
+    assert {"diabetes", "2 codes", "6 codes"} <= set(patterns_of("icd10cm", "|"))
+
+
+def test_lists_of_codes_are_drafted_as_views_that_publish_without_a_warning(source: Path, tmp_path: Path) -> None:
+    drafted = draft_from(str(source))
+    policy = parse_policy(drafted.text)
+    assert policy.views is not None
+    flags = {column.name for column in policy.columns if column.of_codes is not None}
+    assert flags == {"diabetes_coded", "hypertension", "heart_failure", "lipid_disorder"}
+    opened = new_site(tmp_path)
+    report = put(opened, drafted.text, source)
+    assert report.measured.k >= 10
+    assert not report.warnings
+    (row,) = ask(opened, "SELECT COUNT(*) FILTER (WHERE hypertension) AS n FROM stays", "stays")
+    with source.open(encoding="utf-8") as file:
+        truth = sum("401.9" in line for line in file)
+    assert row["n"]["low"] <= truth <= row["n"]["high"]
+
+
+def test_classes_of_lists_that_find_many_people_are_published_with_a_warning(source: Path, tmp_path: Path) -> None:
+    text = draft_from(str(source)).text.split("# Views in place of")[0]
+    tables = text.replace("bins = 1 ", "bins = 5 ") + '\n[anonymise]\nmethod = "mondrian"\n'
+    report = put(new_site(tmp_path), tables, source)
+    (warning,) = [one for one in report.warnings if one.startswith("columns.dx: ")]
+    assert "finds fewer than 10 records" in warning
+    assert "views.codes" in warning
