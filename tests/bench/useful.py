@@ -3,8 +3,8 @@
 Four studies at k = 10, each published as any version from the drafted file and asked as researchers ask. Beside it the
 same file with classes in place of views; and what others tell at each statement, from the truth: Laplace noise with
 epsilon 0.1 a figure (95 % intervals), and counts below 10 suppressed and all others rounded to 10. Counts, prevalences
-and means, a part of the workload that is drawn by a fixed rule: all of it, what one spanning view has, by how conditions
-end, and by kind; of medians and standard deviations the drafted policy and classes alone.
+and means, a part of the workload that is drawn by a fixed rule: all of it, what one spanning view has, by how
+conditions end, and by kind; of medians and standard deviations the drafted policy and classes alone.
 """
 
 from __future__ import annotations
