@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+from querygate_adapters.sources.files import ParquetFile
 from querygate_adapters.store.duckdb_lockdown import attached
 
 _NUMBERS = count()
@@ -44,3 +45,11 @@ def reading(path: Path | str) -> Iterator[duckdb.DuckDBPyConnection]:
     with attached(engine(), {name: Path(path)}) as connection:
         connection.execute(f"USE {name}")
         yield connection
+
+
+class SharedParquet(ParquetFile):
+    """A file of the test's own as a source, in place of open_source(file), which begins an engine for it alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._connection = path.resolve(), engine().cursor()
+        self._columns = self._read_columns()

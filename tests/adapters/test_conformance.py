@@ -22,7 +22,7 @@ from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import as_merged, as_rows, contents
 from tests.property.random_cases import Case, make_case, random_query
 
-RELEASES = range(8)
+RELEASES = range(5)
 PROJECTIONS = 6
 STATEMENTS = 30
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -31,6 +33,15 @@ from tests.unit.custody.publish.publications import new_site, put
 SEEDS = (3, 5, 8)
 
 
+Cases = Callable[[int], Case]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    """The table of a seed, published once for all engines."""
+    return cache(lambda seed: case_of(seed, tmp_path_factory.mktemp(f"case{seed}")))
+
+
 def case_of(seed: int, folder: Path) -> Case:
     for attempt in range(20):
         case = moment_case(seed + 100 * attempt, folder / str(attempt))
@@ -51,8 +62,8 @@ def everything(block: Block) -> list[bytes]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_engine_has_the_same_moments(engine: Engine, seed: int, tmp_path: Path) -> None:
-    case = case_of(seed, tmp_path)
+def test_every_engine_has_the_same_moments(engine: Engine, seed: int, made: Cases) -> None:
+    case = made(seed)
     release = Published(engine, case.opened).open()
     first = case.opened.store.current("t")
     names = [column.name for column in release.catalog.columns]
@@ -64,9 +75,9 @@ def test_every_engine_has_the_same_moments(engine: Engine, seed: int, tmp_path: 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rows_and_moments_are_those_of_the_file(engine: Engine, seed: int, tmp_path: Path) -> None:
+def test_rows_and_moments_are_those_of_the_file(engine: Engine, seed: int, made: Cases, tmp_path: Path) -> None:
     """Grouped by hand, from the file, in plain Python."""
-    case = case_of(seed, tmp_path)
+    case = made(seed)
     release = Published(engine, case.opened).open()
     file = case.opened.site.store / "t" / "v00001.duckdb"
     shutil.copy(file, tmp_path / "copy.duckdb")

@@ -10,9 +10,9 @@ import pyarrow.parquet
 import pytest
 
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
-from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, People, division, largest, make_people, run_log
+from tests.engine import SharedParquet
 
 SEEDS = range(2)
 
@@ -20,7 +20,7 @@ SEEDS = range(2)
 def audited(people: People, entries: list[LogStatement], folder: Path, secrets: tuple[str, ...]) -> Audit:
     path = folder / "people.parquet"
     pyarrow.parquet.write_table(pa.table(people.columns), path)
-    return audit(entries, DuckDBRecords(open_source(str(path))), AuditOptions(k=K, secret=secrets))
+    return audit(entries, DuckDBRecords(SharedParquet(path)), AuditOptions(k=K, secret=secrets))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -14,9 +14,9 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
-from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, make_people, run_log
+from tests.engine import SharedParquet
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -27,7 +27,7 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
     pyarrow.parquet.write_table(pa.table(people.columns), path)
 
     def audited(entries: list[LogStatement]) -> AuditOutcome:
-        records = DuckDBRecords(open_source(str(path)))
+        records = DuckDBRecords(SharedParquet(path))
         found = audit(entries, records, AuditOptions(k=K, secret=attack.secrets))
         return AuditOutcome(found, entries, K, exact=exact_totals(found, records))
 

@@ -29,7 +29,7 @@ from tests.attack.pressure_measures import (
     press,
 )
 
-TARGETS, BUDGET, SEED = 8, 50, 7
+TARGETS, BUDGET, SEED = 8, 36, 7
 
 
 @dataclass(frozen=True)

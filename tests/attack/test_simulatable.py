@@ -18,9 +18,9 @@ from querygate.core.types import Catalog, Column
 from querygate.custody.audit.answer_ledger import AnswerLedger
 from querygate.custody.audit.query_structure import Structure
 from querygate.sql.logged.logged_statement import UnauditableStatement, take_apart
-from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, People, make_people
+from tests.engine import SharedParquet
 
 KNOWN = ("age", "sex", "region")
 SECRET = ("sbp", "dx")
@@ -70,7 +70,7 @@ def make_log(people: People, length: int) -> list[tuple[str, str]]:
 def records_of(people: People, folder: Path, columns: tuple[str, ...]) -> DuckDBRecords:
     path = folder / "people.parquet"
     pyarrow.parquet.write_table(pa.table({name: people.columns[name] for name in columns}), path)
-    return DuckDBRecords(open_source(str(path)))
+    return DuckDBRecords(SharedParquet(path))
 
 
 def decide(

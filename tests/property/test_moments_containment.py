@@ -20,7 +20,7 @@ from tests.property.moment_cases import PAIRS, moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case, publish_case, random_condition, violations
 from tests.property.truth import define
 
-QUERIES = 24
+QUERIES = 14
 SEEDS = 8
 
 

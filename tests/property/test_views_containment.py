@@ -14,8 +14,8 @@ from tests.property.tally import Tally
 from tests.property.view_cases import try_views
 
 PARTS = 4
-ANSWERED = 24
-PER_TABLE = 12
+ANSWERED = 16
+PER_TABLE = 8
 
 
 @pytest.mark.parametrize("part", range(PARTS))

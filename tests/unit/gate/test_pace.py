@@ -70,7 +70,7 @@ def ranges(x: Cells, y: Cells) -> dict[tuple[str, bool], Range]:
 @pytest.fixture(scope="module")
 def in_full() -> list[tuple[Cells, Cells, dict[tuple[str, bool], Range]]]:
     rng = np.random.default_rng(3)
-    cases = [random_cells(rng) for _ in range(8)]
+    cases = [random_cells(rng) for _ in range(5)]
     return [(x, y, ranges(x, y)) for x, y in cases]
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
-from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
+from tests.engine import SharedParquet
 
 AGES = [40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 51, *([60, 61, 62, 63] * 5)]
 PRESSURES: list[int | None] = [108, 112, 110, 109, 111, 110, 107, 113, 110, 110, 165, *([120, 130, 140, 150] * 5)]
@@ -30,7 +30,7 @@ ELEVEN = "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 40 AND 51"
 def audited(folder: Path, *entries: LogStatement, people: dict[str, list[Any]] = PEOPLE, **options: Any) -> Audit:
     path = folder / "people.parquet"
     pyarrow.parquet.write_table(pa.table(people), path)
-    return audit(entries, DuckDBRecords(open_source(str(path))), AuditOptions(**options))
+    return audit(entries, DuckDBRecords(SharedParquet(path)), AuditOptions(**options))
 
 
 def test_the_classic(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ from querygate.custody.audit.audit_page import (
 )
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
-from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
+from tests.engine import SharedParquet
 
 PEOPLE = {"age": list(range(100)), "sbp": [100 + age for age in range(100)]}
 
@@ -36,7 +36,7 @@ def audited(tmp_path: Path) -> Any:
     pyarrow.parquet.write_table(pa.table(PEOPLE), path)
 
     def made(entries: list[LogStatement], **options: Any) -> AuditOutcome:
-        records = DuckDBRecords(open_source(str(path)))
+        records = DuckDBRecords(SharedParquet(path))
         given = AuditOptions(k=3, **options)
         found = audit(entries, records, given)
         return AuditOutcome(found, entries, 3, given.groups, 0, exact_totals(found, records), given.domains)

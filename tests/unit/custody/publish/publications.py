@@ -22,11 +22,10 @@ from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
-from querygate_adapters.sources.files import ParquetFile
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.empty_site import empty_site
-from tests.engine import engine, reading
+from tests.engine import SharedParquet, reading
 
 RESEARCHER = Principal("tester", "researcher")
 ALONE = VersionHandling(compare=False)
@@ -51,14 +50,6 @@ def write_parquet(path: Path, columns: Mapping[str, Any]) -> Path:
     arrays = {name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in columns.items()}
     pyarrow.parquet.write_table(pa.table(arrays), path)
     return path
-
-
-class SharedParquet(ParquetFile):
-    """A file of the test's own, read by the engine of all tests instead of one that is locked for this file alone."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self._connection = path.resolve(), engine().cursor()
-        self._columns = self._read_columns()
 
 
 def put(
