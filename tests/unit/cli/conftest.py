@@ -34,7 +34,7 @@ def ran(*words, **more):
     return CliRunner().invoke(main, [str(word) for word in words], prog_name="querygate", default_map=quick, **more)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     """Run a command line; gives its exit code, standard output and standard error."""
     return ran

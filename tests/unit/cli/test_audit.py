@@ -10,6 +10,8 @@ import html
 import io
 import json
 import re
+import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -38,14 +40,22 @@ def file(run, log):
     return lambda *more: run("audit", "file", log, "--source", CLINIC, *more)
 
 
-@pytest.fixture
-def site(run):
+@pytest.fixture(scope="module")
+def asked(run, tmp_path_factory):
     """The clinic, published; somebody has asked the two questions through the gate."""
-    run("init")
-    assert run("publish", "--policy", demo.HERE / "clinic.toml", "--source", CLINIC, "--report", "none").exit_code == 0
-    run("user", "add", "ann", "--role", "researcher")
-    for sql in (TEN, ELEVEN):
-        assert run("query", "--dataset", "clinic", "--as", "ann", sql).exit_code == 0
+    words = ("publish", "--policy", demo.HERE / "clinic.toml", "--source", CLINIC, "--report", "none")
+    with chdir(tmp_path_factory.mktemp("asked")):
+        run("init")
+        assert run(*words).exit_code == 0
+        run("user", "add", "ann", "--role", "researcher")
+        for sql in (TEN, ELEVEN):
+            assert run("query", "--dataset", "clinic", "--as", "ann", sql).exit_code == 0
+        return Path("site").absolute()
+
+
+@pytest.fixture
+def site(run, asked, tmp_path):
+    shutil.copytree(asked, tmp_path / "site")
     return lambda *more: run("audit", "run", "--dataset", "clinic", *more)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,21 @@ import pytest
 from tests.unit.custody.publish.tables import PEOPLE, REFERENCES, VISITS, write_all
 
 
-@pytest.fixture
-def published(run, tmp_path: Path):
-    folder = tmp_path / "clinic"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def made(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clinic")
     source = write_all(folder)
     (folder / "t.toml").write_text(PEOPLE.but(title="A clinic", **REFERENCES, **VISITS))
-    run("init")
-    return run("publish", "--policy", str(folder / "t.toml"), "--source", str(source))
+    with chdir(folder):
+        run("init")
+        return folder / "site", run("publish", "--policy", str(folder / "t.toml"), "--source", str(source))
+
+
+@pytest.fixture
+def published(made, tmp_path: Path):
+    site, done = made
+    shutil.copytree(site, tmp_path / "site")
+    return done
 
 
 def test_a_publication_tells_of_its_tables(published):

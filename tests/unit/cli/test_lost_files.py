@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import chdir
 
 import pytest
 
@@ -16,14 +17,23 @@ from tests.api.small_site import POLICY, csv_text
 COUNT = "SELECT COUNT(*) FROM clinic"
 
 
-@pytest.fixture
-def two(run, clinic, tmp_path):
+@pytest.fixture(scope="module")
+def made(run, published, tmp_path_factory):
     """A site with a second dataset; the served version of the first has lost its file."""
-    (tmp_path / "other.toml").write_text(POLICY.but(dataset="other"))
-    (tmp_path / "other.csv").write_text(csv_text())
-    assert run("publish", "--policy", "other.toml", "--source", "other.csv").exit_code == 0
-    (clinic / "store/clinic/v00001.duckdb").unlink()
-    return clinic
+    folder = tmp_path_factory.mktemp("two")
+    shutil.copytree(published, folder / "site")
+    (folder / "other.toml").write_text(POLICY.but(dataset="other"))
+    (folder / "other.csv").write_text(csv_text())
+    with chdir(folder):
+        assert run("publish", "--policy", "other.toml", "--source", "other.csv").exit_code == 0
+    (folder / "site/store/clinic/v00001.duckdb").unlink()
+    return folder
+
+
+@pytest.fixture
+def two(made, tmp_path):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "site"
 
 
 def checks(run):

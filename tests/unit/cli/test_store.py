@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import chdir
 
 import pytest
 
@@ -13,8 +15,7 @@ from tests.postgres import Server
 SQL = "SELECT sex, COUNT(*), AVG(sbp) FROM clinic GROUP BY sex ORDER BY sex"
 
 
-@pytest.fixture
-def hospital(postgres: Server) -> str:
+def new_hospital(postgres: Server) -> str:
     """The location of a database with the clinic's table."""
     name = postgres.new_database()
     with postgres.connect(name) as connection:
@@ -25,10 +26,24 @@ def hospital(postgres: Server) -> str:
 
 
 @pytest.fixture
-def site(run, hospital, tmp_path):
-    (tmp_path / "clinic.toml").write_text(POLICY)
-    run("init")
-    assert run("publish", "--policy", "clinic.toml", "--source", f"{hospital}#clinic").exit_code == 0
+def hospital(postgres: Server) -> str:
+    return new_hospital(postgres)
+
+
+@pytest.fixture(scope="module")
+def from_postgresql(run, postgres, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hospital")
+    with chdir(folder):
+        (folder / "clinic.toml").write_text(POLICY)
+        run("init")
+        words = ("publish", "--policy", "clinic.toml", "--source", f"{new_hospital(postgres)}#clinic")
+        assert run(*words).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def site(from_postgresql, tmp_path):
+    shutil.copytree(from_postgresql, tmp_path, dirs_exist_ok=True)
     return tmp_path / "site"
 
 
