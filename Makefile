@@ -7,7 +7,7 @@ ONLY   ?=
 # One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
 JOBS   ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: setup check test tools suite demo bench soak docs assets clean
+.PHONY: setup check test tools suite demo bench soak docs assets lock check-deps release clean
 
 setup: $(VENV)/.ready
 
@@ -50,6 +50,22 @@ docs: setup
 # The console's scripts are committed; only who changes clients/console needs Node.
 assets:
 	cd clients/console && npm install --no-audit --no-fund && npm run build
+
+# Libraries for an image, each with its hashes, for Python 3.11 and later. No index is named in it.
+lock: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check "uv>=0.4,<1"
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 \
+	  --extra evidence --extra postgres --extra extracts -o deploy/requirements.lock pyproject.toml
+
+# Known vulnerabilities of what is in the lock. Asks a database on the internet, and fails where that is not reached.
+check-deps: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip -r deploy/requirements.lock
+
+# TAG=0 makes no tag.
+release: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check "build>=1.2,<2" "cyclonedx-bom>=5,<8"
+	$(BIN)/python deploy/release.py $(if $(filter 0,$(TAG)),--no-tag)
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -47,7 +47,7 @@ def figures(client: FlaskClient, site: SmallSite) -> dict[str, float]:
 
 
 def test_steps_refusals_requests_and_sizes_are_counted(client: FlaskClient, site: SmallSite) -> None:
-    for body in (ASK, ASK, BAD):
+    for body in (ASK, {**ASK, "sql": ASK["sql"] + " AND age < 60"}, BAD):
         client.post("/api/v1/query", json=body, headers=site.headers("ann"))
     client.get("/no/such/page")
     found = figures(client, site)
