@@ -78,6 +78,8 @@ def test_an_unknown_address_is_no_page(client, path):
 @each("route", ROUTES)
 @each("method", ["PATCH", "DELETE", "OPTIONS", "TRACE"])
 def test_a_wrong_method_tells_the_right_one(client, route, method):
+    if (method, route.path) in {(other.method, other.path) for other in ROUTES}:
+        return
     response = client.open(path_of(route), method=method)
     assert response.status_code == response.json["status"] == 405
     assert response.json["code"] == "QG306"
