@@ -59,9 +59,9 @@ def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool,
     found = open_site(site)
     settings = found.settings
     configure_output(as_json=settings["json_lines"])
-    check_wall()
     if store_only:
         check_store_only(found)
+    check_wall()
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)

@@ -156,7 +156,7 @@ def test_the_worker_ends_with_its_parent_however_that_ends(site: ServedSite) -> 
     for number in (signal.SIGTERM, signal.SIGKILL):
         with serving(site) as door:
             assert "rows" in door.answer("ann", COUNT)
-            children = child_pids(door.process.pid)
+            children = worker_pids(door.process.pid)
             assert len(children) == 1
             door.process.send_signal(number)
             door.process.wait(HANG_S)
@@ -169,7 +169,7 @@ def test_the_worker_ends_with_its_parent_however_that_ends(site: ServedSite) -> 
 def test_a_worker_that_was_killed_is_started_again(site: ServedSite) -> None:
     with serving(site) as door:
         assert "rows" in door.answer("ann", COUNT)
-        [child] = child_pids(door.process.pid)
+        [child] = worker_pids(door.process.pid)
         os.kill(child, signal.SIGKILL)
         assert door.answer("ann", "SELECT COUNT(*) FROM patients WHERE age > 77")["budget"]["spent"] == 0.1
 
@@ -198,7 +198,7 @@ def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_pat
 
 def test_with_the_store_alone_there_are_no_jobs(site: ServedSite, tmp_path: Path) -> None:
     with serving(site, "--store-only", watch=tmp_path / "watched") as door:
-        assert child_pids(door.process.pid) == []
+        assert worker_pids(door.process.pid) == []
         assert door.ask("ann", COUNT)[1]["code"] == "QG310"
         assert door.call("ann", "GET", "/api/v1/jobs/j_00000000000000000000000000")[0] == 404
     assert str(site.opened.site.vault) + "/" not in (tmp_path / "watched").read_text()
@@ -207,10 +207,10 @@ def test_with_the_store_alone_there_are_no_jobs(site: ServedSite, tmp_path: Path
     connection.close()
 
 
-def child_pids(parent: int) -> list[int]:
-    """Children of a process, by what the kernel says."""
+def worker_pids(parent: int) -> list[int]:
+    """Children of a process that work rather than serve, by what the kernel says."""
     text = "".join(path.read_text() for path in Path(f"/proc/{parent}/task").glob("*/children"))
-    return [int(word) for word in text.split()]
+    return [int(word) for word in text.split() if b"\0work\0" in Path(f"/proc/{word}/cmdline").read_bytes()]
 
 
 def is_running(pid: int) -> bool:

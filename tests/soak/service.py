@@ -89,8 +89,9 @@ class Gate:
     def kill_worker(self) -> None:
         for path in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
             for pid in path.read_text().split():
-                with suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+                with suppress(OSError):
+                    if b"\0work\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                        os.kill(int(pid), signal.SIGKILL)
 
     def stop(self) -> None:
         self.process.terminate()
