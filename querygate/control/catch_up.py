@@ -1,8 +1,9 @@
 """An old control database brought up to date from a later log: the entries it lacks, and what was spent by them.
 
 The entries are added as they are, so the chain goes on as if the database had never been an old one, and every spend
-that they are evidence of is entered in the ledger again. Keys that were revoked and accounts that were closed since
-are revoked and closed again; all else that the entries tell of is to be done again by whoever did it, and is listed.
+that they are evidence of is entered in the ledger again. Keys and grants that were revoked and accounts that were
+closed since are revoked and closed again. So is a key that was replaced: its new half is in no log. All else that the
+entries tell of is to be done again by whoever did it, and is listed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from querygate.control.log import Log
 from querygate.control.sqlite_budgets import SqlitePage
 from querygate.core.budget_rules import enter
 
-NOTHING_TO_DO = ("query", "dry_run", "answer", "budget", "log", "audit", "risk", "site")
+NOTHING_TO_DO = ("query", "dry_run", "answer", "budget", "log", "audit", "risk", "site", "login")
 """Families of entries that tell what was seen, not what was changed."""
 
 _CLOSE = {
     "key.revoke": ("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", "id"),
+    "key.rotate": ("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", "id"),
+    "grant.revoke": ("UPDATE grants SET revoked = coalesce(revoked, ?) WHERE id = ?", "id"),
     "user.disable": ("UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", "name"),
     "user.remove": ("UPDATE users SET removed = coalesce(removed, ?) WHERE name = ?", "name"),
 }

@@ -11,6 +11,7 @@ import pytest
 
 from querygate.control import Accounts, ChainBroken, Database, Log, SqliteBudgets
 from querygate.control.catch_up import catch_up
+from querygate.control.grants import Actor, Grantee, Grants
 from querygate.control.ledger_evidence import compare
 from querygate.core.budget import Cost, Scope
 from tests.unit.control.conftest import HandClock
@@ -99,3 +100,14 @@ def test_an_empty_log_is_filled_from_its_beginning(two: Two, tmp_path: Path) -> 
     catch_up(new, two.lines, ledger=True)
     assert new.verify() == two.log.verify()
     assert json.loads(next(new.lines()))["seq"] == 1
+
+
+def test_grants_that_were_revoked_stay_revoked(log: Log, clock: HandClock, tmp_path: Path) -> None:
+    Accounts(log.database, clock, secrets.token_bytes).add_user("ann", "researcher")
+    grants = Grants(log, secrets.token_bytes)
+    granted = [grants.add(Grantee("user", "ann"), name, by=Actor("local")) for name in ("p", "q")]
+    log.database.close()
+    old = Log(Database(Path(shutil.copy(log.database.path, tmp_path / "old.db"))), clock)
+    grants.revoke(granted[0].id, by=Actor("local"))
+    catch_up(old, log.lines(), ledger=True)
+    assert [grant.dataset for grant in Grants(old, secrets.token_bytes).list_grants()] == ["q"]
