@@ -75,7 +75,9 @@ class DuckDBStore:
         threads: int | None = None,
         noted: Callable[[str, int], FileDigest | None] = lambda dataset, version: None,
     ) -> None:
-        """`noted` is what the log has of the file of a version; None: nothing, so that it is served as it is."""
+        """`noted` is what the log has of the file of a version. Where it has nothing, as that of a gate with copies of
+        files has not, the digest beside the file is what it must have; without one it is served as it is.
+        """
         self.root, self._noted = root, noted
         self._memory_mb, self._threads = memory_mb, threads
         self._open: dict[str, DuckDBRelease] = {}
@@ -108,7 +110,7 @@ class DuckDBStore:
             return release
 
     def _check_noted(self, dataset: str, version: int, file: Path) -> None:
-        noted = self._noted(dataset, version)
+        noted = self._noted(dataset, version) or FileDigest.told_beside(file)
         if noted is not None and not noted.is_of(file, read_up_to=READ_UP_TO):
             raise ConfigError(
                 "QG804",

@@ -1,7 +1,10 @@
 """Published versions copied to another folder: a gate's store, or a medium that is carried there.
 
 A version's file gets its name when all of it is there and its digest is what was put on record when it was published.
-The pointer follows last. So a gate that reads the folder meanwhile sees the version before, or the next one whole.
+The pointer follows last. So a gate that reads the folder meanwhile sees the version before, or the next one whole. The
+digest is kept beside the file, since a gate without the custodian's log has no other: a file that was damaged, cut off
+or changed by itself is not served there. Whoever can write both is found by the next copy, and by comparing with the
+log.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from querygate.core.errors import ConfigError
-from querygate.core.files.file_digest import FileDigest
+from querygate.core.files.file_digest import FileDigest, beside
 from querygate.core.progress import Progress, no_progress
 from querygate.site.extract_package import sync
 from querygate.site.open_gate import OpenSite, noted_file
@@ -60,6 +63,7 @@ def _sync_dataset(opened: OpenSite, here: Path, there: Path) -> SyncedDataset:
     gone = set(versions_in(there)) - set(versions_in(here))
     for version in gone:
         version_file(there, version).unlink()
+        beside(version_file(there, version)).unlink(missing_ok=True)
     sync(there)
     return SyncedDataset(here.name, copied, len(gone), current_version(there))
 
@@ -68,6 +72,7 @@ def _copy_version(opened: OpenSite, dataset: str, version: int, here: Path, ther
     """1 if the file had to be copied. One that is there already is compared, byte for byte."""
     noted = noted_file(opened.log, dataset, version) or FileDigest.of(here)
     if there.exists() and noted.is_of(there):
+        _tell(noted, there)
         return 0
     staged = _stage(here, there)
     if not noted.is_of(staged):
@@ -77,8 +82,20 @@ def _copy_version(opened: OpenSite, dataset: str, version: int, here: Path, ther
             f"Version {version} of {dataset} is not the file that was verified when it was published.",
             "Find out with `querygate doctor`. Nothing of it was copied.",
         )
+    _tell(noted, there)
     staged.replace(there)
     return 1
+
+
+def _tell(noted: FileDigest, there: Path) -> None:
+    """Keep the digest beside a file, before the file has its name."""
+    if FileDigest.told_beside(there) == noted:
+        return
+    staged = there.with_name(f".copied-{beside(there).name}")
+    staged.write_text(noted.text(there.name), encoding="utf-8")
+    staged.chmod(0o600)
+    sync(staged)
+    staged.replace(beside(there))
 
 
 def _copy(here: Path, there: Path) -> None:
