@@ -20,6 +20,7 @@ from querygate.gate.model_families import COLUMNS, ModelRow, fit
 from querygate.gate.model_patterns import Patterns, read_patterns
 from querygate.gate.render import make_body
 from querygate.gate.sharpness import find_sharpness
+from querygate.sql import ANOTHER
 from querygate.sql.model_statement import ModelStatement, make_statement
 
 MODEL = "model"
@@ -39,6 +40,7 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
             state = compute_ranges(State(gate.new_id(), request, began_s), gate, (find, *STEPS))
         except Refusal as refusal:
             refusal.suggestion = None  # it would be a statement, and no model
+            refusal.remedy = refusal.remedy.removesuffix(f" {ANOTHER}")
             raise
         try:
             check_deadline()

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.model_question import Family, ModelQuestion
 from querygate.core.types import Range, Scalar
-from querygate.gate.model_design import level_text, make_design, reference_level
+from querygate.gate.model_design import Coefficient, level_text, make_design, reference_level
 from querygate.gate.model_patterns import Patterns
+from querygate.stats.models.moment_regression import Moments, moment_figures, solve
 from querygate.stats.models.regression_figures import FIGURES, RATIOS, Figure, Scatter, regression_figures
 from querygate.stats.models.score_root import (
     IDENTITY,
@@ -72,6 +74,8 @@ def fit(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]:
         return _mantel_haenszel(question, patterns)
     if question.family == "standardised":
         return _standardised(question, patterns)
+    if patterns.statement.counts == "moments":
+        return _with_numbers(question, patterns)
     return _regression(question, patterns)
 
 
@@ -106,6 +110,34 @@ def _regression(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]:
         named = {names.get(name, name): figure for name, figure in figures.items()}
         rows.append(ModelRow(column.term, column.level, column.records, named))
     return rows
+
+
+def _with_numbers(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]:
+    """Least squares with numeric covariates, from the moments of patterns."""
+    design, statement = make_design(patterns, question.reference), patterns.statement
+    numbers = len(statement.covariates) + 1
+    at = {pair: numbers + 1 + k for k, pair in enumerate(combinations_with_replacement(range(numbers), 2))}
+    table = [[at[min(a, b), max(a, b)] for b in range(numbers)] for a in range(numbers)]
+    means = tuple(patterns.counted(place + 1) for place in range(numbers))
+    covariances = tuple(tuple(patterns.counted(place) for place in row) for row in table)
+    records = patterns.likely(0)
+    likely = None
+    if records is not None:
+        every = [patterns.likely(place) for place in range(1, max(at.values()) + 1)]
+        told = [one for one in every if one is not None]
+        if len(told) == len(every):
+            spread = [[told[place - 1] for place in row] for row in table]
+            likely = solve(design.rows, records, told[:numbers], spread)
+    moments = Moments(design.rows, patterns.counted(0), means, covariances)
+    total = 0.0 if records is None else float(records.sum())
+    found = moment_figures(moments, likely, total, exact=patterns.is_exact)
+    if isinstance(found, str):
+        raise trouble(found)
+    columns = [*design.columns, *(Coefficient(one.name, "per unit", patterns.records) for one in statement.covariates)]
+    return [
+        ModelRow(column.term, column.level, column.records, figures)
+        for column, figures in zip(columns, found, strict=True)
+    ]
 
 
 def _ratio_columns(family: Family) -> tuple[str, str, str]:

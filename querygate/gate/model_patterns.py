@@ -20,7 +20,7 @@ from querygate.core.types import Answer, Column, Floats, Group, Range, Scalar
 from querygate.sql.model_statement import ModelStatement
 from querygate.stats.models.verified_numbers import Intervals
 
-MOST_PATTERNS = 2_000
+MOST_PATTERNS = 1_000
 
 _MEAN = 3
 """The place of the mean among the aggregates of a linear model; where there is nobody it does not matter."""
@@ -56,7 +56,7 @@ class Patterns:
     @property
     def records(self) -> tuple[int, int]:
         """How many records the model is of, at least and at most; of sums what is expected of."""
-        place = 2 if self.statement.counts == "shares" else 1
+        place = {"shares": 2, "sums": 1, "moments": 0}[self.statement.counts]
         return math.floor(sum(row.low[place] for row in self.rows)), math.ceil(
             sum(row.high[place] for row in self.rows)
         )
@@ -72,8 +72,8 @@ class Patterns:
 
 def read_patterns(statement: ModelStatement, answer: Answer, plan: Plan, min_group: int) -> Patterns:
     """What the answer tells of each pattern without missing keys, and what it leaves open of the others."""
-    sums = statement.counts == "sums"
-    shown = {group.keys: _shown(group, sums=sums) for group in answer.groups}
+    read = _moments if statement.counts == "moments" else _shown
+    shown = {group.keys: read(group) for group in answer.groups}
     every = [tuple(value for value in key.values if value is not None) for key in plan.keys]
     if math.prod(map(len, every)) > MOST_PATTERNS:
         raise UnsupportedSQL(
@@ -89,12 +89,20 @@ def read_patterns(statement: ModelStatement, answer: Answer, plan: Plan, min_gro
     return Patterns(statement, tuple(rows), levels)
 
 
-def _shown(group: Group, *, sums: bool) -> Pattern:
+def _moments(group: Group) -> Pattern:
+    """How many there are, which may be nobody; moments do not matter then."""
+    parts = [_part(group.ranges[0], group), *map(_ends, group.ranges[1:])]
+    numbers = [float(value) for value in _likely(group) if value is not None]
+    low, high = tuple(low for low, _ in parts), tuple(high for _, high in parts)
+    return Pattern(group.keys, low, high, tuple(numbers) if len(numbers) == len(parts) else None)
+
+
+def _shown(group: Group) -> Pattern:
     parts = [_part(found, group) for found in group.ranges[:_MEAN]]
     parts += [_ends(found) for found in group.ranges[_MEAN:]]
     numbers = [float(value) for value in _likely(group) if value is not None]
     low, high = tuple(low for low, _ in parts), tuple(high for _, high in parts)
-    if sums and len(parts) == 4:  # a variance becomes a sum of squares
+    if len(parts) == 4:  # a variance becomes a sum of squares
         spread = Intervals(np.array(low[1]), np.array(high[1])) * Intervals(np.array(low[2]), np.array(high[2]))
         low = (*low[:2], max(0.0, float(spread.low)), low[3])
         high = (*high[:2], float(spread.high), high[3])
@@ -125,6 +133,14 @@ def _hidden(keys: tuple[Scalar, ...], statement: ModelStatement, most: int) -> P
         return Pattern(keys, (0.0,) * 3, (float(most),) * 3, (0.0,) * 3)
     outcome, time = statement.summed
     low, high = _domain(outcome)
+    if statement.counts == "moments":
+        domains = [(low, high), *(_domain(column) for column in statement.covariates)]
+        widths = [high - low for low, high in domains]
+        moments = [a * b / 4 for i, a in enumerate(widths) for b in widths[i:]]
+        places = [i == j for i in range(len(widths)) for j in range(i, len(widths))]
+        least = [0.0 if same else -moment for moment, same in zip(moments, places, strict=True)]
+        ends = (0.0, *(low for low, _ in domains), *least), (float(most), *(high for _, high in domains), *moments)
+        return Pattern(keys, *ends, None)
     others = _domain(time)[1] * most if time is not None else float(most)
     ends = (min(low, 0.0) * most, 0.0, 0.0, low), (max(high, 0.0) * most, others, (high - low) ** 2 / 4 * most, high)
     size = 4 if statement.has_variance else 2

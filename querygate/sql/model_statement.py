@@ -28,9 +28,11 @@ from querygate.sql.parse import DIALECT, checked_tokens, parse
 
 MOST_FACTORS = 20
 MOST_BANDS = 12
+MOST_NUMBERS = 6
 
-Counts = Literal["shares", "sums"]
-"""Whether a pattern has records with the outcome and without it, or sums and how much they are expected of."""
+Counts = Literal["shares", "sums", "moments"]
+"""Whether a pattern has records with the outcome and without it, sums and how much they are expected of, or moments of
+the outcome and of numeric covariates."""
 
 Cuts = Callable[[str], Sequence[int | float]]
 """By the name of a numeric column: where nobody's interval straddles."""
@@ -66,6 +68,7 @@ class ModelStatement:
     counts: Counts
     summed: tuple[Column | None, Column | None] = (None, None)
     has_variance: bool = False
+    covariates: tuple[Column, ...] = ()
 
 
 def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> ModelStatement:
@@ -74,22 +77,35 @@ def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> Mod
     outcome = _expression(outcome_text, question.formula)
     reader = _Factors(catalog, cuts, question.formula)
     stratified = question.family in STRATIFIED
+    covariates: list[Column] = []
+    if question.family == "linear":
+        terms_text, covariates = _numbers_apart(terms_text, catalog, question)
     terms = [
         tuple(reader.place(part, categorical=stratified) for part in _split(term, TokenType.COLON))
         for term in terms_text
     ]
     strata = [reader.place(stratum, categorical=True) for stratum in strata_text]
     _check_factors(reader.factors, terms, strata, outcome, question)
+    _check_covariates(covariates, outcome, question)
     counts, aggregates, summed = _aggregates(question, outcome, catalog)
+    if covariates:
+        counts, aggregates = "moments", _moments(_text(outcome, catalog), covariates)
     keys = [
         factor.sql if factor.sql == name_text(factor.name) else f"{factor.sql} AS {in_quotes(factor.name)}"
         for factor in reader.factors
     ]
-    places = ", ".join(str(place + 1) for place in range(len(keys)))
+    grouped = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
     condition = f" WHERE {_worded(_expression(_whole(question.where), question.where))}" if question.where else ""
-    sql = f"SELECT {', '.join([*keys, *aggregates])} FROM {name_text(catalog.dataset)}{condition} GROUP BY {places}"  # noqa: S608 - it is read, and never run
+    sql = f"SELECT {', '.join([*keys, *aggregates])} FROM {name_text(catalog.dataset)}{condition}{grouped}"  # noqa: S608 - it is read, and never run
     return ModelStatement(
-        sql, tuple(reader.factors), tuple(terms), tuple(strata), counts, summed, question.family == "linear"
+        sql,
+        tuple(reader.factors),
+        tuple(terms),
+        tuple(strata),
+        counts,
+        summed,
+        counts == "sums" and question.family == "linear",
+        tuple(covariates),
     )
 
 
@@ -278,14 +294,50 @@ def _check_factors(
         raise _refused("reference: names no factor of the formula.", formula, remedy=f"Factors: {', '.join(names)}.")
 
 
+def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestion) -> tuple[list[_Piece], list[Column]]:
+    """Terms of linear models that are numeric columns, which are no keys; and the other terms."""
+    others, found = [], []
+    for term in terms:
+        columns = [_plain(_expression(part, question.formula), catalog) for part in _split(term, TokenType.COLON)]
+        numeric = [column for column in columns if column is not None and column.type in ("integer", "number")]
+        if not numeric:
+            others.append(term)
+        elif len(columns) > 1:
+            remedy = f"Write bands({numeric[0].name}) in it."
+            raise _refused("a product cannot have a number in it.", question.formula, term.tokens[0], remedy=remedy)
+        else:
+            found += numeric
+    return others, found
+
+
+def _check_covariates(covariates: Sequence[Column], outcome: exp.Expr, question: ModelQuestion) -> None:
+    used = {column.name.lower() for column in outcome.find_all(exp.Column)}
+    if any(column.name.lower() in used for column in covariates):
+        raise _refused("the outcome cannot explain itself.", question.formula, remedy="Remove it after the ~.")
+    if len(set(covariates)) < len(covariates) or len(covariates) > MOST_NUMBERS:
+        raise _refused(f"use each number once, and at most {MOST_NUMBERS}.", question.formula)
+
+
+def _moments(outcome: str, covariates: Sequence[Column]) -> list[str]:
+    """How many records know all numbers; their means; their variances and covariances, row by row."""
+    names = [outcome, *(name_text(column.name) for column in covariates)]
+    known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    made = [f"COUNT(*) FILTER (WHERE {known}) AS records"]
+    made += [f"AVG({name}) FILTER (WHERE {known}) AS mean_{place}" for place, name in enumerate(names)]
+    for a, one in enumerate(names):
+        for b, other in list(enumerate(names))[a:]:
+            moment = f"VAR_POP({one})" if a == b else f"COVAR_POP({one}, {other})"
+            made.append(f"{moment} FILTER (WHERE {known}) AS covariance_{a}_{b}")
+    return made
+
+
 # -- aggregates --------------------------------------------------------------------------------------------------
 
 
 def _aggregates(
     question: ModelQuestion, outcome: exp.Expr, catalog: Catalog
 ) -> tuple[Counts, list[str], tuple[Column | None, Column | None]]:
-    column = _plain(outcome, catalog)
-    text = name_text(column.name) if column is not None else f"({_worded(outcome)})"
+    column, text = _plain(outcome, catalog), _text(outcome, catalog)
     numeric = column is not None and column.type in ("integer", "number")
     if question.exposure and question.family != "poisson":
         raise _refused("exposure: only Poisson models have one.", question.formula)
@@ -318,6 +370,11 @@ def _poisson_sums(
     test = f"{name} IS NOT NULL" if column is not None else f"{text} AND {name} IS NOT NULL"
     made = [f"{events} FILTER (WHERE {test}) AS events", f"SUM({name}) FILTER (WHERE {known}) AS exposure"]
     return "sums", made, (column, time)
+
+
+def _text(outcome: exp.Expr, catalog: Catalog) -> str:
+    column = _plain(outcome, catalog)
+    return name_text(column.name) if column is not None else f"({_worded(outcome)})"
 
 
 def _plain(tree: exp.Expr, catalog: Catalog) -> Column | None:

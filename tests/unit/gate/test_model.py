@@ -114,6 +114,25 @@ def test_linear_regression_with_missing_outcomes(views: OpenSite) -> None:
     _check(body, fitted)
 
 
+@pytest.mark.parametrize("how", ["classes", "views"])
+@pytest.mark.parametrize("formula", ["sbp ~ age + sex", "sbp ~ age", "weight ~ age + sex"])
+def test_linear_regression_on_numbers(formula: str, how: str, request: pytest.FixtureRequest) -> None:
+    fitted = smf.ols(formula.replace("age + ", "").replace("~ age", "~ 1") + " + age", ROWS).fit()
+    body = _ask(request.getfixturevalue(how), "linear", formula)
+
+    assert [row["term"] for row in body["rows"]][-1] == "age"
+    _check(body, fitted)
+
+
+def test_numbers_that_no_view_has_together_are_refused_with_what_would_be_needed(views: OpenSite) -> None:
+    with pytest.raises(Refusal) as caught:
+        _ask(views, "linear", "sbp ~ weight + sex")
+
+    assert caught.value.code == "QG217"
+    assert 'linked = [["sbp", "weight"]]' in caught.value.remedy
+    assert "suggestion" not in caught.value.remedy
+
+
 def test_mantel_haenszel_is_that_of_the_rows(views: OpenSite) -> None:
     body = _ask(views, "mantel-haenszel", "smoker = 'yes' ~ sex | bands(age, 40, 60)")
     tables = [

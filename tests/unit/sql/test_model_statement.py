@@ -68,7 +68,21 @@ def test_poisson_models_sum_counts_and_time_at_risk() -> None:
     assert 'SUM("blood pressure") AS total' in _made('"blood pressure" ~ sex', "linear").sql
 
 
+def test_linear_models_ask_for_the_moments_of_numbers() -> None:
+    made = _made("falls ~ age + sex", "linear")
+
+    assert made.counts == "moments"
+    assert [column.name for column in made.covariates] == ["age"]
+    assert "COUNT(*) FILTER (WHERE falls IS NOT NULL AND age IS NOT NULL) AS records" in made.sql
+    assert "COVAR_POP(falls, age) FILTER" in made.sql
+    assert "GROUP BY" not in _made("falls ~ age", "linear").sql
+
+
 REFUSED = [
+    ("falls ~ age:sex", "linear", {}),
+    ("falls ~ age + age", "linear", {}),
+    ("falls + age ~ age", "linear", {}),
+    ("falls * age ~ age", "linear", {}),
     ("ill", "logistic", {}),
     ("ill ~", "logistic", {}),
     ("~ sex", "logistic", {}),
