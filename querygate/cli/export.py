@@ -21,6 +21,7 @@ from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, sai
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
+from querygate.site.extract_figures import make_figures
 from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
@@ -30,7 +31,6 @@ COLUMNS = ("id", "state", "dataset", "requester", "changed", "expires")
 IF_GIVEN = ("dataset", "columns", "where", "method", "k", "suppress", "suppress_cells", "models", "tolerances")
 """Keys of a request that are shown where something is given."""
 
-REPEATED = ("format", "request", "dataset", "kind", "policy_hash", "wish", "correlations")
 
 COMMENTED: dict[Action, str] = {
     "submit": "Submit a request for review.",
@@ -331,23 +331,6 @@ def print_request(request: Mapping[str, Any]) -> None:
     print_table(("time", "user", "action", "state", "comment"), rows)
     if request["may"]:
         click.echo(f"\nYou can now: {', '.join(request['may'])}.")
-
-
-def make_figures(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person reads of a summary: `words` where there are some, else plain figures; no tables, and nothing that
-    the request says already.
-
-    >>> make_figures({"k": 5, "wish": {}, "tried": [{"k": 5}], "risk": {"words": ["1 in 5."], "n": 3}})
-    {'k': 5, 'risk': '1 in 5.'}
-    """
-    found = {}
-    for name, value in body.items():
-        if isinstance(value, Mapping):
-            value = " ".join(value.get("words", ())) or make_figures(value)
-        is_table = isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value)
-        if name not in REPEATED and not is_table and value not in (None, "", [], {}):
-            found[name] = value
-    return found
 
 
 def _print_fields(fields: Mapping[str, Any], indent: str = "  ") -> None:

@@ -62,7 +62,8 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
-    exports = Exports(extracts or Extracts(opened, via="http"))
+    extracts = extracts or Extracts(opened, via="http")
+    exports = Exports(extracts)
     jobs, figures = JobViews(opened, desk), Figures(opened, metrics)
     about_jobs = jobs, WorkViews(opened, desk)
     views = (
@@ -86,7 +87,7 @@ def create_app(
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened, jobs, sign_in)
+    install_console(app, opened, extracts, jobs, sign_in)
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)

@@ -10,9 +10,11 @@ from pathlib import Path
 from flask import Flask, Response, g, request
 
 from querygate.control.sessions import Sessions
+from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite, now
-from querygate.web.console.console import PAGES, Console
+from querygate.web.console import console, request_pages
 from querygate.web.console.session_door import make_page_door
+from querygate.web.console.snippets import make_snippets
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
 
@@ -25,15 +27,20 @@ _CSP = (
 )
 
 
-def install_console(app: Flask, opened: OpenSite, jobs: JobViews, sign_in: SignIn) -> None:
+def install_console(app: Flask, opened: OpenSite, extracts: Extracts, jobs: JobViews, sign_in: SignIn) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
-    console = Console(opened, sessions, jobs, sign_in)
-    for route in PAGES:
-        door = make_page_door(route, getattr(console, route.name), sessions)
-        app.add_url_rule(
-            route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
-        )
+    rooms = (
+        (console.PAGES, console.Console(opened, sessions, jobs, sign_in)),
+        (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
+    )
+    for pages, room in rooms:
+        for route in pages:
+            door = make_page_door(route, getattr(room, route.name), sessions)
+            app.add_url_rule(
+                route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
+            )
+    app.add_template_global(make_snippets, "snippets")
     app.before_request(_give_nonce)
     app.after_request(_finish)
 

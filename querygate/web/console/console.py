@@ -6,12 +6,10 @@ Everything here goes through the same gate as the API does; a page only decodes 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final
 
-from flask import Response, g, redirect, render_template, request
+from flask import Response, render_template, request
 
 from querygate.control.log import QueryLine
 from querygate.control.sessions import Session, Sessions
@@ -25,9 +23,9 @@ from querygate.gate.explain_text import explanation_lines
 from querygate.gate.granted import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate.sql.aggregates import NAMES
+from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
 from querygate.web.console.range_chart import Chart, make_charts
 from querygate.web.console.session_door import COOKIE, SIGN_IN, PageRoute, drop_cookie, inside, keep_cookie
-from querygate.web.console.snippets import make_snippets
 from querygate.web.console.table_builder import (
     MEASURES,
     TableChoice,
@@ -81,7 +79,7 @@ class Console:
     # -- coming in ---------------------------------------------------------------------------------------
 
     def sign_in(self) -> Response:
-        return _page("sign_in.html", next=inside(request.args.get("next", "/")))
+        return make_page("sign_in.html", next=inside(request.args.get("next", "/")))
 
     def begin_session(self) -> Response:
         """A key opens a session. The session before, if the browser had one, ends: nobody can slip one in."""
@@ -89,17 +87,17 @@ class Console:
         try:
             principal = self._sign_in.identify(key)
         except NotPermitted as refusal:
-            return _page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
+            return make_page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
         self._sessions.end(request.cookies.get(COOKIE, ""))
         key_id = key.split("_")[1]
         token = self._sessions.begin(key_id)
         self._opened.log.note("session.begin", user=principal.name, body={"key": key_id})
-        return keep_cookie(_go(wanted), token)
+        return keep_cookie(go(wanted), token)
 
     def sign_out(self, session: Session) -> Response:
         self._sessions.end(request.cookies.get(COOKIE, ""))
         self._opened.log.note("session.end", user=session.principal.name)
-        return drop_cookie(_go(SIGN_IN))
+        return drop_cookie(go(SIGN_IN))
 
     # -- looking around ----------------------------------------------------------------------------------
 
@@ -107,7 +105,7 @@ class Console:
         store, grants = self._gate.store, self._gate.grants
         known = known_datasets(session.principal, store.datasets(), grants)
         found = describe.served_catalogs(store, broken=lambda error: None, among=known)
-        return _page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
+        return make_page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
 
     def dataset(self, session: Session, dataset: str) -> Response:
         sql = request.args.get("sql", "")
@@ -118,7 +116,7 @@ class Console:
         wanted = request.args.get("q", "").strip()
         lines = self._opened.log.queries(user=session.principal.name, limit=MOST_HISTORY)
         found = [line for line in lines if _is_found(line, wanted)][::-1][:SHOWN_HISTORY]
-        return _page("history.html", session=session, lines=found, wanted=wanted)
+        return make_page("history.html", session=session, lines=found, wanted=wanted)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -148,33 +146,33 @@ class Console:
     def build_table(self, session: Session, dataset: str) -> Response:
         described = self._describe(session.principal, dataset)
         sql = write_statement(TableChoice.read(request.form), described)
-        if request.headers.get("HX-Request"):
-            return _part("statement_part.html", sql=sql)
+        if wants_part():
+            return make_part("statement_part.html", sql=sql)
         return self._ask_page(session, dataset, sql)
 
     def budget(self, session: Session, dataset: str) -> Response:
         """What is left for noisy answers. It is asked of whoever has the ledger, so the page does not wait for it."""
-        return _part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+        return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
 
     def job(self, session: Session, job_id: str) -> Response:
         """How work behind the scenes stands; its answer, once it is there."""
         job = self._jobs.body_of(session.principal, job_id)
         query_id = job.get("result", {}).get("query_id")
-        if not request.headers.get("HX-Request"):
-            return _go(f"/answers/{query_id}") if query_id else _page("job.html", session=session, job=job)
+        if not wants_part():
+            return go(f"/answers/{query_id}") if query_id else make_page("job.html", session=session, job=job)
         if not query_id:
-            return _part("job_part.html", job=job)
+            return make_part("job_part.html", job=job)
         line, body = self._find(session.principal, query_id)
-        return _part("answer_part.html", session=session, shown=_shown(body, line["sql"]))
+        return make_part("answer_part.html", session=session, shown=_shown(body, line["sql"]))
 
     def answer(self, session: Session, query_id: str) -> Response:
         line, body = self._find(session.principal, query_id)
-        return _page("answer.html", session=session, line=line, shown=_shown(body, line["sql"]))
+        return make_page("answer.html", session=session, line=line, shown=_shown(body, line["sql"]))
 
     def download(self, session: Session, query_id: str, form: str) -> Response:
         _, body = self._find(session.principal, query_id)
         media, write = render.FORMATS[form]
-        return _attached(write(body), media, f"{query_id}.{form}")
+        return make_download(write(body), media, f"{query_id}.{form}")
 
     def chart(self, session: Session, query_id: str, number: int) -> Response:
         line, body = self._find(session.principal, query_id)
@@ -182,7 +180,7 @@ class Console:
         if not 0 <= number < len(charts):
             raise NotPermitted("QG307", "There is no such picture.", "Open the answer again.")
         drawn = render_template("console/chart.svg", chart=charts[number], standalone=True)
-        return _attached(drawn.encode(), "image/svg+xml", f"{query_id}-{number}.svg")
+        return make_download(drawn.encode(), "image/svg+xml", f"{query_id}-{number}.svg")
 
     # -- along the way -----------------------------------------------------------------------------------
 
@@ -194,13 +192,13 @@ class Console:
         self, session: Session, question: Request, template: str, status: int = 200, **values: object
     ) -> Response:
         values |= {"question": question}
-        if request.headers.get("HX-Request"):
-            return _part(template, status, session=session, **values)
+        if wants_part():
+            return make_part(template, status, session=session, **values)
         return self._ask_page(session, question.dataset, question.sql, status, part=template, **values)
 
     def _ask_page(self, session: Session, dataset: str, sql: str, status: int = 200, **values: object) -> Response:
         described = self._describe(session.principal, dataset)
-        return _page(
+        return make_page(
             "dataset.html",
             status,
             session=session,
@@ -261,28 +259,3 @@ def _words(described: DescriptionBody) -> str:
 def _is_found(line: QueryLine, wanted: str) -> bool:
     told = f"{line['sql']} {line['dataset']} {line['code'] or ''} {line['id']}".lower()
     return all(word in told for word in wanted.lower().split())
-
-
-def _go(address: str) -> Response:
-    return redirect(address, 303)  # type: ignore[return-value]
-
-
-def _attached(data: bytes, media: str, name: str) -> Response:
-    response = Response(data, content_type=media)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _page(template: str, status: int = 200, **values: object) -> Response:
-    values = {"session": None, "version": version("querygate"), "nonce": g.get("nonce", ""), **values}
-    return _html(template, status, values)
-
-
-def _part(template: str, status: int = 200, **values: object) -> Response:
-    return _html(template, status, values)
-
-
-def _html(template: str, status: int, values: dict[str, object]) -> Response:
-    snippets: Callable[..., object] = make_snippets
-    html = render_template(f"console/{template}", snippets=snippets, origin=request.host_url.rstrip("/"), **values)
-    return Response(html, status, content_type="text/html; charset=utf-8")

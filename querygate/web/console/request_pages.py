@@ -1,0 +1,202 @@
+"""Pages about extracts: whoever needs records asks for them here, and reviewers decide.
+
+What is possible, and for whom, is decided by the same table as at every other door; a page shows its buttons.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast, get_args
+
+from flask import Response, request
+
+from querygate.control.sessions import Session
+from querygate.core.answer_bodies import DescriptionBody
+from querygate.core.errors import ExtractRefused, QueryGateError
+from querygate.core.extracts.approval import EXPLAINED, STATES, Action, said
+from querygate.core.extracts.extract_spec import Format, Kind
+from querygate.core.jobs import JobUnderway
+from querygate.gate.describe import make_description
+from querygate.gate.granted import check_known
+from querygate.site.extract_figures import make_figures
+from querygate.site.extracts import ACTS, Extracts
+from querygate.site.open_gate import OpenSite
+from querygate.web.console.page import go, make_page, make_part
+from querygate.web.console.session_door import PageRoute
+from querygate.web.extract_routes import Exports
+from querygate.web.job_routes import JobViews
+from querygate.web.problems import STATUSES
+
+PAGES: Final = (
+    PageRoute("requests", "GET", "/requests"),
+    PageRoute("new_request", "GET", "/datasets/<dataset>/request"),
+    PageRoute("make_request", "POST", "/datasets/<dataset>/request"),
+    PageRoute("request", "GET", "/requests/<request_id>"),
+    PageRoute("edit_request", "GET", "/requests/<request_id>/edit"),
+    PageRoute("change_request", "POST", "/requests/<request_id>/edit"),
+    PageRoute("act", "POST", f"/requests/<request_id>/<any({', '.join(ACTS)}):action>"),
+    PageRoute("preview", "GET", "/requests/<request_id>/preview"),
+    PageRoute("extract", "GET", "/requests/<request_id>/zip"),
+    PageRoute("report", "GET", "/requests/<request_id>/report"),
+    PageRoute("risk_report", "GET", "/requests/<request_id>/risk-report"),
+)
+
+WORDS = {
+    "submit": "Submit for review",
+    "take": "Start reviewing",
+    "comment": "Comment",
+    "approve": "Approve",
+    "return": "Return with a question",
+    "reject": "Reject",
+    "withdraw": "Withdraw",
+    "build": "Build the extract",
+    "release": "Release it",
+    "revoke": "Revoke",
+}
+"""What the buttons say."""
+
+_NUMBERS = ("k", "suppress")
+
+
+class RequestPages:
+    """One method per page, called as its route's name."""
+
+    def __init__(self, opened: OpenSite, extracts: Extracts, jobs: JobViews) -> None:
+        self._gate, self._extracts, self._jobs, self._files = opened.gate, extracts, jobs, Exports(extracts)
+
+    # -- looking -----------------------------------------------------------------------------------------
+
+    def requests(self, session: Session) -> Response:
+        state = request.args.get("state") or None
+        found = self._extracts.listed(session.principal, state=state if state in STATES else None)
+        return make_page("requests.html", session=session, requests=found, state=state, states=STATES, said=said)
+
+    def request(self, session: Session, request_id: str) -> Response:
+        return self._page(session, request_id)
+
+    def preview(self, session: Session, request_id: str) -> Response:
+        """Risk and utility for those who decide. It takes time, so the page asks for it and does not wait."""
+        try:
+            found = self._extracts.show(session.principal, request_id, preview=True)["preview"]
+        except JobUnderway as underway:
+            job = self._jobs.body_of(session.principal, underway.job_id)
+            return make_part("preview_part.html", 202, job=job, request_id=request_id)
+        refused = found.get("refused")
+        return make_part("preview_part.html", figures=None if refused else make_figures(found), refused=refused)
+
+    def extract(self, session: Session, request_id: str) -> Response:
+        return self._files.fetch_export(session.principal, request_id)
+
+    def report(self, session: Session, request_id: str) -> Response:
+        return self._files.read_export_report(session.principal, request_id)
+
+    def risk_report(self, session: Session, request_id: str) -> Response:
+        return self._files.read_export_risk_report(session.principal, request_id)
+
+    # -- asking and deciding -----------------------------------------------------------------------------
+
+    def new_request(self, session: Session, dataset: str) -> Response:
+        return self._form(session, self._describe(session, dataset), {"dataset": dataset, "formats": ["csv"]})
+
+    def make_request(self, session: Session, dataset: str) -> Response:
+        wish = {"dataset": dataset, **_read_wish()}
+        try:
+            made = self._extracts.request(session.principal, wish)
+        except ExtractRefused as error:
+            return self._form(session, self._describe(session, dataset), wish, error)
+        return go(f"/requests/{made['id']}")
+
+    def edit_request(self, session: Session, request_id: str) -> Response:
+        shown = self._extracts.show(session.principal, request_id)
+        return self._form(session, self._describe(session, shown["dataset"]), shown["wish"], edited=request_id)
+
+    def change_request(self, session: Session, request_id: str) -> Response:
+        shown = self._extracts.show(session.principal, request_id)
+        wish = {"dataset": shown["dataset"], **_read_wish()}
+        try:
+            self._extracts.edit(session.principal, request_id, wish)
+        except ExtractRefused as error:
+            described = self._describe(session, shown["dataset"])
+            return self._form(session, described, wish, error, edited=request_id)
+        return go(f"/requests/{request_id}")
+
+    def act(self, session: Session, request_id: str, action: str) -> Response:
+        comment, beside_views = request.form.get("comment", ""), request.form.get("beside_views") == "true"
+        given = cast(Action, action)
+        try:
+            self._extracts.act(session.principal, request_id, given, comment, beside_views=beside_views)
+        except JobUnderway as underway:
+            return self._page(session, request_id, job=self._jobs.body_of(session.principal, underway.job_id))
+        except ExtractRefused as error:
+            return self._page(session, request_id, error)
+        return go(f"/requests/{request_id}")
+
+    # -- along the way -----------------------------------------------------------------------------------
+
+    def _page(
+        self, session: Session, request_id: str, error: QueryGateError | None = None, job: dict[str, Any] | None = None
+    ) -> Response:
+        shown = self._extracts.show(session.principal, request_id)
+        summary = make_figures(shown["summary"]) if shown["summary"] else None
+        return make_page(
+            "request.html",
+            _status(error) if error else 202 if job else 200,
+            session=session,
+            shown=shown,
+            figures=summary,
+            may_preview=self._extracts.may_preview(session.principal, request_id),
+            explained=EXPLAINED,
+            words=WORDS,
+            said=said,
+            problem=error.to_dict() if error else None,
+            job=job,
+        )
+
+    def _form(
+        self,
+        session: Session,
+        described: DescriptionBody,
+        wish: dict[str, Any],
+        error: QueryGateError | None = None,
+        edited: str = "",
+    ) -> Response:
+        return make_page(
+            "request_form.html",
+            _status(error) if error else 200,
+            session=session,
+            described=described,
+            wish=wish,
+            kinds=get_args(Kind),
+            formats=get_args(Format),
+            problem=error.to_dict() if error else None,
+            edited=edited,
+        )
+
+    def _describe(self, session: Session, dataset: str) -> DescriptionBody:
+        check_known(session.principal, dataset, self._gate.grants)
+        return make_description(self._gate.store.current(dataset).catalog, self._gate.native, self._gate.limits)
+
+
+def _read_wish() -> dict[str, Any]:
+    """What was asked for; a field that is empty was left to the builder."""
+    form = request.form
+    wish: dict[str, Any] = {name: form.get(name, "").strip() for name in ("purpose", "kind", "where")}
+    wish |= {"columns": form.getlist("columns"), "formats": form.getlist("formats")}
+    wish["models"] = [line.strip() for line in form.get("models", "").splitlines() if line.strip()]
+    wish |= {name: _number(form.get(name, "").strip()) for name in _NUMBERS}
+    return {name: value for name, value in wish.items() if value not in ("", None, [])}
+
+
+def _number(text: str) -> int | float | str:
+    """A number if it is one; what is not is refused by name where requests are read."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _status(error: QueryGateError) -> int:
+    return STATUSES.get(error.code, error.meaning.status)
