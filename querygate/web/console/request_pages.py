@@ -11,7 +11,7 @@ from flask import Response, request
 
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import DescriptionBody
-from querygate.core.errors import ExtractRefused, QueryGateError
+from querygate.core.errors import QueryGateError, Refusal
 from querygate.core.extracts.approval import EXPLAINED, STATES, Action, said
 from querygate.core.extracts.extract_spec import Format, Kind
 from querygate.core.jobs import JobUnderway
@@ -101,7 +101,7 @@ class RequestPages:
         wish = {"dataset": dataset, **_read_wish()}
         try:
             made = self._extracts.request(session.principal, wish)
-        except ExtractRefused as error:
+        except Refusal as error:
             return self._form(session, self._describe(session, dataset), wish, error)
         return go(f"/requests/{made['id']}")
 
@@ -114,7 +114,7 @@ class RequestPages:
         wish = {"dataset": shown["dataset"], **_read_wish()}
         try:
             self._extracts.edit(session.principal, request_id, wish)
-        except ExtractRefused as error:
+        except Refusal as error:
             described = self._describe(session, shown["dataset"])
             return self._form(session, described, wish, error, edited=request_id)
         return go(f"/requests/{request_id}")
@@ -126,7 +126,7 @@ class RequestPages:
             self._extracts.act(session.principal, request_id, given, comment, beside_views=beside_views)
         except JobUnderway as underway:
             return self._page(session, request_id, job=self._jobs.body_of(session.principal, underway.job_id))
-        except ExtractRefused as error:
+        except Refusal as error:
             return self._page(session, request_id, error)
         return go(f"/requests/{request_id}")
 

@@ -1,0 +1,116 @@
+"""Extracts in the console: from a form to a download, with two reviewers; and whom it is not for."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from html import unescape
+
+import pytest
+
+from querygate.site.open_gate import OpenSite
+from querygate.web import create_app
+from tests.api.browser import Browser
+from tests.api.small_site import PEOPLE, make_reviewed_site
+from tests.each import each
+from tests.extract_site import open_extracts
+from tests.unit.custody.extract.study import POLICY, records
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Browser]:
+    opened: OpenSite = make_reviewed_site(tmp_path_factory.mktemp("pages"), POLICY, records())
+    opened.accounts.add_user("bob", "researcher")
+    opened.accounts.add_user("rita", "reviewer")
+    app = create_app(opened, extracts=open_extracts(opened))
+    return {name: Browser(app, opened.accounts.new_key(name).secret) for name in (*PEOPLE, "bob", "rita")}
+
+
+def draft(people: dict[str, Browser], **wish: str) -> str:
+    """The address of a new request of ann's."""
+    form = {"purpose": "to see", "kind": "k-anonymous", "formats": "csv"} | wish
+    made = people["ann"].post("/datasets/trial/request", part=False, **form)
+    assert made.status_code == 303, made.text
+    return str(made.headers["Location"])
+
+
+def act(people: dict[str, Browser], name: str, path: str, action: str, **form: str) -> int:
+    return people[name].post(f"{path}/{action}", part=False, **form).status_code
+
+
+def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str, Browser]) -> None:
+    path = draft(people, columns="age", where="age >= 30")
+    for name, action in (
+        ("ann", "submit"),
+        ("rita", "take"),
+        ("rita", "approve"),
+        ("dora", "approve"),
+        ("carl", "build"),
+        ("dora", "release"),
+    ):
+        assert f'action="{path}/{action}"' in people[name].get(path).text
+        assert act(people, name, path, action) == 303
+        if action == "take":
+            assert "<dt>k</dt>" in people["rita"].get(f"{path}/preview").text
+    assert "What was built" in people["carl"].get(path).text
+    assert "What was built" not in people["ann"].get(path).text  # its figures are for those who decide
+    with people["ann"].get(f"{path}/zip") as fetched:
+        names = zipfile.ZipFile(io.BytesIO(fetched.data)).namelist()
+    assert any(name.endswith("extract.csv") for name in names)
+    assert people["ann"].get(f"{path}/report").status_code == 200
+    listed = people["rita"].get("/requests?state=released").text
+    assert f'href="{path}"' in listed
+
+
+def test_nobody_decides_on_their_own_request(people: dict[str, Browser]) -> None:
+    path = draft(people)
+    assert act(people, "ann", path, "submit") == 303
+    for action in ("take", "approve", "build", "release"):
+        assert f"/{action}" not in people["ann"].get(path).text
+        refused = people["ann"].post(f"{path}/{action}", part=False)
+        assert refused.status_code in (403, 409)
+        assert re.search("QG60[12]", refused.text) or "reserved" in refused.text or "not possible" in refused.text
+    assert act(people, "carl", path, "take") == act(people, "carl", path, "approve") == 303
+    again = people["carl"].post(f"{path}/approve", part=False)
+    assert "You have already approved this request." in again.text
+
+
+def test_requests_of_others_are_not_there_for_researchers(people: dict[str, Browser]) -> None:
+    path = draft(people)
+    missing = people["bob"].get("/requests/x_01KJKB3Q00Z5V7N0M1C2X3Y4W5")
+    for page in (path, f"{path}/edit", f"{path}/preview", f"{path}/zip", f"{path}/report", f"{path}/risk-report"):
+        found = people["bob"].get(page)
+        assert (found.status_code, found.text) == (missing.status_code, missing.text), page
+    assert path not in people["bob"].get("/requests").text
+    assert people["bob"].post(f"{path}/withdraw", part=False).status_code == missing.status_code
+
+
+@each(
+    "wish, told", [({"where": "nothing > 1"}, "QG"), ({"k": "many"}, "k: must be"), ({"models": "linear"}, "models:")]
+)
+def test_a_form_that_is_refused_keeps_what_was_written(
+    people: dict[str, Browser], wish: dict[str, str], told: str
+) -> None:
+    form = {"purpose": "Does age matter?", "kind": "k-anonymous", "formats": "csv"} | wish
+    page = people["ann"].post("/datasets/trial/request", part=False, **form)
+    assert 400 <= page.status_code < 500
+    assert told in page.text or "column" in page.text
+    assert "Does age matter?" in page.text
+
+
+def test_a_returned_request_is_changed_and_sent_again(people: dict[str, Browser]) -> None:
+    path = draft(people)
+    act(people, "ann", path, "submit")
+    act(people, "carl", path, "take")
+    assert "comment: is missing" in people["carl"].post(f"{path}/return", part=False).text
+    assert act(people, "carl", path, "return", comment=f"Why? {SCRIPT}") == 303
+    page = people["ann"].get(path).text
+    assert SCRIPT not in page
+    assert SCRIPT in unescape(page)
+    changed = people["ann"].post(f"{path}/edit", part=False, purpose="better", kind="k-anonymous", formats="csv")
+    assert changed.status_code == 303
+    assert "better" in people["carl"].get(path).text
+    assert act(people, "ann", path, "submit") == 303
