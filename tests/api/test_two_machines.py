@@ -46,8 +46,10 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> TwoMachines:
         opened.accounts.add_user(name, role)
     opened.accounts.add_user("vault", "custodian")
     key_file = folder / "inside" / "worker.key"
-    key_file.write_text(opened.accounts.new_key("vault").secret + "\n")
-    served = ServedSite(opened, {name: opened.accounts.new_key(name).secret for name in PEOPLE})
+    worker_key = opened.accounts.new_key("vault", scopes=["worker"]).secret
+    key_file.write_text(worker_key + "\n")
+    keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+    served = ServedSite(opened, {**keys, "vault": worker_key})
     return TwoMachines(custodian, served, key_file)
 
 
@@ -136,6 +138,9 @@ def test_previews_builds_reports_and_audits(machines: TwoMachines, door: Door) -
     if status == 202:
         page = door.outcome("dora", page["job"])["result"]["page"]
     assert "<html" in page
+    status, refused = door.call("dora", "POST", f"{path}/release", {})
+    assert door.result("dora", status, refused)["code"] == "QG309"
+    assert door.call("ann", "GET", path)[1]["state"] == "built"
     status, found = door.call("carl", "POST", "/api/v1/audit/run", {"dataset": "patients"})
     if status == 202:
         door.outcome("carl", found["job"])
@@ -152,10 +157,11 @@ def test_only_a_key_for_workers_opens_the_desk_and_only_whoever_holds_a_job_ends
         ("GET", "/api/v1/work/log", None),
     ):
         assert door.call("ann", method, path, body)[0] == 403
-    lost = door.call("carl", "POST", "/api/v1/work/jobs/j_1/finish", {"worker": "w", "result": {}})
+    assert door.call("vault", "POST", "/api/v1/query", {"dataset": "patients", "sql": COUNT})[0] == 403
+    lost = door.call("vault", "POST", "/api/v1/work/jobs/j_1/finish", {"worker": "w", "result": {}})
     assert lost == (200, {"taken": False})
     huge = {"worker": "w", "kinds": ["x" * 300_000]}
-    assert door.call("carl", "POST", "/api/v1/work/lease", huge)[1]["code"] in ("QG306", "QG308")
+    assert door.call("vault", "POST", "/api/v1/work/lease", huge)[1]["code"] in ("QG306", "QG308")
     assert door.call("carl", "POST", "/api/v1/work/lease", {"worker": "w", "kinds": ["nonsense"]})[1]["code"] == "QG306"
 
 

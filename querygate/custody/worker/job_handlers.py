@@ -49,8 +49,7 @@ class JobHandlers:
         return {**self.table_elsewhere(), "extract.release": self.release}
 
     def table_elsewhere(self) -> Mapping[JobKind, Handler]:
-        """For a gate on another machine. Records do not go there by themselves: whoever releases an extract carries it
-        over."""
+        """For a gate on another machine."""
         return {
             "noise.answer": self.answer_with_noise,
             "noise.check": self.check_noise,
@@ -61,6 +60,7 @@ class JobHandlers:
             "extract.risk_page": self.draw_risk,
             "extract.build": self.build,
             "extract.report": self.read_report,
+            "extract.release": self.refuse_release,
         }
 
     # -- noise -------------------------------------------------------------------------------------------
@@ -146,6 +146,14 @@ class JobHandlers:
         extracts, request = self._extracts(progress), _request(job)
         with extracts.locked(request.id):
             return {"manifest": extracts.pack(request)}
+
+    def refuse_release(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """Approvals are on record at the gate, and one in the wrong hands could invent them."""
+        raise NotPermitted(
+            "QG309",
+            "Records are not sent to a gate on another machine.",
+            "The custodian hands the extract over: it is in the vault, in the folder _extracts.",
+        )
 
     def _extracts(self, progress: Progress) -> Extracts:
         return Extracts(self._opened, lambda: self._builder(progress))
