@@ -309,3 +309,39 @@ def test_texts_are_quoted_as_toml_reads_them():
 
 def test_k_is_less_for_small_tables():
     assert [choose_k(rows) for rows in (10_000, 100, 10)] == [10, 5, 2]
+
+
+# -- what a data manager would find silly ------------------------------------------------------------------------------
+
+
+def test_amounts_of_many_values_are_no_codes_whatever_else_their_name_says():
+    """`SexAge` is an age, although its name speaks of sex."""
+    found = only(figures("SexAge", kind="integer", distinct=39, low=9, high=55))
+    assert (found.role, found.type) == ("sensitive", "integer")
+    assert only(figures("county_cd", kind="integer", distinct=90, low=1, high=999)).type == "category"
+
+
+def test_codes_of_missing_answers_are_pointed_out_and_not_written():
+    days = [(str(day), 120) for day in range(1, 8)]
+    found = only(figures("PhysActiveDays", kind="integer", values=[*days, ("99", 2)], low=1, high=99))
+    (said,) = [why for why in found.why if "codes for answers that are missing" in why]
+    assert "99" in said  # as an example, whatever the code is
+    for values in (days, [*days, ("77", 0), ("60", 1)], [("99", 500), ("98", 500)], [("77", 1000)]):
+        low, high = int(values[0][0]), int(values[-1][0])
+        plain = only(figures("PhysActiveDays", kind="integer", values=values, low=low, high=high))
+        assert not [why for why in plain.why if "codes for answers" in why]
+
+
+def test_titles_that_two_columns_would_share_name_the_column():
+    kappa, again = (figures(name, kind="integer", distinct=120, low=76, high=226) for name in ("sbp", 'sbp "2"'))
+    titles = [p.keys["title"] for p in propose([kappa, again], 10)]
+    told = [tomllib.loads(f"t = {title}")["t"] for title in titles]
+    assert told == ["Systolic blood pressure, mmHg (sbp)", 'Systolic blood pressure, mmHg (sbp "2")']
+    assert "(" not in only(kappa).keys["title"]
+
+
+def test_two_codes_are_not_said_to_measure_something():
+    flag = only(figures("SP_CHF", kind="integer", values=[("1", 400), ("2", 600)], low=1, high=2))
+    assert not [why for why in flag.why if "set type and domain" in why]
+    grade = only(figures("x9", kind="integer", values=[("1", 400), ("2", 300), ("3", 300)], low=1, high=3))
+    assert [why for why in grade.why if "set type and domain" in why]
