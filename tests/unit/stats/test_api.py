@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.stats
 from matplotlib import pyplot as plt
 
 from querygate import stats
@@ -84,6 +85,8 @@ def pair_truth(name: str, x: list[float], y: list[float]) -> float:
             "regr_r2": np.corrcoef(x, y)[0, 1] ** 2,
             "ratio_of_sums": np.sum(x) / np.sum(y),
             "weighted_mean": np.average(x, weights=y),
+            "spearman": scipy.stats.spearmanr(x, y).statistic,
+            "kendall": scipy.stats.kendalltau(x, y).statistic,
         }[name]
     )
 

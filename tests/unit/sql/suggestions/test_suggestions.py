@@ -100,12 +100,10 @@ def test_a_suggestion_says_when_it_asks_another_question(sql: str, same: bool) -
     assert refusal.remedy.endswith(ANOTHER) is not same
 
 
-def test_every_suggestion_of_the_corpus_is_accepted_and_marked() -> None:
-    """Following a suggestion works, and neither all nor none of them are what was asked."""
+def test_neither_all_nor_none_of_the_suggestions_of_the_corpus_are_what_was_asked() -> None:
+    """That each of them is accepted is tried with the corpus."""
     refusals = [found for sample in samples("refused") if (found := _refusal(sample.sql)) is not None]
     followed = [refusal for refusal in refusals if refusal.suggestion is not None]
-    for refusal in followed:
-        assert understand(str(refusal.suggestion), CATALOG, NATIVE).hash
     marked = sum(refusal.remedy.endswith(ANOTHER) for refusal in followed)
     assert len(followed) > 250
     assert 100 < marked < len(followed)
