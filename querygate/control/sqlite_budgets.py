@@ -113,7 +113,7 @@ class _Page:
         self._run(_CHARGE, (*whose, total.epsilon, total.delta, total.rho, float(scope.epsilon), float(scope.delta)))
 
     def seal(self, spend: Spend) -> None:
-        raise AssertionError("nothing is spent by reading")
+        """Outside a transaction there is nothing to note: only what is committed is a spend."""
 
     def spends(self) -> Iterator[Spend]:
         charges: dict[str, list[tuple[Scope, SpentTotal]]] = defaultdict(list)

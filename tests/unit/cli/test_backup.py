@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -72,6 +74,21 @@ def environment():
 def names(folder):
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     return {name for name in files if not name.startswith("control.db-")}
+
+
+def test_spends_removed_by_hand_are_named(site, run):
+    connection = sqlite3.connect(site / "control.db", isolation_level=None)
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    for table in ("charge", "noisy_answer", "reservation"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.close()
+    verified = run("log", "verify")
+    assert verified.exit_code == 1
+    assert "The ledger of privacy budgets is not what the log says:" in verified.stdout
+    assert re.search(r"the reservation of q_\w+ for dataset patients is in the log \(entry \d+\)", verified.stdout)
+    checked = json.loads(run("doctor", "--format", "json").stdout)
+    assert [check["name"] for check in checked["checks"] if not check["ok"]] == ["ledger"]
 
 
 # -- backups -----------------------------------------------------------------------------------------------------
