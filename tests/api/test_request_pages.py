@@ -51,7 +51,7 @@ def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str
         ("carl", "build"),
         ("dora", "release"),
     ):
-        assert f'action="{path}/{action}"' in people[name].get(path).text
+        assert f'formaction="{path}/{action}"' in people[name].get(path).text
         assert act(people, name, path, action) == 303
         if action == "take":
             assert "<dt>k</dt>" in people["rita"].get(f"{path}/preview").text

@@ -12,8 +12,9 @@ from flask import Response, request
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import DescriptionBody
 from querygate.core.errors import QueryGateError, Refusal
-from querygate.core.extracts.approval import EXPLAINED, STATES, Action, said
-from querygate.core.extracts.extract_spec import Format, Kind
+from querygate.core.extracts.approval import STATES, Action, said
+from querygate.core.extracts.beside_views import is_synthetic
+from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.jobs import JobUnderway
 from querygate.gate.describe import make_description
 from querygate.gate.granted import check_known
@@ -144,12 +145,20 @@ class RequestPages:
             shown=shown,
             figures=summary,
             may_preview=self._extracts.may_preview(session.principal, request_id),
-            explained=EXPLAINED,
+            must_acknowledge=self._must_acknowledge(shown),
             words=WORDS,
             said=said,
             problem=error.to_dict() if error else None,
             job=job,
         )
+
+    def _must_acknowledge(self, shown: dict[str, Any]) -> bool:
+        """Whether its records would leave beside views. A dataset that is gone has none."""
+        try:
+            catalog = self._gate.store.current(shown["dataset"]).catalog
+        except QueryGateError:
+            return False
+        return bool(catalog.margins) and not is_synthetic(ExtractSpec.of(shown["wish"]))
 
     def _form(
         self,
