@@ -98,13 +98,23 @@ def make_groups(
         Group(
             group.keys,
             tuple(ranges[i] for ranges in outputs),
-            group.count,
+            _records(plan, group),
             certain=bool(certain[i]),
             rolled_up=tuple(k not in group.chosen for k in range(len(plan.keys))) if len(plan.sets) > 1 else (),
             holds=group.holds,
         )
         for i, group in enumerate(ranged)
     ]
+
+
+def _records(plan: Plan, group: RangedGroup) -> Range:
+    """How many records a group may have: no more and no fewer than COUNT(*) says, which other margins tell of too."""
+    found = group.count
+    for aggregate, told in zip(plan.aggregates, group.ranges, strict=True):
+        if aggregate.family == "column" and aggregate.statistic == "count" and aggregate.measure == 0:
+            low, high = max(found.low or 0, told.low or 0), min(found.high or 0, told.high or 0)
+            found = Range(low, high) if low <= high and aggregate.may_vanish is None else found
+    return found
 
 
 def _kept(

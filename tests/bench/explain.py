@@ -12,12 +12,14 @@ they ask for: they have no target.
 from __future__ import annotations
 
 import math
+import random
 import statistics
 import tempfile
 import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,8 @@ from querygate.core.errors import Refusal
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import Policy
-from querygate.custody.workload import public_cuts, standing_workload
-from querygate.custody.workload.standing_workload import of_each_kind
+from querygate.custody.workload import Question, public_cuts, standing_workload
+from querygate.custody.workload.drawn_questions import SEED
 from querygate.custody.workload.usable_share import PAPER
 from querygate.gate.answer import answer, ask
 from querygate.gate.widths import mean_widths
@@ -126,7 +128,7 @@ def _drawn(opened: OpenSite, policy: Policy) -> list[tuple[str, Suggested]]:
     catalog = opened.store.current(policy.dataset).catalog
     free = [q for q in standing_workload(catalog, public_cuts(policy)) if q.ends == "free"]
     found = []
-    for question in of_each_kind(free, DRAWN):
+    for question in _of_each_kind(free, DRAWN):
         try:
             one = _suggested(opened, policy.dataset, question.sql)
         except Refusal:  # sensitive columns that no view has together
@@ -134,6 +136,16 @@ def _drawn(opened: OpenSite, policy: Policy) -> list[tuple[str, Suggested]]:
         if one.before > 0:
             found.append((question.kind, one))
     return found
+
+
+def _of_each_kind(questions: Sequence[Question], most: int) -> list[Question]:
+    """So many of the questions, in their order: as many of each kind as there are, by turns, spread over them all."""
+    rng = random.Random(SEED)
+    kinds = list(dict.fromkeys(question.kind for question in questions))
+    places = [[i for i, question in enumerate(questions) if question.kind == kind] for kind in kinds]
+    drawn = [rng.sample(each, len(each)) for each in places]
+    turns = (place for turn in zip_longest(*drawn) for place in turn if place is not None)
+    return [questions[place] for place in sorted(islice(turns, most))]
 
 
 def _suggested(opened: OpenSite, dataset: str, sql: str) -> Suggested:
