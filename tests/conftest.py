@@ -20,9 +20,6 @@ FOLDER = Path(__file__).parent
 # Noisy answers leave at ticks of a clock; tests that are not about that do not wait for it.
 os.environ["QUERYGATE_NOISE_TICK_MS"] = "0"
 
-# Many tests show keys that open nothing, all from one address.
-os.environ["QUERYGATE_LOGIN_FAILURES_PER_MINUTE"] = "100000"
-
 # A busy machine is no fault of the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")

@@ -35,12 +35,12 @@ UPGRADE = "upgrade"
 _DATASET = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 _COLUMNS = "id, whose, name, dataset, modes, until, created, by, revoked"
-_MODES = """SELECT modes FROM grants LEFT JOIN users ON users.name = :user
+_MODES = """SELECT modes FROM grants
   WHERE dataset IN (:dataset, '*') AND revoked IS NULL AND (until IS NULL OR until > :now)
-    AND CASE whose WHEN 'user' THEN grants.name = :user
-                   WHEN 'project' THEN grants.name = users.project
-                   WHEN 'organisation' THEN grants.name = users.organisation
-                   ELSE TRUE END"""
+    AND (whose = 'user' AND name = :user
+         OR whose = 'project' AND name = (SELECT project FROM users WHERE users.name = :user)
+         OR whose = 'organisation' AND name = (SELECT organisation FROM users WHERE users.name = :user)
+         OR whose = 'everyone' AND name = '')"""
 _INSERT = f"INSERT INTO grants ({_COLUMNS}, noted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 1)"  # noqa: S608
 
 

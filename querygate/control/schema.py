@@ -365,8 +365,24 @@ RIGHTS: Migration = (
        FROM users WHERE removed IS NULL""",
 )
 
+USAGE: Migration = (
+    # What each user has used of answers and processor time, by day (UTC).
+    """CREATE TABLE usage (
+        user   TEXT NOT NULL,
+        day    TEXT NOT NULL,
+        bytes  INTEGER NOT NULL,
+        rows   INTEGER NOT NULL,
+        cpu_ms INTEGER NOT NULL,
+        PRIMARY KEY (user, day)
+    ) STRICT, WITHOUT ROWID""",
+    # Grants are looked up by whoever asks: as many people may ask one dataset, but few grants are one person's.
+    "DROP INDEX grants_of_dataset",
+    "CREATE INDEX grants_to_whom ON grants (whose, name, dataset) WHERE revoked IS NULL",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
     RIGHTS,
+    USAGE,
 )

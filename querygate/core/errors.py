@@ -74,6 +74,7 @@ CODES: dict[str, Code] = {
     "QG315": Code("The job was cancelled", 409, "57014", 1),
     "QG316": Code("No such job", 404, "02000", 1),
     "QG317": Code("Too many attempts", 429, "28000", 1),
+    "QG318": Code("More than one user may use", 429, "53400", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
     "QG401": Code("Not enough privacy budget", 403, "53400", 1),
     "QG601": Code("The request does not allow this now", 409, "55000", 1),

@@ -74,6 +74,18 @@ SETTINGS: tuple[Setting, ...] = (
         1,
         100_000,
     ),
+    Setting(
+        "requests_per_minute", 1200, "Requests a minute of one user, in each process; 0 for any number.", 0, 1_000_000
+    ),
+    Setting(
+        "concurrent_requests", 6, "Requests of one user at the same time, in each process; 0 for any number.", 0, 10_000
+    ),
+    Setting("answer_mb_per_day", 4096, "Megabytes of answers a day for one user; 0 for any number.", 0, 100_000_000),
+    Setting("answer_rows_per_day", 20_000_000, "Rows of answers a day for one user; 0 for any.", 0, 10**12),
+    Setting("cpu_s_per_day", 14_400, "Processor seconds a day for one user; 0 for any number.", 0, 100_000_000),
+    Setting("max_connections", 512, "Connections that each process keeps open.", 16, 10_000),
+    Setting("request_read_s", 10.0, "Seconds in which a request must be sent, or an answer read on.", 0.1, 3600),
+    Setting("idle_s", 60.0, "Seconds after which a connection without a request is closed.", 0.1, 3600),
     Setting("processes", 0, "Number of processes that serve; 0 starts one per processor, up to 4.", 0, 64),
     Setting("threads", 8, "Number of requests that each process serves at the same time.", 1, 256),
     Setting(

@@ -23,6 +23,7 @@ from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
 from querygate.web.sign_in import SignIn
+from querygate.web.user_limits import UserLimits
 from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
@@ -76,18 +77,19 @@ def create_app(
         Pages(),
         figures,
     )
-    sign_in = SignIn(opened)
+    sign_in, limits = SignIn(opened), UserLimits(opened)
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
             route.rule,
             route.name,
-            make_door(route, view, sign_in),
+            make_door(route, view, sign_in, limits),
             methods=[route.method],
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened, extracts, jobs, sign_in)
+    install_console(app, opened, extracts, jobs, (sign_in, limits))
+    app.extensions["querygate"] = (sign_in, limits)
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)
@@ -95,7 +97,7 @@ def create_app(
     return app
 
 
-def make_door(route: Route, view: View, sign_in: SignIn) -> View:
+def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> View:
     """The view behind its lock. Who may come in is read from the table, so no view can forget to ask."""
     accepted = {parameter.name for parameter in route.parameters if parameter.where == "query"}
 
@@ -109,7 +111,9 @@ def make_door(route: Route, view: View, sign_in: SignIn) -> View:
         if unknown:
             listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Remove it."
             raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
-        return view(principal, **path)
+        if "work" in route.who:  # a worker comes often, and is no user
+            return view(principal, **path)
+        return limits.serve(principal, lambda: view(principal, **path))
 
     return enter
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, request
 
 from querygate.control import stamp
 from querygate.core.answer_bodies import ReadableBody
@@ -43,6 +43,7 @@ class Api:
     def ask(self, principal: Principal) -> Response:
         question = read_question(principal)
         body = ask(question, self._gate)
+        g.answer_rows = len(body["rows"])
         if question.options.readable:
             headings, rows = render.readable(body)
             readable: ReadableBody = {"headings": headings, "rows": rows}
@@ -76,6 +77,7 @@ class Api:
             )
         if principal.name != found[0]:
             self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
+        g.answer_rows = len(found[1]["rows"])
         media, write = render.FORMATS[form]
         response = Response(write(found[1]), content_type=media)
         response.headers["Content-Disposition"] = f'attachment; filename="{found[1]["query_id"]}.{form}"'

@@ -273,6 +273,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Wait as long as `Retry-After` says, then use a valid key.",
         "GET /api/v1/datasets with many wrong keys, one after the other",
     ),
+    "QG318": Explanation(
+        "The site limits what one user may use: requests a minute, requests at once, and bytes, rows and processor "
+        "time a day (UTC). The detail says which. Nothing was computed, and no budget was spent.",
+        "Wait as long as the header `Retry-After` says. The custodian can change the limits: they are settings.",
+        "POST /api/v1/query a thousand times within a minute",
+    ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "
         "people than the dataset allows, or that could not be ruled out. The decision is made before anything is "

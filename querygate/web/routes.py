@@ -63,7 +63,7 @@ class Route:
         """The refusals of the route, and those that follow from who may come and what is sent."""
         codes = set(self.codes) | {"QG900"}
         codes |= {"QG315"} if self.later else set()
-        codes |= {"QG301", "QG302", "QG306", "QG317"} if self.who else set()
+        codes |= {"QG301", "QG302", "QG306", "QG317", "QG318"} if self.who else set()
         codes |= {"QG306", "QG308"} if self.body else set()
         return tuple(sorted(codes))
 

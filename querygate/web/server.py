@@ -7,7 +7,6 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 
-from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 
@@ -17,6 +16,7 @@ from querygate.site.extracts import Extracts
 from querygate.site.job_desk import JobDesk
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
+from querygate.web.connections import FairQueue, TimedChannel, keep_moving
 from querygate.web.metrics import Metrics
 from querygate.web.problems import MEDIA, malformed, too_large
 from querygate.web.processes import stopping_on_signals
@@ -49,7 +49,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
         self.write(body)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
+class Channel(TimedChannel):
     error_task_class = ProblemTask
 
 
@@ -93,19 +93,28 @@ def serve(
 ) -> None:
     """Serve until told to stop. `ready` is called once requests are taken."""
     listeners: dict[int, object] = {}
+    settings = opened.site.settings
+    app = create_app(opened, extracts, desk, metrics)
+    sign_in, limits = app.extensions["querygate"]
     server = create_server(
-        create_app(opened, extracts, desk, metrics),
+        app,
         map=listeners,
         sockets=list(listening),
         threads=threads,
         ident=None,
         max_request_body_size=_most_bytes(opened),
         # Where a proxy is trusted, client_address.py reads what it says; where none is, nobody says anything.
-        clear_untrusted_proxy_headers=not opened.site.settings["trusted_proxies"],
+        clear_untrusted_proxy_headers=not settings["trusted_proxies"],
+        connection_limit=settings["max_connections"],
+        channel_timeout=settings["idle_s"],
+        cleanup_interval=1,
+        asyncore_use_poll=True,  # select() knows no more than 1,024 files
     )
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = Channel
+            keep_moving(listener, settings["max_connections"], settings["request_read_s"], settings["idle_s"])
+    server.task_dispatcher.queue = FairQueue(sign_in.lane_of_channel)
     if metrics is not None:
         metrics.queue = lambda: len(server.task_dispatcher.queue)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
@@ -121,6 +130,8 @@ def serve(
             # The server counts one as ended before it has let go of its database connections; if Python ends in that
             # moment, the process is aborted.
             worker.join(WORKER_S)
+        sign_in.record.turn(end=True)
+        limits.usage.write_all()
 
 
 def _most_bytes(opened: OpenSite) -> int:

@@ -7,10 +7,12 @@ once. Whoever has shown a right key before is not slowed down by any of it.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from flask import request
 
@@ -22,6 +24,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.web.client_address import client_address, lane_of, read_proxies
 
 COMPARED_AT_ONCE = 2
+REMEMBERED = 4096
 PATIENCE_S = 0.5
 """How long a key waits to be compared before its owner is told to try again."""
 
@@ -35,6 +38,7 @@ class SignIn:
         self._trusted = read_proxies(settings["trusted_proxies"])
         self._wrong = Throttle(settings["login_failures_per_minute"])
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
+        self._lanes: dict[bytes, str] = {}
         self.record = LoginRecord(opened.log)
 
     def address(self) -> str:
@@ -51,7 +55,9 @@ class SignIn:
         self.record.turn()
         address = self.address()
         try:
-            return self._accounts.authenticate(presented, lambda: self._careful(lane_of(address)))
+            principal = self._accounts.authenticate(presented, lambda: self._careful(lane_of(address)))
+            self._remember(presented, principal.name)
+            return principal
         except NotPermitted as refused:
             is_throttled = refused.code == "QG317"
             if presented:  # a page that was opened without a key tried nothing
@@ -59,6 +65,19 @@ class SignIn:
                 if not is_throttled:
                     self._wrong.wait_s(lane_of(address), time.monotonic())
             raise
+
+    def lane_of_channel(self, channel: Any) -> str:
+        """Whose request waits on a connection: of whoever has shown this key before, or else of an address."""
+        header: str = channel.requests[0].headers.get("AUTHORIZATION", "") if channel.requests else ""
+        known = self._lanes.get(_mark(header.partition(" ")[2].strip())) if header else None
+        return known or f"at {lane_of(str(channel.addr[0]))}"
+
+    def _remember(self, presented: str, name: str) -> None:
+        mark = _mark(presented)
+        if mark not in self._lanes:
+            if len(self._lanes) >= REMEMBERED:
+                self._lanes.clear()
+            self._lanes[mark] = f"user {name.lower()}"
 
     @contextmanager
     def _careful(self, lane: str) -> Iterator[None]:
@@ -72,6 +91,11 @@ class SignIn:
             yield
         finally:
             self._comparing.release()
+
+
+def _mark(presented: str) -> bytes:
+    """A key as it is remembered: nobody gets it back from this."""
+    return hashlib.sha256(presented.encode(errors="replace")).digest()
 
 
 def too_many(wait_s: float) -> NotPermitted:

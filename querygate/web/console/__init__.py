@@ -17,6 +17,7 @@ from querygate.web.console.session_door import make_page_door
 from querygate.web.console.snippets import make_snippets
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
+from querygate.web.user_limits import UserLimits
 
 __all__ = ["install_console"]
 
@@ -27,16 +28,19 @@ _CSP = (
 )
 
 
-def install_console(app: Flask, opened: OpenSite, extracts: Extracts, jobs: JobViews, sign_in: SignIn) -> None:
+def install_console(
+    app: Flask, opened: OpenSite, extracts: Extracts, jobs: JobViews, checks: tuple[SignIn, UserLimits]
+) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
+    sign_in, limits = checks
     rooms = (
         (console.PAGES, console.Console(opened, sessions, jobs, sign_in)),
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
     )
     for pages, room in rooms:
         for route in pages:
-            door = make_page_door(route, getattr(room, route.name), sessions)
+            door = make_page_door(route, getattr(room, route.name), sessions, limits)
             app.add_url_rule(
                 route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
             )

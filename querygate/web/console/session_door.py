@@ -16,6 +16,7 @@ from querygate.control.sessions import LASTS, Session, Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.gate.incidents import make_fault
 from querygate.web.problems import STATUSES
+from querygate.web.user_limits import UserLimits
 
 COOKIE = "querygate_session"
 PROOF = "proof"
@@ -34,7 +35,7 @@ class PageRoute:
     who: Literal["anyone", "session"] = "session"
 
 
-def make_page_door(route: PageRoute, page: Page, sessions: Sessions) -> Page:
+def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: UserLimits) -> Page:
     """The page behind its lock. Whoever is not signed in is sent to sign in, and back to where they wanted to go."""
 
     def enter(**path: str) -> Response:
@@ -48,7 +49,7 @@ def make_page_door(route: PageRoute, page: Page, sessions: Sessions) -> Page:
         try:
             if route.method == "POST":
                 check_proof(session)
-            return page(session, **path)
+            return limits.serve(session.principal, lambda: page(session, **path))
         except QueryGateError as error:
             return show_problem(error, session)
         except HTTPException:
