@@ -110,6 +110,8 @@ def test_compose_gives_the_vault_to_the_worker_alone() -> None:
     assert services["worker"]["network_mode"] == "none"
     assert "ports" not in services["worker"]
     assert services["gate"]["ports"] == ["127.0.0.1:8080:8080"]
+    [front] = compose["networks"]["front"]["ipam"]["config"]
+    assert services["gate"]["environment"]["QUERYGATE_TRUSTED_PROXIES"] == front["subnet"]
     for name in ("gate", "worker"):
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]
