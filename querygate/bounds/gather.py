@@ -81,7 +81,9 @@ def _gather_set(
     groups: list[FetchedGroup] = []
     for constants, condition in _cases(plan.keys, [i for i in apart_by if i not in spreading]):
         members = Membership(rows.block, check)
-        measures = [replace(m, where=both([m.where, condition])) for m in plan.measures]
+        measures = plan.measures
+        if condition != TRUE:
+            measures = tuple(replace(m, where=both([m.where, condition])) for m in plan.measures)
         measured = [_cells(measure, rows, members) for measure in measures]
         free = [_is_free(measure, decided, loose, rows.block) for measure in measures]
         apart = [is_free and _is_apart(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]

@@ -9,7 +9,7 @@ Proof: docs/explanation/proofs/membership.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -62,11 +62,11 @@ class Membership:
             case And(parts):
                 each = [self.counts(part) for part in parts]
                 least = sum(least for least, _ in each) - (len(parts) - 1) * n
-                return np.maximum(least, 0), np.minimum.reduce([most for _, most in each])
+                return np.maximum(least, 0), reduce(np.minimum, (most for _, most in each))
             case Or(parts):
                 each = [self.counts(part) for part in parts]
                 most = np.minimum(sum(most for _, most in each), n)
-                return np.maximum.reduce([least for least, _ in each]), most
+                return reduce(np.maximum, (least for least, _ in each)), most
 
     def _comparison(self, p: Comparison) -> tuple[Ints, Ints]:
         """Where both sides are there the comparison decides, surely or perhaps; elsewhere its truth for NULL does."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -181,11 +182,11 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     everything = _joined(bare, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
     key, mixed = _keys(everything, frame, frames)
-    boxes, first, box = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    first, box = _alike(key)
     whose = np.repeat(np.arange(len(parts)), [part.least.size for part in parts])
-    counts = np.zeros((2, len(parts), boxes.shape[1]), dtype=np.int64)
+    counts = np.zeros((2, len(parts), first.size), dtype=np.int64)
     for i, told in enumerate((everything.least, everything.most)):
-        np.add.at(counts[i], (whose, box.reshape(-1)), told)
+        np.add.at(counts[i], (whose, box), told)
     least, most = counts[0].max(axis=0), counts[1].min(axis=0)
     kept = ((most > 0) | (least > 0)) & ~mixed[frame[first]]
     comparable = _rows(everything, first[kept], least[kept], most[kept])
@@ -199,16 +200,34 @@ def _merged(cells: MeasureCells) -> MeasureCells:
     """Rows of the same frame cell and values as one: they allow the same data sets."""
     frame = frame_of(cells)
     key, _ = _keys(cells, frame, 1 + int(frame.max(initial=-1)))
-    boxes, first, box = np.unique(key, axis=1, return_index=True, return_inverse=True)
-    counts = np.zeros((2, boxes.shape[1]), dtype=np.int64)
+    first, box = _alike(key)
+    counts = np.zeros((2, first.size), dtype=np.int64)
     for summed, told in zip(counts, (cells.least, cells.most), strict=True):
-        np.add.at(summed, box.reshape(-1), told)
+        np.add.at(summed, box, told)
     return _rows(cells, first, counts[0], counts[1])
 
 
-def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
-    """A column of numbers for each row that tells frame cell and values apart, and the frame cells in which values
-    overlap without being the same."""
+def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Of the different rows of keys, in order, where each is first; and which of them each row is.
+
+    >>> first, which = _alike([np.array([1, 0, 1]), np.array([7, 9, 7])])
+    >>> first.tolist(), which.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    sizes = [1 + int(key.max(initial=0)) for key in keys]
+    if prod(sizes) < 2**63:  # one number for a row sorts as its keys do, and much faster
+        code = np.zeros_like(keys[0])
+        for key, size in zip(keys, sizes, strict=True):
+            code = code * size + key
+        _, first, which = np.unique(code, return_index=True, return_inverse=True)
+    else:
+        _, first, which = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)
+
+
+def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[list[Ints], Bools]:
+    """Numbers for each row that tell frame cell and values apart, and the frame cells in which values overlap without
+    being the same."""
     mixed = np.zeros(frames, dtype=np.bool_)
     key = [frame]
     for value in cells.values:
@@ -223,7 +242,7 @@ def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
         found = set(zip(frame.tolist(), cells.sets, strict=True))
         held = Counter((cell, value) for cell, values in found for value in values)
         mixed[[cell for (cell, _), sets in held.items() if sets > 1]] = True
-    return np.stack(key), mixed
+    return key, mixed
 
 
 def _limited(cells: MeasureCells, least: Ints, most: Ints) -> MeasureCells:

@@ -7,6 +7,7 @@ in one atom whose TRUE set meets the interval in one piece.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats |
             return _clipped(p, column)
         case And(parts):
             each = [value_bounds(part, members, name) for part in parts if name in columns(part)]
-            return np.maximum.reduce([low for low, _ in each]), np.minimum.reduce([high for _, high in each])
+            return reduce(np.maximum, (low for low, _ in each)), reduce(np.minimum, (high for _, high in each))
         case Or(parts):
             low, high = _none(column)
             for part in parts:

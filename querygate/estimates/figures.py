@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.types import Floats
 from querygate.estimates.column_pieces import added
@@ -126,7 +126,7 @@ def _mad(x: Floats, w: Floats) -> Figure:
 
 def _limit(x: Floats, w: Floats, level: float) -> float:
     n = float(w.sum())
-    return float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(_sample(x, w) / n)
+    return float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(_sample(x, w) / n)
 
 
 def _log_mean(x: Floats, w: Floats) -> Figure:
@@ -267,7 +267,7 @@ def of_groups(statistic: str, x: Floats, first: Floats, second: Floats) -> Figur
     if statistic == "welch_t":
         return difference / math.sqrt(sum(errors))
     freedom = sum(errors) ** 2 / sum(e * e / (n - 1) for e, n in zip(errors, sizes, strict=True))
-    return 2 * float(stdtr(freedom, -abs(difference) / math.sqrt(sum(errors))))
+    return 2 * float(scipy.special.stdtr(freedom, -abs(difference) / math.sqrt(sum(errors))))
 
 
 def of_table(statistic: str, n11: float, n10: float, n01: float, n00: float) -> Figure:

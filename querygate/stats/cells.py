@@ -72,10 +72,10 @@ def leaning_up(
     at, spare = place[order], (most - least)[order]
     taken = np.bincount(place, least, totals[0].size).astype(np.int64)
     before = np.cumsum(spare) - spare
-    before = before - before[np.searchsorted(at, at)]
+    before = before - before[at.searchsorted(at)]
     found = []
     for total in totals:
-        more = np.clip((total - taken)[at] - before, 0, spare)
+        more = np.minimum(np.maximum((total - taken)[at] - before, 0), spare)
         counts = least.copy()
         counts[order] += more
         found.append(counts)
@@ -93,10 +93,12 @@ def meet(found: Range, other: Range | None) -> Range:
     low, high = max(found.low, other.low), min(found.high, other.high)
     if low > high:  # both hold, so what was computed lies where they nearly meet: roundings of one value
         return found
-    found = replace(found, may_be_null=found.may_be_null and other.may_be_null)
+    null = found.may_be_null and other.may_be_null
     if (low, high) == (found.low, found.high):
-        return found
-    return replace(found, low=low, high=high, attained_low=None, attained_high=None, sharp=low == high)
+        return found if null == found.may_be_null else replace(found, may_be_null=null)
+    return replace(
+        found, low=low, high=high, attained_low=None, attained_high=None, sharp=low == high, may_be_null=null
+    )
 
 
 def mirrored(cells: Cells) -> Cells:

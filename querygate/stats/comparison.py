@@ -12,7 +12,7 @@ from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Floats, Ints, Range
@@ -262,8 +262,8 @@ def welch_p(cells: GroupCells) -> Range:
     least = max(0.0, t.low, -t.high)
     most = max(abs(t.low), abs(t.high))
     fewest, largest = _freedom(first, second)
-    low = 2.0 * float(stdtr(largest, -most)) if math.isfinite(most) else 0.0
-    high = 2.0 * float(stdtr(fewest, -least))
+    low = 2.0 * float(scipy.special.stdtr(largest, -most)) if math.isfinite(most) else 0.0
+    high = 2.0 * float(scipy.special.stdtr(fewest, -least))
     return Range(
         low * (1.0 - _SPECIAL), min(1.0, high * (1.0 + _SPECIAL)), None, None, sharp=False, may_be_null=t.may_be_null
     )

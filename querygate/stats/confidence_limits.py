@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
@@ -93,14 +93,14 @@ class Student(NamedTuple):
 
     def factor(self, records: int) -> float:
         """k of H = E + k sigma; it falls with the number of records."""
-        return float(stdtrit(records - 1, self.probability)) / math.sqrt(records - 1)
+        return float(scipy.special.stdtrit(records - 1, self.probability)) / math.sqrt(records - 1)
 
     def standard(self, records: int) -> float:
         """t / sqrt(n), what a sample deviation is multiplied by; it falls with the number of records too."""
-        return float(stdtrit(records - 1, self.probability)) / math.sqrt(records)
+        return float(scipy.special.stdtrit(records - 1, self.probability)) / math.sqrt(records)
 
     def factors(self, records: Floats) -> Floats:
-        factors: Floats = stdtrit(records - 1, self.probability) / np.sqrt(records - 1)
+        factors: Floats = scipy.special.stdtrit(records - 1, self.probability) / np.sqrt(records - 1)
         return factors
 
 

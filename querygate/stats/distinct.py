@@ -13,9 +13,8 @@ from collections.abc import Set as AbstractSet
 from heapq import heappop, heappush, heapreplace
 
 import numpy as np
+import scipy  # what is needed of it is loaded once it is needed
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import maximum_flow
 
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import selectable
@@ -214,8 +213,8 @@ def _largest_flow(room: dict[frozenset[int], int]) -> int:
     edges += [(1 + i, 1 + len(room) + values[v], 1) for i, key in enumerate(room) for v in key]
     edges += [(1 + len(room) + j, sink, 1) for j in values.values()]
     start, end, capacity = np.array(edges, dtype=np.int32).T
-    graph = coo_array((capacity, (start, end)), shape=(sink + 1, sink + 1)).tocsr()
-    return int(maximum_flow(graph, 0, sink).flow_value)
+    graph = scipy.sparse.coo_array((capacity, (start, end)), shape=(sink + 1, sink + 1)).tocsr()
+    return int(scipy.sparse.csgraph.maximum_flow(graph, 0, sink).flow_value)
 
 
 def _fewest_values(certain: set[frozenset[int]]) -> tuple[int, int]:

@@ -38,7 +38,7 @@ EXACT = 2**53
 INT64_SAFE = 2**62
 GRID = 1024  # doubles that are multiples of 1/1024 are treated as whole numbers of that unit
 
-_FEW, _SMALL = 8, 64
+_FEW, _SMALL = 8, 256
 """So few doubles numpy adds one after the other, and so few whole numbers are added sooner without it."""
 
 _ROW = 128

@@ -66,7 +66,9 @@ def statistic(
             if cells.count_high < max(needs, 1):
                 return Range.null() if needs else Range.exact(0)
             found = algorithm(cells, *args, **kwargs)
-            return replace(found, may_be_null=found.may_be_null or cells.count_low < needs)
+            if found.may_be_null or cells.count_low >= needs:
+                return found
+            return replace(found, may_be_null=True)
 
         STATISTICS.register(name, Statistic(name, guarded, f"{PROOFS}/{proof}", result, summary, parameters))
         return guarded
