@@ -56,7 +56,7 @@ def test_killed_in_turn_nothing_that_was_answered_is_lost(site: SmallSite) -> No
             given.append(body)
         connection.close()
 
-    with served(site.folder, "--store-only", processes=2) as running:
+    with served(site.folder, "--store-only", processes=2, requests_per_minute=0) as running:
         clients = [threading.Thread(target=client, args=(running,)) for _ in range(CLIENTS)]
         for thread in clients:
             thread.start()

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.bench.http import ask, make_site, memory_mb
+from tests.bench.http import NO_LIMITS, ask, make_site, memory_mb
 from tests.report import row
 from tests.running_server import served
 
@@ -24,7 +24,7 @@ def run() -> list[dict[str, Any]]:
     limit_s, seed = float(os.environ.get("SOAK_LIMIT_S", LIMIT_S)), int(os.environ.get("SOAK_SEED", "0"))
     with tempfile.TemporaryDirectory() as folder:
         site, key = make_site(Path(folder) / "site")
-        with served(site, "--store-only", processes=2) as running:
+        with served(site, "--store-only", processes=2, **NO_LIMITS) as running:
             found = [ask(running, key, limit_s / 2, "mixed", seed)]
             middle_mb = memory_mb(running)
             found.append(ask(running, key, limit_s / 2, "mixed", seed + 1000))
