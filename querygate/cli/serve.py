@@ -21,7 +21,7 @@ from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.evidence import check_anchored
 from querygate.site.extracts import Extracts
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
@@ -99,7 +99,7 @@ def answer_requests(
 ) -> None:
     """All that one process does. Neither SQLite nor DuckDB survives a fork, so each opens its own. The first does what
     one of them does for all, once requests are taken."""
-    opened, extracts, desk = open_served(site, store_only)
+    opened, extracts, exchange = open_served(site, store_only)
     if is_first:
         check_anchored(opened)
     check_served(opened, broken=tell_problem if is_first else lambda error: None)
@@ -111,15 +111,15 @@ def answer_requests(
                 beside.enter_context(own_port(opened, metrics))
             ready()
 
-        run_server(opened, listening, site.settings["threads"], extracts, desk, begin, metrics)
+        run_server(opened, listening, site.settings["threads"], extracts, exchange, begin, metrics)
 
 
-def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None, JobDesk | None]:
+def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None, JobExchange | None]:
     opened = open_gate(site)
     if store_only:
         return opened, None, None
     joined = with_jobs(opened)
-    return joined.opened, joined.extracts, joined.desk
+    return joined.opened, joined.extracts, joined.exchange
 
 
 def check_served(opened: OpenSite, broken: Callable[[ConfigError], None] = tell_problem) -> None:

@@ -18,10 +18,10 @@ from querygate.cli.shared_options import folder_option
 from querygate.core.count_text import counted
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy
-from querygate.custody.worker.remote_desk import RemoteDesk
+from querygate.custody.worker.remote_exchange import RemoteExchange
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.custody.worker.worker import Worker
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate, with_records
 from querygate.site.presence import present
@@ -62,7 +62,7 @@ def work(gate: str | None, key_file: Path | None, once: bool, parent: int | None
     if (gate is None) != (key_file is None):
         raise click.UsageError("--gate and --key-file go together.")
     opened = open_gate(open_site(site))
-    own = JobDesk(opened)
+    own = JobExchange(opened)
     worker = open_worker(opened, own) if gate is None else open_remote_worker(opened, gate, read_key(key_file))
     if once:
         click.echo(f"Did {counted(worker.work_off(), 'job', 'jobs')}.")
@@ -75,20 +75,20 @@ def work(gate: str | None, key_file: Path | None, once: bool, parent: int | None
         os._exit(0)  # what is still at it holds no lease any more
 
 
-def open_worker(opened: OpenSite, desk: JobDesk) -> Worker:
+def open_worker(opened: OpenSite, exchange: JobExchange) -> Worker:
     """For the gate of this site, which shares its control database."""
     settings = opened.site.settings
     threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
-    return Worker(desk, JobHandlers(opened).table(), threads=threads, lease_s=lease_s, poll_s=POLL_S)
+    return Worker(exchange, JobHandlers(opened).table(), threads=threads, lease_s=lease_s, poll_s=POLL_S)
 
 
 def open_remote_worker(opened: OpenSite, gate: str, key: str) -> Worker:
     """For a gate on another machine: what it was asked is copied here, and what is spent is spent here."""
-    desk, settings = RemoteDesk(gate, key), opened.site.settings
-    copy = LogCopy(opened.site.folder, desk.log_after)
+    exchange, settings = RemoteExchange(gate, key), opened.site.settings
+    copy = LogCopy(opened.site.folder, exchange.log_after)
     handlers = JobHandlers(opened, with_records(opened, copy.path), copy.catch_up)
     threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
-    return Worker(desk, handlers.table_elsewhere(), threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
+    return Worker(exchange, handlers.table_elsewhere(), threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
 
 
 def read_key(path: Path | None) -> str:

@@ -13,9 +13,7 @@ from querygate.core.model_question import Family, ModelQuestion
 from querygate.core.types import Range, Scalar
 from querygate.gate.model_design import Coefficient, level_text, make_design, reference_level
 from querygate.gate.model_patterns import Patterns
-from querygate.stats.models.moment_regression import Moments, moment_figures, solve
-from querygate.stats.models.regression_figures import FIGURES, RATIOS, Figure, Scatter, regression_figures
-from querygate.stats.models.score_root import (
+from querygate.stats.models.logistic_and_poisson import (
     IDENTITY,
     LOGISTIC,
     POISSON,
@@ -24,6 +22,8 @@ from querygate.stats.models.score_root import (
     Link,
     find_root,
 )  # fmt: skip
+from querygate.stats.models.moment_regression import Moments, moment_figures, solve
+from querygate.stats.models.regression_figures import FIGURES, RATIOS, Figure, Scatter, regression_figures
 from querygate.stats.models.standardised_rates import (
     GroupStratum,
     StandardisedRate,

@@ -10,7 +10,7 @@ from querygate.core.extracts.approval import FINAL, ExtractRequest, roles_of
 from querygate.core.jobs import JobKind
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 
 PREVIEW_S = 600.0
@@ -20,9 +20,9 @@ PREVIEW_S = 600.0
 class ExtractsByJob(Extracts):
     """The same use-cases; a build is a job from the start, others where they are not done in time."""
 
-    def __init__(self, site: OpenSite, desk: JobDesk) -> None:
+    def __init__(self, site: OpenSite, exchange: JobExchange) -> None:
         super().__init__(site, via="http")
-        self._desk = desk
+        self._exchange = exchange
 
     def may_preview(self, by: Principal, request_id: str) -> bool:
         request = self._see(by, request_id)
@@ -75,4 +75,6 @@ class ExtractsByJob(Extracts):
             "manifest": request.manifest,
             **(more or {}),
         }
-        return self._desk.ask(kind, dataset=request.spec.dataset, user=by.name, body=body, shared_s=shared_s, wait=wait)
+        return self._exchange.ask(
+            kind, dataset=request.spec.dataset, user=by.name, body=body, shared_s=shared_s, wait=wait
+        )

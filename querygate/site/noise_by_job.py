@@ -16,14 +16,14 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Catalog, Principal
 from querygate.gate.answer import Gate, Passage, follow, intend
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.sql.noisy_plan import understand_noisy
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPassage(Passage):
-    """A request on its way to the desk; `meaning` is the hash of its plan."""
+    """A request on its way to the exchange; `meaning` is the hash of its plan."""
 
     meaning: str = ""
 
@@ -31,8 +31,8 @@ class AskedPassage(Passage):
 class NoiseByJob:
     """What stands behind `gate.answer.NoisyPath` where the raw rows are not."""
 
-    def __init__(self, opened: OpenSite, desk: JobDesk, wait: Callable[[float], None] = time.sleep) -> None:
-        self._desk, self._accounts, self._wait = desk, opened.accounts, wait
+    def __init__(self, opened: OpenSite, exchange: JobExchange, wait: Callable[[float], None] = time.sleep) -> None:
+        self._exchange, self._accounts, self._wait = exchange, opened.accounts, wait
         self._tick_s: float = opened.site.settings["noise_tick_ms"] / 1000
 
     def answer(self, passage: Passage, gate: Gate) -> AnswerBody:
@@ -73,7 +73,7 @@ class NoiseByJob:
                 "policy_hash": catalog.policy_hash,
             },
         }
-        found = self._desk.ask("noise.answer", dataset=catalog.dataset, user=principal.name, body=body)
+        found = self._exchange.ask("noise.answer", dataset=catalog.dataset, user=principal.name, body=body)
         return cast(AnswerBody, found["answer"])
 
     def _at_once(
@@ -81,9 +81,9 @@ class NoiseByJob:
     ) -> Mapping[str, Any]:
         """What is quick or not there at all; QG314 where it is not."""
         try:
-            return self._desk.ask(kind, dataset=catalog.dataset, user=principal.name, body=body)
+            return self._exchange.ask(kind, dataset=catalog.dataset, user=principal.name, body=body)
         except JobUnderway as underway:
-            self._desk.cancel(underway.job_id)
+            self._exchange.cancel(underway.job_id)
             raise no_worker() from None
 
     def _question(self, principal: Principal, catalog: Catalog) -> dict[str, Any]:

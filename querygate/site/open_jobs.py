@@ -1,4 +1,4 @@
-"""The root that joins a gate to the desk of jobs: what needs raw rows is done by a worker, wherever that is."""
+"""The root that joins a gate to the exchange of jobs: what needs raw rows is done by a worker, wherever that is."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from querygate.site.audit_by_job import AuditByJob
 from querygate.site.extracts import Extracts
 from querygate.site.extracts_by_job import ExtractsByJob
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.noise_by_job import NoiseByJob
 from querygate.site.open_gate import OpenSite
 
 
 @dataclass(frozen=True, slots=True)
 class GateWithJobs:
-    """A site whose gate puts jobs, its desk, and its extracts."""
+    """A site whose gate puts jobs, its exchange, and its extracts."""
 
     opened: OpenSite
-    desk: JobDesk
+    exchange: JobExchange
     extracts: Extracts
 
 
 def with_jobs(opened: OpenSite) -> GateWithJobs:
     """The site with noisy answers at its gate, extracts that can be built and, where its settings want one, an inline
     auditor."""
-    desk = JobDesk(opened)
-    auditor = AuditByJob(desk) if opened.site.settings["inline_audit"] else None
-    gate = replace(opened.gate, noise=NoiseByJob(opened, desk), auditor=auditor)
-    return GateWithJobs(replace(opened, gate=gate), desk, ExtractsByJob(opened, desk))
+    exchange = JobExchange(opened)
+    auditor = AuditByJob(exchange) if opened.site.settings["inline_audit"] else None
+    gate = replace(opened.gate, noise=NoiseByJob(opened, exchange), auditor=auditor)
+    return GateWithJobs(replace(opened, gate=gate), exchange, ExtractsByJob(opened, exchange))

@@ -34,7 +34,7 @@ def values_in_order(of: type[exp.Expr], column: Column, value: str) -> list[str]
     if value not in column.order:
         raise UnsupportedSQL(
             "QG209",
-            f"Values of {column.name} are compared in their order, and this is none of them.",
+            f"This is not one of the values of {column.name}, which are compared in the policy's order.",
             f"The order is: {', '.join(column.order)}.",
         )
     place = column.order.index(value)

@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 from querygate.core.jobs import JobUnderway
 from querygate.core.rights import not_allowed
 from querygate.site.extracts import Extracts
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems, watch
 from querygate.web.console import install_console
@@ -44,10 +44,13 @@ HEADERS = {
 
 
 def create_app(
-    opened: OpenSite, extracts: Extracts | None = None, desk: JobDesk | None = None, metrics: Metrics | None = None
+    opened: OpenSite,
+    extracts: Extracts | None = None,
+    exchange: JobExchange | None = None,
+    metrics: Metrics | None = None,
 ) -> Flask:
     """The HTTP door of an open site. It gives what the site's gate gives; without extracts it builds nothing, and
-    without a desk there are no jobs.
+    without an exchange there are no jobs.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -65,10 +68,10 @@ def create_app(
     app.add_template_filter(mark_code, "code")
     extracts = extracts or Extracts(opened, via="http")
     exports = Exports(extracts)
-    jobs, figures = JobViews(opened, desk), Figures(opened, metrics)
-    about_jobs = jobs, WorkViews(opened, desk)
+    jobs, figures = JobViews(opened, exchange), Figures(opened, metrics)
+    about_jobs = jobs, WorkViews(opened, exchange)
     views = (
-        Api(opened, desk),
+        Api(opened, exchange),
         Models(opened),
         exports,
         Risks(opened),

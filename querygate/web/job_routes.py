@@ -15,7 +15,7 @@ from querygate.core.errors import NotPermitted
 from querygate.core.jobs import Job, JobUnderway
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.query_routes import give
 from querygate.web.routes import API
@@ -37,10 +37,10 @@ UNTOLD = frozenset({"extract.build", "extract.release", "audit.run"})
 
 
 class JobViews:
-    """One method per route about jobs, called as the route's name. Without a desk there are none."""
+    """One method per route about jobs, called as the route's name. Without an exchange there are none."""
 
-    def __init__(self, opened: OpenSite, desk: JobDesk | None) -> None:
-        self._desk = desk
+    def __init__(self, opened: OpenSite, exchange: JobExchange | None) -> None:
+        self._exchange = exchange
         self._tick = timedelta(milliseconds=opened.site.settings["noise_tick_ms"])
         # A stream holds a thread; most of them stay for questions.
         self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
@@ -60,8 +60,8 @@ class JobViews:
 
     def cancel_job(self, principal: Principal, job_id: str) -> Response:
         job = self._find(principal, job_id)
-        if self._desk is not None and not job.has_ended:
-            self._desk.cancel(job.id)
+        if self._exchange is not None and not job.has_ended:
+            self._exchange.cancel(job.id)
         return give(self._body(self._find(principal, job_id)))
 
     def _events(self, principal: Principal, job_id: str) -> Iterator[str]:
@@ -87,7 +87,7 @@ class JobViews:
 
     def _find(self, principal: Principal, job_id: str) -> Job:
         """One wording, so that nobody learns which jobs others have."""
-        job = self._desk.find(job_id) if self._desk is not None else None
+        job = self._exchange.find(job_id) if self._exchange is not None else None
         if job is None or job.user.lower() != principal.name.lower() or job.kind in HIDDEN:
             raise NotPermitted(
                 "QG316", "There is no job with this id, or you may not see it.", "Send the request again."

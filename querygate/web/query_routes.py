@@ -21,7 +21,7 @@ from querygate.gate.explain_text import explanation_lines
 from querygate.gate.granted import check_known, known_datasets
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
@@ -34,8 +34,8 @@ MOST_PRICED = 100
 class Api:
     """One method per route of the API, called as the route's name. Those that need a key get its principal."""
 
-    def __init__(self, opened: OpenSite, desk: JobDesk | None = None) -> None:
-        self._opened, self._desk = opened, desk
+    def __init__(self, opened: OpenSite, exchange: JobExchange | None = None) -> None:
+        self._opened, self._exchange = opened, exchange
         self._gate = opened.gate
 
     # -- asking ------------------------------------------------------------------------------------------
@@ -125,9 +125,9 @@ class Api:
         check_fields(body, "", ("dataset",))
         dataset = read_text(body, "dataset")
         self._gate.store.current(dataset)
-        if self._desk is None:
+        if self._exchange is None:
             raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
-        self._desk.ask("audit.run", dataset=dataset, user=principal.name, body={}, shared_s=0)
+        self._exchange.ask("audit.run", dataset=dataset, user=principal.name, body={}, shared_s=0)
         return give(find_last(self._opened, dataset))
 
     # -- for whoever runs the site -----------------------------------------------------------------------

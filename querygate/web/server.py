@@ -13,7 +13,7 @@ from waitress.task import ErrorTask
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
 from querygate.site.extracts import Extracts
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
 from querygate.web.connections import FairQueue, TimedChannel, keep_moving
@@ -87,14 +87,14 @@ def serve(
     listening: Sequence[socket.socket],
     threads: int,
     extracts: Extracts | None = None,
-    desk: JobDesk | None = None,
+    exchange: JobExchange | None = None,
     ready: Callable[[], None] = lambda: None,
     metrics: Metrics | None = None,
 ) -> None:
     """Serve until told to stop. `ready` is called once requests are taken."""
     listeners: dict[int, object] = {}
     settings = opened.site.settings
-    app = create_app(opened, extracts, desk, metrics)
+    app = create_app(opened, extracts, exchange, metrics)
     sign_in, limits = app.extensions["querygate"]
     server = create_server(
         app,

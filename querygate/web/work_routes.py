@@ -1,4 +1,4 @@
-"""The desk over HTTPS, for a worker on another machine: it comes and asks, so that nothing has to listen there.
+"""The exchange over HTTPS, for a worker on another machine: it comes and asks, so that nothing has to listen there.
 
 A key with the right to work opens these routes and, where it was made for that alone, nothing else. What a worker puts
 back is a result: raw rows never come here.
@@ -14,7 +14,7 @@ from flask import Response, request
 from querygate.core.errors import NotPermitted
 from querygate.core.jobs import KINDS, Job, JobKind, JobOutcome, read_problem
 from querygate.core.types import Principal
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.log_pages import read_log_page
 from querygate.site.open_gate import OpenSite
 from querygate.web.problems import malformed
@@ -28,8 +28,8 @@ LONGEST_STEP = 200
 class WorkViews:
     """One method per route of a worker, called as the route's name."""
 
-    def __init__(self, opened: OpenSite, desk: JobDesk | None) -> None:
-        self._opened, self._desk = opened, desk
+    def __init__(self, opened: OpenSite, exchange: JobExchange | None) -> None:
+        self._opened, self._exchange = opened, exchange
         self._most_bytes: int = opened.site.settings["max_result_kb"] * 1024
 
     def lease_job(self, principal: Principal) -> Response:
@@ -78,12 +78,12 @@ class WorkViews:
         ]
         return give({"entries": read_log_page(self._opened.log, int(text)), "people": people})
 
-    def _open(self) -> JobDesk:
-        if self._desk is None:
+    def _open(self) -> JobExchange:
+        if self._exchange is None:
             raise NotPermitted(
                 "QG310", "This gate serves from its store alone, and has no jobs.", "Serve it without --store-only."
             )
-        return self._desk
+        return self._exchange
 
 
 def _name(principal: Principal, body: dict[str, Any]) -> str:

@@ -144,12 +144,12 @@ def test_a_job_is_followed_to_its_end(site: ServedSite, door: Door) -> None:
 
 
 def put_by_hand(site: ServedSite, user: str) -> str:
-    from querygate.site.job_desk import JobDesk
+    from querygate.site.job_exchange import JobExchange
 
-    desk = JobDesk(site.opened)
+    exchange = JobExchange(site.opened)
     version = site.opened.store.current("patients").catalog.version
     body = {"version": version, "role": "researcher", "project": "", "at": time.time()}
-    return desk._jobs.put("noise.budget", dataset="patients", user=user, body=body).id
+    return exchange._jobs.put("noise.budget", dataset="patients", user=user, body=body).id
 
 
 def test_the_worker_ends_with_its_parent_however_that_ends(site: ServedSite) -> None:

@@ -187,9 +187,9 @@ def test_a_gate_that_rewrites_its_log_is_found_out(machines: TwoMachines, tmp_pa
 
 def test_the_worker_speaks_to_https_or_to_this_machine_alone() -> None:
     from querygate.core.errors import ConfigError
-    from querygate.custody.worker.remote_desk import RemoteDesk
+    from querygate.custody.worker.remote_exchange import RemoteExchange
 
     for address in ("http://gate.example.org", "ftp://127.0.0.1", "gate.example.org"):
         with pytest.raises(ConfigError):
-            RemoteDesk(address, "key")
+            RemoteExchange(address, "key")
     assert socket.getdefaulttimeout() is None

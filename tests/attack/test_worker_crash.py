@@ -18,7 +18,7 @@ from querygate.core.jobs import Job
 from querygate.core.types import QueryOptions
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, now, open_gate
 from tests.forks import Forks, forks
@@ -36,7 +36,7 @@ from querygate.control.jobs import Jobs
 from querygate.core.budget_rules import Ledger
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate_adapters.vault.row_columns import VaultColumns
@@ -61,7 +61,7 @@ def act(folder, step, when):
 
     opened = open_gate(open_site(Path(folder)))
     setattr(owner, name, dying)
-    Worker(JobDesk(opened), JobHandlers(opened).table(), threads=1, lease_s=1.0, poll_s=0.01).work_off()
+    Worker(JobExchange(opened), JobHandlers(opened).table(), threads=1, lease_s=1.0, poll_s=0.01).work_off()
 """
 
 
@@ -100,9 +100,9 @@ def jobs_of(opened: OpenSite, later_s: float = 0) -> Jobs:
 
 def work_off(opened: OpenSite) -> int:
     """As a worker that comes once the lease has run out."""
-    desk = JobDesk(opened)
-    desk._jobs = jobs_of(opened, later_s=60)
-    return Worker(desk, JobHandlers(opened).table(), threads=1, lease_s=1.0, poll_s=0.01).work_off()
+    exchange = JobExchange(opened)
+    exchange._jobs = jobs_of(opened, later_s=60)
+    return Worker(exchange, JobHandlers(opened).table(), threads=1, lease_s=1.0, poll_s=0.01).work_off()
 
 
 def spent(opened: OpenSite) -> int:
@@ -155,9 +155,9 @@ def test_a_job_that_kills_its_workers_fails_in_the_end_and_its_query_with_it(ope
     for attempt in range(3):
         leased = jobs_of(opened, later_s=60 * attempt).lease(f"w{attempt}", ("noise.answer",), 1.0)
         assert leased is not None
-    desk = JobDesk(opened)
-    desk._jobs = jobs_of(opened, later_s=600)
-    assert desk.lease("w", ("noise.answer",)) is None
+    exchange = JobExchange(opened)
+    exchange._jobs = jobs_of(opened, later_s=600)
+    assert exchange.lease("w", ("noise.answer",)) is None
     ended = opened_job(opened, job)
     line = opened.log.query(job.body["query_id"])
     assert line is not None
@@ -168,7 +168,7 @@ def test_a_job_that_kills_its_workers_fails_in_the_end_and_its_query_with_it(ope
 def test_of_two_workers_with_one_job_the_later_one_is_right(opened: OpenSite) -> None:
     """The first was only slow. Both believe that the job is theirs; it is paid once, and ends once."""
     job = put(opened)
-    slow, quick = JobDesk(opened), JobDesk(opened)
+    slow, quick = JobExchange(opened), JobExchange(opened)
     handlers = JobHandlers(opened).table()
     held = slow.lease("slow", ("noise.answer",))
     assert held is not None
@@ -184,10 +184,10 @@ def test_of_two_workers_with_one_job_the_later_one_is_right(opened: OpenSite) ->
     assert spent(opened) == 1
 
 
-def finish(desk: JobDesk, worker: str, job: Job, result: dict[str, Any]) -> bool:
+def finish(exchange: JobExchange, worker: str, job: Job, result: dict[str, Any]) -> bool:
     from querygate.core.jobs import JobOutcome
 
-    return desk.finish(worker, job.id, JobOutcome(result))
+    return exchange.finish(worker, job.id, JobOutcome(result))
 
 
 def opened_job(opened: OpenSite, job: Job) -> Job:

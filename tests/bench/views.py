@@ -177,11 +177,12 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
 def _uncertified() -> Iterator[None]:
     """Views as their trees give them: neither coarsened nor verified."""
     with ExitStack() as stack:
-        stack.enter_context(patch("querygate.methods.views.make.uncrossed", lambda one, two, *_: ([one, two], [])))
-        stack.enter_context(patch("querygate.methods.views.make.balanced", lambda views, *_: (views[-1], [], [])))
+        stack.enter_context(patch("querygate.methods.views.certify.uncrossed", lambda one, two, *_: ([one, two], [])))
+        stack.enter_context(patch("querygate.methods.views.certify.balanced", lambda views, *_: (views[-1], [], [])))
         stack.enter_context(
             patch(
-                "querygate.methods.views.make.find_frontiers", lambda _, __, views, *___: ColumnFrontiers(tuple(views))
+                "querygate.methods.views.certify.find_frontiers",
+                lambda _, __, views, *___: ColumnFrontiers(tuple(views)),
             )
         )
         measured = Measurement(0, 0)

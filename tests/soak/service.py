@@ -31,7 +31,7 @@ from querygate.core.budget_rules import LedgerBroken
 from querygate.custody.jobs.open_noise import open_budgets
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from tests.report import row
 from tests.served_site import ServedSite, make_served_site, started
 
@@ -204,10 +204,10 @@ def wait_for(gate: Gate) -> float:
 
 def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, Any]]:
     opened = site.opened
-    desk = JobDesk(opened)
+    exchange = JobExchange(opened)
     until_s = time.monotonic() + TIMEOUT_S
     while open_jobs(site) and time.monotonic() < until_s:  # leases of the dead run out
-        Worker(desk, JobHandlers(opened).table(), threads=1, lease_s=5.0, poll_s=0.01).work_off()
+        Worker(exchange, JobHandlers(opened).table(), threads=1, lease_s=5.0, poll_s=0.01).work_off()
         time.sleep(0.2)
     missing = sum(1 for ident, body in found.answers.items() if (opened.log.answer(ident) or ("", None))[1] != body)
     several = sum(1 for answers in found.noisy.values() if len(answers) > 1)
@@ -239,5 +239,5 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
 
 def open_jobs(site: ServedSite) -> int:
     """Jobs that have not ended; those that nobody takes up any more are ended on the way."""
-    JobDesk(site.opened)._end_stale()
+    JobExchange(site.opened)._end_stale()
     return int(site.opened.log.database.rows("SELECT count(*) FROM job WHERE finished IS NULL")[0][0])

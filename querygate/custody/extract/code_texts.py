@@ -15,7 +15,7 @@ from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.extract.protected_records import Field
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
-from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 MEANING = "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'"
 LONGEST = 12

@@ -13,7 +13,7 @@ from querygate.core.extracts.extract_spec import Kind
 from querygate.core.types import Ints
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial
-from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 if TYPE_CHECKING:
     from querygate.custody.extract.note_columns import NoteReport

@@ -29,7 +29,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
 from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
-from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.custody.verify.diversity_check import GuaranteeCheck
 from querygate.methods.policy_search import PolicyRisk, explain_measured, rules
 
 ROOM = 1e-9

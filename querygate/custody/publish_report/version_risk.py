@@ -11,7 +11,7 @@ from querygate.core.types import Column, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.publish_report.column_widths import shares
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.verify.guarantee_check import (
+from querygate.custody.verify.diversity_check import (
     WrittenCells,
     missing_values,
     population_matches,

@@ -18,7 +18,7 @@ from querygate.custody.codes.code_reader import read_texts, utility_groups
 from querygate.custody.codes.public_codes import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
-from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 GROUPED = ("cba", "ugaclip", "least-frequent")
 """Methods that ask the utility policy."""

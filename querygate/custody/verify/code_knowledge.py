@@ -18,7 +18,7 @@ from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.public_codes import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
-from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 ROUNDING = 1e-9
 

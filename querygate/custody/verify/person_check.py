@@ -13,7 +13,7 @@ from querygate.core.types import Array, Column, Ints
 from querygate.custody.columns.value_codes import grid_codes
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.diversity_rules import least_values
-from querygate.custody.verify.guarantee_check import GuaranteeCheck, WrittenCells
+from querygate.custody.verify.diversity_check import GuaranteeCheck, WrittenCells
 from querygate.methods.anonymise import partition_check
 
 

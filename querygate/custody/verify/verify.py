@@ -20,8 +20,9 @@ from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
+from querygate.custody.verify.class_size_check import check_class_people, check_class_sizes
 from querygate.custody.verify.code_check import measure_codes
-from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
+from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
 from querygate.custody.verify.person_check import check_people, count_people
 from querygate.custody.verify.promises import Measurement, Written, require
@@ -39,14 +40,10 @@ def verify_release(
     # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
     boxes = np.asarray(cells["box"], dtype=np.int64)
     sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
-    require(int(cells["n"].sum()) == rows, "every record is counted once")
-    require(bool((cells["n"] > 0).all()), "no cell is empty")
-    require(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
-    k = int(sizes[sizes > 0].min())
-    require(k >= policy.k, f"k = {policy.k}")
+    k = check_class_sizes(cells, sizes, rows, policy.k)
     release = WrittenCells(catalog.columns, cells, boxes, written, staging)
     people = count_people(release, policy.person) if catalog.persons else None
-    require(people is None or people.fewest >= policy.k, f"k = {policy.k} people")
+    check_class_people(people, policy.k)
     for column in catalog.columns:
         _check_column(column, policy, catalog.tight, cells, written, staging)
     l, t, hull = {}, {}, {}  # noqa: E741

@@ -11,7 +11,7 @@ import numpy as np
 from querygate.core.types import Array, Bools, Column, Ints
 from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import Policy
-from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
+from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.margin_records import LocatedMargin, ReadColumn
 from querygate.custody.verify.person_check import check_holders
 from querygate.custody.verify.promises import Written, require

@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 
 from querygate.custody.jobs.request_notifications import send_waiting
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 
 SEND_S, TROUBLE_S, SWEEP_S = 2.0, 60.0, 3600.0
@@ -19,8 +19,8 @@ logger = logging.getLogger("querygate")
 class Upkeep:
     """A thread beside the worker's, for as long as the block takes."""
 
-    def __init__(self, opened: OpenSite, desk: JobDesk) -> None:
-        self._opened, self._desk = opened, desk
+    def __init__(self, opened: OpenSite, exchange: JobExchange) -> None:
+        self._opened, self._exchange = opened, exchange
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
 
@@ -42,7 +42,7 @@ class Upkeep:
                     logger.warning("%s: %s. Still to be sent: %s.", channel, why, waiting)
                 if time.monotonic() - swept_s >= SWEEP_S:
                     swept_s = time.monotonic()
-                    self._desk.sweep()
+                    self._exchange.sweep()
             except Exception as error:
                 pause_s = TROUBLE_S
                 logger.warning("upkeep failed: %s", type(error).__name__)

@@ -1,7 +1,7 @@
 """The loop of a worker: take a job up, keep its lease while it is worked on, put the result back.
 
 Questions that somebody waits for and long work have lanes of their own, so that a build keeps nobody waiting. A job
-whose lease was lost goes on until its next step and comes to nothing: the desk takes results from the holder alone.
+whose lease was lost goes on until its next step and comes to nothing: the exchange takes results from the holder alone.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Any, Protocol
 from querygate.core.jobs import LONG, QUICK, Job, JobKind, JobOutcome
 from querygate.core.progress import Progress
 from querygate.gate.incidents import make_problem
-from querygate.site.job_desk import cancelled
+from querygate.site.job_exchange import cancelled
 
 logger = logging.getLogger("querygate")
 
 TROUBLE_S = 1.0
-"""How long a desk that cannot be reached is left alone."""
+"""How long an exchange that cannot be reached is left alone."""
 
 LONG_AT_ONCE = 1
 
 
-class Desk(Protocol):
+class Exchange(Protocol):
     """Where jobs are pulled from: the control database of this machine, or a gate elsewhere."""
 
     def lease(self, worker: str, kinds: Sequence[JobKind]) -> Job | None: ...
@@ -79,10 +79,10 @@ class Worker:
     """One worker. `run` works until it is told to stop; `handlers` say what is done for each kind."""
 
     def __init__(
-        self, desk: Desk, handlers: Mapping[JobKind, Handler], *, threads: int, lease_s: float, poll_s: float
+        self, exchange: Exchange, handlers: Mapping[JobKind, Handler], *, threads: int, lease_s: float, poll_s: float
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._desk, self._handlers, self._poll_s, self._renew_s = desk, handlers, poll_s, min(lease_s / 4, 5.0)
+        self._exchange, self._handlers, self._poll_s, self._renew_s = exchange, handlers, poll_s, min(lease_s / 4, 5.0)
         quick, long = (tuple(kind for kind in kinds if kind in handlers) for kinds in (QUICK, LONG))
         self._lanes = (_Lane(quick, threads), _Lane(long, LONG_AT_ONCE))
         self._wake, self._lock = threading.Event(), threading.Lock()
@@ -98,8 +98,8 @@ class Worker:
                 if not self._take_up():
                     self._wake.wait(self._poll_s)
                     self._wake.clear()
-            except Exception as error:  # the desk is out of reach, or its disk is full: what is held is held
-                logger.warning("the desk cannot be reached: %s", type(error).__name__)
+            except Exception as error:  # the exchange is out of reach, or its disk is full: what is held is held
+                logger.warning("the exchange cannot be reached: %s", type(error).__name__)
                 time.sleep(TROUBLE_S)
         return self._stop(grace_s)
 
@@ -107,7 +107,7 @@ class Worker:
         """Do what waits now, one job after the other; how many there were."""
         done = 0
         for lane in self._lanes:
-            while (job := self._desk.lease(self.name, lane.kinds)) is not None:
+            while (job := self._exchange.lease(self.name, lane.kinds)) is not None:
                 self._work(_Task(job), lane)
                 done += 1
         return done
@@ -116,7 +116,7 @@ class Worker:
         """Begin one job for each lane that has room; whether there was any."""
         found = False
         for lane in self._lanes:
-            if len(lane.tasks) < lane.width and (job := self._desk.lease(self.name, lane.kinds)) is not None:
+            if len(lane.tasks) < lane.width and (job := self._exchange.lease(self.name, lane.kinds)) is not None:
                 found = True
                 task = _Task(job)
                 task.thread = threading.Thread(target=self._work, args=(task, lane), name=job.id, daemon=True)
@@ -131,11 +131,11 @@ class Worker:
             try:
                 outcome = JobOutcome(result=self._handlers[job.kind](job, task.progress))
             except GivenBack:
-                self._desk.give_back(self.name, job.id)
+                self._exchange.give_back(self.name, job.id)
                 return
             except Exception as error:
                 outcome = JobOutcome(problem=make_problem(error))
-            if not self._desk.finish(self.name, job.id, outcome):
+            if not self._exchange.finish(self.name, job.id, outcome):
                 logger.warning("job %s was taken over by another worker", job.id)
         except Exception as error:  # its lease runs out, and somebody does it again
             logger.error("job %s could not be put back: %s", job.id, type(error).__name__)
@@ -147,7 +147,7 @@ class Worker:
     def _renew(self) -> None:
         for task in self._tasks():
             step, share = task.told
-            held = self._desk.renew(self.name, task.job.id, step, share)
+            held = self._exchange.renew(self.name, task.job.id, step, share)
             task.is_cancelled = held is not None and held.is_cancelling
             task.is_given_back = held is None
 
@@ -161,7 +161,7 @@ class Worker:
         left = self._tasks()
         for task in left:
             if task.job.kind in LONG:  # whoever is still at it has no lease any more, and puts nothing back
-                self._desk.give_back(self.name, task.job.id)
+                self._exchange.give_back(self.name, task.job.id)
         return not left
 
     def _tasks(self) -> list[_Task]:

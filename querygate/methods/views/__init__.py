@@ -16,8 +16,15 @@ Pure: arrays in, arrays out. The caller codes the columns; what is made of them 
 from __future__ import annotations
 
 from querygate.methods.views.beside import EarlierColumn, EarlierViews, Uncertified, certified_beside
+from querygate.methods.views.certify import (
+    TooFewPeople,
+    ViewPlan,
+    cell_records,
+    certified_cell,
+    certified_views,
+    gathered,
+)
 from querygate.methods.views.frame import CellLimits, FrameColumn
-from querygate.methods.views.make import TooFewPeople, ViewPlan, cell_records, certified_cell, certified_views, gathered
 from querygate.methods.views.release import CellRelease, ClassFigures, ColumnRelease, ViewsRelease
 from querygate.methods.views.table import NULL, ClassGuard, Measure, QuasiIdentifier, RecordTable, SensitiveColumn
 

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from querygate.core.types import Floats, Range
+from querygate.stats.models.logistic_and_poisson import Trouble
 from querygate.stats.models.regression_figures import FIGURES, SOFTWARE, Figure
-from querygate.stats.models.score_root import Trouble
 from querygate.stats.models.verified_numbers import Intervals
 from querygate.stats.numerics import gamma
 

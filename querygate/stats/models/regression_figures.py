@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from querygate.core.types import Floats, Range
-from querygate.stats.models.score_root import IDENTITY, GroupedCounts, Link, Root, likely_root
+from querygate.stats.models.logistic_and_poisson import IDENTITY, GroupedCounts, Link, Root, likely_root
 from querygate.stats.models.verified_numbers import Intervals, inverse_diagonal
 
 NORMAL = float(ndtri(0.975))

@@ -22,7 +22,7 @@ from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site
 from querygate.site.open_gate import open_gate
 from querygate.site.settings import Settings
@@ -469,7 +469,7 @@ def test_a_worker_sends_what_waits(open_with):
         extracts = Extracts(site, CsvBuilder)
         release(extracts, extracts.request(ANN, WISH)["id"])
         deadline = datetime.now(UTC) + timedelta(seconds=HANG_S)
-        with Upkeep(site, JobDesk(site)):
+        with Upkeep(site, JobExchange(site)):
             while len(receiver.received) < 3 and datetime.now(UTC) < deadline:
                 time.sleep(0.02)
         assert [one["state"] for one in receiver.received] == ["submitted", "approved", "released"]

@@ -19,7 +19,7 @@ from querygate.custody.jobs.inline_auditor import NOTE
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Handler, Worker
 from querygate.gate.answer import ask
-from querygate.site.job_desk import JobDesk
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
 from tests.audited_site import AND_ONE_MORE, FORTIES, make_audited_site, notes_of
@@ -34,11 +34,11 @@ def opened(tmp_path: Path) -> OpenSite:
 
 @contextmanager
 def running(
-    desk: JobDesk, handlers: Mapping[JobKind, Handler], grace_s: float = HANG_S
+    exchange: JobExchange, handlers: Mapping[JobKind, Handler], grace_s: float = HANG_S
 ) -> Iterator[Callable[[], bool]]:
     """A worker in a thread; gives what stops it and tells whether it did so cleanly."""
     over, ended = threading.Event(), []
-    worker = Worker(desk, handlers, threads=2, lease_s=0.2, poll_s=0.005)
+    worker = Worker(exchange, handlers, threads=2, lease_s=0.2, poll_s=0.005)
     thread = threading.Thread(target=lambda: ended.append(worker.run(over.is_set, grace_s=grace_s)))
     thread.start()
 
@@ -53,8 +53,8 @@ def running(
         stop()
 
 
-def put(desk: JobDesk, kind: JobKind, number: int = 0) -> str:
-    return desk._jobs.put(kind, dataset="d", user="ann", body={"n": number}).id
+def put(exchange: JobExchange, kind: JobKind, number: int = 0) -> str:
+    return exchange._jobs.put(kind, dataset="d", user="ann", body={"n": number}).id
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -64,29 +64,29 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-def state(desk: JobDesk, job_id: str) -> Job:
-    found = desk.find(job_id)
+def state(exchange: JobExchange, job_id: str) -> Job:
+    found = exchange.find(job_id)
     assert found is not None
     return found
 
 
 def test_a_long_job_keeps_nobody_waiting_and_tells_how_far_it_is(opened: OpenSite) -> None:
-    desk, go_on = JobDesk(opened), threading.Event()
+    exchange, go_on = JobExchange(opened), threading.Event()
 
     def long(job: Job, progress: Progress) -> Mapping[str, Any]:
         progress("measuring", 0.25)
         assert go_on.wait(HANG_S)
         return {"n": 1}
 
-    with running(desk, {"audit.run": lambda job, progress: {}, "extract.preview": long, "noise.check": quick}):
-        slow = put(desk, "extract.preview")
-        until(lambda: state(desk, slow).progress == "measuring")
-        answers = [put(desk, "noise.check", number) for number in range(5)]
-        until(lambda: all(state(desk, one).state == "done" for one in answers))
-        assert (state(desk, slow).state, state(desk, slow).fraction) == ("leased", 0.25)
+    with running(exchange, {"audit.run": lambda job, progress: {}, "extract.preview": long, "noise.check": quick}):
+        slow = put(exchange, "extract.preview")
+        until(lambda: state(exchange, slow).progress == "measuring")
+        answers = [put(exchange, "noise.check", number) for number in range(5)]
+        until(lambda: all(state(exchange, one).state == "done" for one in answers))
+        assert (state(exchange, slow).state, state(exchange, slow).fraction) == ("leased", 0.25)
         go_on.set()
-        until(lambda: state(desk, slow).state == "done")
-    assert state(desk, slow).attempt == 1  # its lease was renewed for longer than it is
+        until(lambda: state(exchange, slow).state == "done")
+    assert state(exchange, slow).attempt == 1  # its lease was renewed for longer than it is
 
 
 def quick(job: Job, progress: Progress) -> Mapping[str, Any]:
@@ -99,11 +99,11 @@ def test_what_fails_says_why_without_words_of_an_engine(opened: OpenSite) -> Non
             raise ValueError("Smith, 51, HIV+")
         raise NotPermitted("QG305", "Too slow.", "Ask for less.")
 
-    desk = JobDesk(opened)
-    with running(desk, {"noise.check": refuse}):
-        told = [put(desk, "noise.check", number) for number in (0, 1)]
-        until(lambda: all(state(desk, one).has_ended for one in told))
-    first, second = (state(desk, one) for one in told)
+    exchange = JobExchange(opened)
+    with running(exchange, {"noise.check": refuse}):
+        told = [put(exchange, "noise.check", number) for number in (0, 1)]
+        until(lambda: all(state(exchange, one).has_ended for one in told))
+    first, second = (state(exchange, one) for one in told)
     assert first.result == {"code": "QG305", "detail": "Too slow.", "remedy": "Ask for less."}
     assert second.result is not None
     assert (second.state, second.result["code"], "Smith" in str(second.result)) == ("failed", "QG900", False)
@@ -116,49 +116,49 @@ def endless(job: Job, progress: Progress) -> Mapping[str, Any]:
 
 
 def test_a_worker_that_is_stopped_gives_long_jobs_back_and_finishes_short_ones(opened: OpenSite) -> None:
-    desk, begun = JobDesk(opened), threading.Event()
+    exchange, begun = JobExchange(opened), threading.Event()
 
     def short(job: Job, progress: Progress) -> Mapping[str, Any]:
         begun.set()
         time.sleep(0.1)
         return {}
 
-    with running(desk, {"extract.build": endless, "noise.check": short}) as stop:
-        long_one, short_one = put(desk, "extract.build"), put(desk, "noise.check")
-        until(lambda: state(desk, long_one).state == "leased")
+    with running(exchange, {"extract.build": endless, "noise.check": short}) as stop:
+        long_one, short_one = put(exchange, "extract.build"), put(exchange, "noise.check")
+        until(lambda: state(exchange, long_one).state == "leased")
         assert begun.wait(HANG_S)
         assert stop()
-    given_back = state(desk, long_one)
-    assert (given_back.state, given_back.attempt, state(desk, short_one).state) == ("queued", 0, "done")
+    given_back = state(exchange, long_one)
+    assert (given_back.state, given_back.attempt, state(exchange, short_one).state) == ("queued", 0, "done")
 
 
 def test_one_that_does_not_stop_has_its_job_taken_from_it(opened: OpenSite) -> None:
-    desk, go_on = JobDesk(opened), threading.Event()
+    exchange, go_on = JobExchange(opened), threading.Event()
 
     def deaf(job: Job, progress: Progress) -> Mapping[str, Any]:
         go_on.wait(HANG_S)
         return {"late": True}
 
-    with running(desk, {"extract.preview": deaf}, grace_s=0.05) as stop:
-        one = put(desk, "extract.preview")
-        until(lambda: state(desk, one).state == "leased")
+    with running(exchange, {"extract.preview": deaf}, grace_s=0.05) as stop:
+        one = put(exchange, "extract.preview")
+        until(lambda: state(exchange, one).state == "leased")
         assert not stop()
-        assert state(desk, one).state == "queued"
+        assert state(exchange, one).state == "queued"
         go_on.set()
         time.sleep(0.1)
-    assert (state(desk, one).state, state(desk, one).result) == ("queued", None)
+    assert (state(exchange, one).state, state(exchange, one).result) == ("queued", None)
 
 
 def test_a_job_that_is_cancelled_stops_at_its_next_step(opened: OpenSite) -> None:
-    desk = JobDesk(opened)
-    with running(desk, {"extract.preview": endless}):
-        one, other = put(desk, "extract.preview"), put(desk, "extract.preview", 1)
-        until(lambda: state(desk, one).state == "leased")
-        desk.cancel(other)
-        assert state(desk, other).state == "cancelled"
-        desk.cancel(one)
-        until(lambda: state(desk, one).has_ended)
-    ended = state(desk, one)
+    exchange = JobExchange(opened)
+    with running(exchange, {"extract.preview": endless}):
+        one, other = put(exchange, "extract.preview"), put(exchange, "extract.preview", 1)
+        until(lambda: state(exchange, one).state == "leased")
+        exchange.cancel(other)
+        assert state(exchange, other).state == "cancelled"
+        exchange.cancel(one)
+        until(lambda: state(exchange, one).has_ended)
+    ended = state(exchange, one)
     assert ended.result is not None
     assert (ended.state, ended.result["code"]) == ("cancelled", "QG315")
 
@@ -171,7 +171,7 @@ def test_a_worker_refuses_for_its_gate_what_could_single_people_out(tmp_path: Pa
     def asked(user: str, sql: str) -> Any:
         return ask(Request(Principal(user, "researcher"), "clinic", sql), gate)
 
-    with running(JobDesk(opened), JobHandlers(opened).table()):
+    with running(JobExchange(opened), JobHandlers(opened).table()):
         assert asked("ann", FORTIES)["rows"]
         with pytest.raises(DisclosureRefused):
             asked("bob", AND_ONE_MORE)

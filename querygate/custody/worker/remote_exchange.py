@@ -1,4 +1,4 @@
-"""The desk of a gate on another machine: the worker calls it over HTTPS, and nothing listens here."""
+"""The exchange of a gate on another machine: the worker calls it over HTTPS, and nothing listens here."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class DeskUnreachable(Exception):
     """The gate did not answer, or not with what was asked for."""
 
 
-class RemoteDesk:
-    """What stands behind `worker.Desk` where the gate is elsewhere. Safe to share between threads."""
+class RemoteExchange:
+    """What stands behind `worker.Exchange` where the gate is elsewhere. Safe to share between threads."""
 
     def __init__(self, gate: str, key: str) -> None:
         parts = urllib.parse.urlsplit(gate)

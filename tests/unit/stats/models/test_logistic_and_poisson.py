@@ -5,8 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
+from querygate.stats.models.logistic_and_poisson import (
+    LOGISTIC,
+    POISSON_SHARES,
+    GroupedCounts,
+    Root,
+    find_root,
+    likely_root,
+)
 from querygate.stats.models.regression_figures import regression_figures
-from querygate.stats.models.score_root import LOGISTIC, POISSON_SHARES, GroupedCounts, Root, find_root, likely_root
 from querygate.stats.models.verified_numbers import Intervals
 from tests.unit.stats.models.table_cases import LINKS, make_case, misses
 

@@ -1,4 +1,4 @@
-"""The desk between the gate and the vault: gates put jobs here, workers pull them and put results back.
+"""The exchange between the gate and the vault: gates put jobs here, workers pull them and put results back.
 
 What has to be on record of a result is put there in the transaction that ends its job: the outcome of a query, the
 state of a request for an extract. So whoever is killed, and when, both are there or neither. Nothing here opens a
@@ -31,7 +31,7 @@ MARGIN_S = 0.1
 """Of the time of a request, left for telling that the job is still underway."""
 
 
-class JobDesk:
+class JobExchange:
     """The jobs of a site, and what follows from their results. Safe to share between threads."""
 
     def __init__(self, opened: OpenSite, pause: Callable[[float], None] = time.sleep) -> None:
@@ -119,7 +119,7 @@ class JobDesk:
         state: JobState,
         result: Mapping[str, Any],
         worker: str | None,
-        then: Callable[[JobDesk, sqlite3.Connection, Job], None],
+        then: Callable[[JobExchange, sqlite3.Connection, Job], None],
     ) -> bool:
         def may(held: Job) -> bool:
             return held.worker == worker if worker is not None else held.state == "queued" or self._jobs.is_over(held)
@@ -189,17 +189,17 @@ def result_of(job: Job) -> Mapping[str, Any]:
     return job.result or {}
 
 
-def _nothing(desk: JobDesk, connection: sqlite3.Connection, job: Job) -> None:
+def _nothing(exchange: JobExchange, connection: sqlite3.Connection, job: Job) -> None:
     pass
 
 
-_DONE: Mapping[JobKind, Callable[[JobDesk, sqlite3.Connection, Job], None]] = {
-    "noise.answer": JobDesk._conclude,
-    "extract.build": JobDesk._take_build,
-    "extract.release": JobDesk._take_release,
-    "audit.run": JobDesk._note_audit,
+_DONE: Mapping[JobKind, Callable[[JobExchange, sqlite3.Connection, Job], None]] = {
+    "noise.answer": JobExchange._conclude,
+    "extract.build": JobExchange._take_build,
+    "extract.release": JobExchange._take_release,
+    "audit.run": JobExchange._note_audit,
 }
-_FAILED: Mapping[JobKind, Callable[[JobDesk, sqlite3.Connection, Job], None]] = {
-    "noise.answer": JobDesk._conclude,
-    "extract.build": JobDesk._take_failure,
+_FAILED: Mapping[JobKind, Callable[[JobExchange, sqlite3.Connection, Job], None]] = {
+    "noise.answer": JobExchange._conclude,
+    "extract.build": JobExchange._take_failure,
 }

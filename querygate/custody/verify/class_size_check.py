@@ -1,0 +1,24 @@
+"""The first promise, measured on what was written: every class has the records of k people."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.core.types import Arrays, Ints
+from querygate.custody.verify.person_check import ClassPeople
+from querygate.custody.verify.promises import require
+
+
+def check_class_sizes(cells: Arrays, sizes: Ints, rows: int, least: int) -> int:
+    """The fewest records that share their published quasi-identifiers, which `sizes` counts."""
+    require(int(cells["n"].sum()) == rows, "every record is counted once")
+    require(bool((cells["n"] > 0).all()), "no cell is empty")
+    require(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
+    k = int(sizes[sizes > 0].min())
+    require(k >= least, f"k = {least}")
+    return k
+
+
+def check_class_people(people: ClassPeople | None, least: int) -> None:
+    """The same of people, where they have several records."""
+    require(people is None or people.fewest >= least, f"k = {least} people")
