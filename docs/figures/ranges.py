@@ -35,7 +35,7 @@ def main() -> None:
         figure, axes = plt.subplots(figsize=(7.2, 3.6), dpi=150)
         for place, (youngest, oldest) in enumerate(reversed(GROUPS)):
             sql = f"SELECT AVG(systolic) FROM survey WHERE age BETWEEN {youngest} AND {oldest}"  # noqa: S608
-            group = answer(Request(Principal("figure", "researcher"), "survey", sql), opened.gate).groups[0]
+            group = answer(Request(Principal("figure", "custodian"), "survey", sql), opened.gate).groups[0]
             found, estimate = group.ranges[0], group.estimates[0].value
             values = [value for age, value in people if youngest <= age <= oldest]
             axes.plot(
