@@ -21,8 +21,8 @@ from querygate.core.types import Catalog, Column, Reference
 from querygate.gate.range_texts import value_text
 from querygate.gate.sharpness import Sharpness, find_sharpness
 from querygate.sql import understand
+from querygate.sql.name_text import name_text
 from querygate.sql.noisy_plan import understand_noisy
-from querygate.sql.quoted_names import name_text
 
 MOST_CUTS = 100
 """Cuts of one column that are told, evenly chosen among all of them."""

@@ -16,8 +16,8 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.predicate import Predicate, both, compare, either, has_any
 from querygate.core.types import Catalog, Column, folded
 from querygate.core.valueset import ValueSet
+from querygate.sql.name_text import column_node, name_text
 from querygate.sql.parse import parse, span_of
-from querygate.sql.quoted_names import column_node, name_text
 
 TESTS = frozenset({"has_code", "has_any", "has_all", "has_code_under"})
 _OF_ONE = frozenset({"has_code", "has_code_under"})

@@ -22,10 +22,10 @@ from querygate.sql.buckets import write_out_buckets
 from querygate.sql.column_lookup import substitute_names
 from querygate.sql.from_tables import UNLISTED, Names, Tables, nameless, quoted_column
 from querygate.sql.group_keys import group_of_distinct, mark_without_columns
+from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of
 from querygate.sql.person_column import CLAUSES, count_rows
 from querygate.sql.projections import projected
-from querygate.sql.quoted_names import name_text
 from querygate.sql.reference_join import join_reference
 from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused, refused_threshold
 from querygate.sql.subquery_conditions import reduce_subqueries

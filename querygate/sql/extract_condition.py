@@ -12,9 +12,9 @@ from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
 from querygate.sql.allow import allow
 from querygate.sql.compose import compose
+from querygate.sql.name_text import name_text
 from querygate.sql.noisy_plan import understand_noisy
 from querygate.sql.parse import parse
-from querygate.sql.quoted_names import name_text
 from querygate.sql.restatement import own_wording
 
 

@@ -23,8 +23,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from querygate.core.errors import Span, UnsupportedSQL
 from querygate.core.model_question import STRATIFIED, ModelQuestion
 from querygate.core.types import Catalog, Column
+from querygate.sql.name_text import in_quotes, name_text
 from querygate.sql.parse import DIALECT, checked_tokens, parse
-from querygate.sql.quoted_names import in_quotes, name_text
 
 MOST_FACTORS = 20
 MOST_BANDS = 12

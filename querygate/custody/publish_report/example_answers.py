@@ -10,7 +10,7 @@ from querygate.custody.policy import StatisticPolicy
 from querygate.custody.publish.expected_widths import statistics_of
 from querygate.custody.publish_report.report_case import ReportCase, scale_of
 from querygate.custody.workload.asked_figures import ask_version
-from querygate.sql.quoted_names import name_text
+from querygate.sql.name_text import name_text
 
 MOST_VALUES = 25
 """Categories of more values are not counted value by value: nobody would read it."""

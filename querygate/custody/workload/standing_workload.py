@@ -22,7 +22,7 @@ from querygate.core.types import Catalog, Column
 from querygate.custody.policy import Policy
 from querygate.custody.policy.model import Number
 from querygate.custody.policy.public_edges import exact, round_step
-from querygate.sql.quoted_names import name_text
+from querygate.sql.name_text import name_text
 
 Kind = Literal["count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio"]
 Ends = Literal["none", "aligned", "free"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from querygate.core.types import Catalog
-from querygate.sql.quoted_names import in_quotes, needs_quotes
+from querygate.sql.name_text import in_quotes, needs_quotes
 
 _QUOTED_OR_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[\w.$]+""")
 _FROM = re.compile(r"""\b(FROM|JOIN)\s+([\w.$]+)""", re.IGNORECASE)

@@ -21,8 +21,8 @@ from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.literals import EPOCH, constant, is_constant
+from querygate.sql.name_text import column_node
 from querygate.sql.parse import parse
-from querygate.sql.quoted_names import column_node
 from querygate.sql.restatement import plain_wording
 
 PlaceKind = Literal["low", "high", "values", "key", "condition", "average"]

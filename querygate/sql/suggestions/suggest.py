@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
-from querygate.sql.quoted_names import column_node, table_node
+from querygate.sql.name_text import column_node, table_node
 from querygate.sql.restatement import plain_wording
 from querygate.sql.suggestions.suggested_edits import (
     MILD,

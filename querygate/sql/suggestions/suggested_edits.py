@@ -16,7 +16,7 @@ from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.code_tests import codes_under, is_code_test
 from querygate.sql.expressions import is_tabulable
-from querygate.sql.quoted_names import column_node, name_node, table_node
+from querygate.sql.name_text import column_node, name_node, table_node
 from querygate.sql.suggestions.inner_numbers import inner_number_first
 
 Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from querygate.core.answer_bodies import DescriptionBody, PublishedColumnBody
-from querygate.sql.quoted_names import name_text
+from querygate.sql.name_text import name_text
 
 MEASURES = {
     "count": ("Number of records", "COUNT(*)"),
