@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import print_record, progress
-from querygate.cli.request_options import read_spec, spec_options
-from querygate.cli.shared_options import format_option, new_folder
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_record, progress
+from querygate.cli.shared.request_options import read_spec, spec_options
+from querygate.cli.shared.shared_options import format_option, new_folder
 from querygate.core.count_text import counted
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import LazyGroup
-from querygate.cli.output import plain, print_json, print_records, print_table
-from querygate.cli.shared_options import format_option, new_file, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import LazyGroup
+from querygate.cli.shared.output import plain, print_json, print_records, print_table
+from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
 from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command
 from querygate.cli.log import read_moment
-from querygate.cli.output import print_json, print_records, print_table, progress
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_json, print_records, print_table, progress
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent

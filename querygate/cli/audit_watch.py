@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command
-from querygate.cli.output import print_csv
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_csv
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control.alerts import Alerts
 from querygate.custody.jobs.live_audit import LiveAudit, explain_alert
 from querygate.custody.jobs.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command, load
-from querygate.cli.output import print_record
-from querygate.cli.shared_options import format_option, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command, load
+from querygate.cli.shared.output import print_record
+from querygate.cli.shared.shared_options import format_option, site_option
 from querygate.control.ids import stamp_now
 from querygate.control.ledger_evidence import note_opening
 from querygate.control.schema import MIGRATIONS

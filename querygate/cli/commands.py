@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import LazyGroup
+from querygate.cli.shared.command import LazyGroup
 
 COMMANDS = {
     "init": ("querygate.cli.site:init", "Make an empty site."),

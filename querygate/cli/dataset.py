@@ -9,16 +9,16 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command
-from querygate.cli.output import print_record, print_records, progress, tell_problem
 from querygate.cli.report import tell_of_report
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_record, print_records, progress, tell_problem
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
-from querygate.core.interrupts import interrupts_say
 from querygate.core.json_body import to_json
+from querygate.core.limits.interrupts import interrupts_say
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.jobs.publish_version import retire_version, serve_version
 from querygate.custody.jobs.publish_with_report import Kind, publish_with_report

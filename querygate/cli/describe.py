@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command
-from querygate.cli.output import plain, print_record
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import plain, print_record
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.gate.describe import describe_version
 from querygate.gate.granted import check_known
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import print_json, print_records, print_table
-from querygate.cli.shared_options import format_option, site_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_json, print_records, print_table
+from querygate.cli.shared.shared_options import format_option, site_option
 from querygate.core.errors import QueryGateError
 from querygate.site.health import (
     Health,

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import click
 
-from querygate.cli.actor import find_principal, os_user
-from querygate.cli.command import CommandGroup
-from querygate.cli.output import plain, print_record, print_records, print_table, progress
-from querygate.cli.request_options import read_spec, spec_options
 from querygate.cli.risk import print_risk
-from querygate.cli.shared_options import F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.shared.actor import find_principal, os_user
+from querygate.cli.shared.command import CommandGroup
+from querygate.cli.shared.output import plain, print_record, print_records, print_table, progress
+from querygate.cli.shared.request_options import read_spec, spec_options
+from querygate.cli.shared.shared_options import F, check_new, format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.json_body import from_json

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import actor
-from querygate.cli.command import CommandGroup
-from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import actor
+from querygate.cli.shared.command import CommandGroup
+from querygate.cli.shared.output import print_record, print_records
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control import Grant, Grantee
 from querygate.control.grants import EVERY_DATASET, read_until
 from querygate.core.errors import QueryGateError

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import CommandGroup
 from querygate.cli.log_upkeep import anchor_command, retain_command, ship_command
-from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import F, format_option, new_file, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import CommandGroup
+from querygate.cli.shared.output import print_record, print_records
+from querygate.cli.shared.shared_options import F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
     NotSigned,

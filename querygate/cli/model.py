@@ -7,10 +7,10 @@ from typing import cast
 
 import click
 
-from querygate.cli.actor import find_principal
-from querygate.cli.command import Command
 from querygate.cli.query import print_answer
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import find_principal
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.model_question import FAMILIES, Family, ModelQuestion
 from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate.model import ask_model

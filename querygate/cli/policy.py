@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command, LazyGroup
-from querygate.cli.output import print_json, print_records
-from querygate.cli.shared_options import format_option
+from querygate.cli.shared.command import Command, LazyGroup
+from querygate.cli.shared.output import print_json, print_records
+from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
 from querygate.custody.jobs.policy_proposal import draft_from
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import plain, print_json, print_records, print_table, progress
-from querygate.cli.shared_options import format_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import plain, print_json, print_records, print_table, progress
+from querygate.cli.shared.shared_options import format_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
 from querygate.custody.jobs.preview_views import RECORDS, PolicyPreview, Preview, PreviewScale, previewing

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
-from querygate.cli.shared_options import F, check_new, format_option, new_folder
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_json, print_record, print_records, progress
+from querygate.cli.shared.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
 from querygate.custody.jobs.release_policies import (
     Register,

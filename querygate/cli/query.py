@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import find_principal
-from querygate.cli.command import Command
-from querygate.cli.output import plain, print_json, print_record, print_records, print_table
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import find_principal
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import plain, print_json, print_record, print_records, print_table
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.jobs.open_custody import with_vault

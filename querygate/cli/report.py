@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import explain_problem, print_record, progress
-from querygate.cli.shared_options import format_option, new_file, open_here, site_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import explain_problem, print_record, progress
+from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.custody.jobs.publish_with_report import (
     FILES,

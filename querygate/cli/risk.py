@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command
-from querygate.cli.output import print_record, progress
-from querygate.cli.shared_options import check_new, format_option, new_folder, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_record, progress
+from querygate.cli.shared.shared_options import check_new, format_option, new_folder, open_here, site_option
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress
 from querygate.custody.assess.risk_body import RiskReport

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import tell_problem
-from querygate.cli.shared_options import site_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import tell_problem
+from querygate.cli.shared.shared_options import site_option
 from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from querygate import demo as study
-from querygate.cli.command import Command
-from querygate.cli.shared_options import site_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.shared_options import site_option
 from querygate.site.layout import init_site
 
 

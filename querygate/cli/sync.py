@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.output import print_records, progress
-from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_records, progress
+from querygate.cli.shared.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.custody.jobs.sync_versions import sync_versions
 
 

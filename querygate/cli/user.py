@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import RESERVED, actor, note
-from querygate.cli.command import CommandGroup
-from querygate.cli.output import print_record, print_records
-from querygate.cli.shared_options import F, format_option, open_here, site_option
+from querygate.cli.shared.actor import RESERVED, actor, note
+from querygate.cli.shared.command import CommandGroup
+from querygate.cli.shared.output import print_record, print_records
+from querygate.cli.shared.shared_options import F, format_option, open_here, site_option
 from querygate.control import Grantee, User
 from querygate.control.accounts import NewKey
 from querygate.control.grants import read_until

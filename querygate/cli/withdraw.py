@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.actor import acting
-from querygate.cli.command import Command, CommandGroup
 from querygate.cli.dataset import remind_of_copy
-from querygate.cli.output import print_record
-from querygate.cli.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import Command, CommandGroup
+from querygate.cli.shared.output import print_record
+from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.custody.jobs.withdraw_dataset import (
     Withdrawal,

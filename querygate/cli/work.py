@@ -13,8 +13,8 @@ from types import FrameType
 
 import click
 
-from querygate.cli.command import Command
-from querygate.cli.shared_options import folder_option
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.shared_options import folder_option
 from querygate.core.count_text import counted
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy

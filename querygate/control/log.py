@@ -32,9 +32,9 @@ from querygate.control.log_reader import queries_in, read_lines, read_segments, 
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
 from querygate.core.answer_bodies import AnswerBody
+from querygate.core.limits.turn import turn_given_up
 from querygate.core.ports import AskedQuery, Outcome
 from querygate.core.request_ids import request_id
-from querygate.core.turn import turn_given_up
 
 INTENT = "query.intent"
 OUTCOME = "query.outcome"

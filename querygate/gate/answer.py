@@ -25,14 +25,14 @@ from functools import reduce
 from typing import Never, Protocol, TypeVar
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ExplanationBody, Verdict
-from querygate.core.deadline import check_deadline, over_the_limit, seconds_left, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
-from querygate.core.pace import paced
+from querygate.core.limits.deadline import check_deadline, over_the_limit, seconds_left, within
+from querygate.core.limits.pace import paced
+from querygate.core.limits.turn import Turn, turn_given_up
 from querygate.core.plan import Plan
 from querygate.core.ports import AskedQuery, InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
 from querygate.core.rights import GrantBook, not_granted
 from querygate.core.step_times import timed
-from querygate.core.turn import Turn, turn_given_up
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict

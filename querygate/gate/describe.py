@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from querygate.bounds import moment_columns
 from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
-from querygate.core.deadline import over_the_limit, within
 from querygate.core.errors import ConfigError, NotPermitted, Refusal
+from querygate.core.limits.deadline import over_the_limit, within
 from querygate.core.margin_choice import choose_margins
 from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native, PublishedVersion, Store

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from querygate.core.answer_bodies import CauseBody, ExplanationBody, SharperBody, StraddleBody, WidthBody
-from querygate.core.deadline import over_the_limit
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.deadline import over_the_limit
 from querygate.core.plan import Plan
 from querygate.core.types import Answer, Catalog
 from querygate.gate.nearby_questions import Ask, NearbyQuestions, Step, Trial

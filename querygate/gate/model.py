@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from querygate.core.answer_bodies import ModelAbout, ModelBody
-from querygate.core.deadline import check_deadline, within
 from querygate.core.errors import Refusal
+from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.model_question import ModelQuestion
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, QueryOptions, Range, Request
 from querygate.gate.answer import INTERVAL, STEPS, Gate, State, compute_ranges, find

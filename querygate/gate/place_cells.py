@@ -9,7 +9,7 @@ import numpy as np
 from querygate.bounds import Membership
 from querygate.core.answer_bodies import StraddleBody
 from querygate.core.block import ALL_NULLS, Block, NumberColumn, SetColumn
-from querygate.core.deadline import check_deadline
+from querygate.core.limits.deadline import check_deadline
 from querygate.core.plan import Plan
 from querygate.core.types import Bools, Column
 from querygate.gate.range_texts import value_text

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.limits.pace import take_share
 from querygate.core.margin_choice import choose_margins, part_of
-from querygate.core.pace import take_share
 from querygate.core.plan import Aggregate, FetchedGroup, Measure, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar

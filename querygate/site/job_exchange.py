@@ -15,10 +15,10 @@ from typing import Any
 
 from querygate.control import Jobs
 from querygate.control.log import OUTCOME
-from querygate.core.deadline import seconds_left
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.extracts.approval import BuiltExtract
 from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem
+from querygate.core.limits.deadline import seconds_left
 from querygate.core.types import Principal
 from querygate.site.audit_notes import note_run_in
 from querygate.site.extracts import Extracts

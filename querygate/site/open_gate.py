@@ -13,8 +13,8 @@ from pathlib import Path
 from querygate.control import Accounts, Database, Grants, Log, new_query_id
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
+from querygate.core.limits.turn import Turn
 from querygate.core.ports import Store
-from querygate.core.turn import Turn
 from querygate.gate.answer import Gate
 from querygate.gate.kept_answers import KeptAnswers
 from querygate.site.layout import Site

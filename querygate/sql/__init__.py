@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from querygate.core.deadline import over_the_limit
 from querygate.core.errors import Refusal
+from querygate.core.limits.deadline import over_the_limit
 from querygate.core.margin_choice import check_linked
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
@@ -27,12 +27,12 @@ from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.person_column import tell_of_several_rows
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
+from querygate.sql.subqueries.unions import join_plans
 from querygate.sql.suggestions.other_dialects import rewritten
 from querygate.sql.suggestions.quoted_names import with_quotes
 from querygate.sql.suggestions.safe_divisors import with_nullif
 from querygate.sql.suggestions.statement_places import Filling, Place, StatementPlaces
 from querygate.sql.suggestions.suggest import suggest
-from querygate.sql.unions import join_plans
 from querygate.sql.work_limit import WorkLimit
 
 __all__ = ["Filling", "Place", "StatementPlaces", "accepted_plan", "understand", "without_zero_divisors"]

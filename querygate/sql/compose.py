@@ -25,10 +25,10 @@ from querygate.sql.group_keys import group_of_distinct, mark_without_columns
 from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of
 from querygate.sql.person_column import CLAUSES, count_rows
-from querygate.sql.projections import projected
 from querygate.sql.reference_join import join_reference
-from querygate.sql.scalar_queries import NUMBERS, as_call, is_call, query_of, refused, refused_threshold
-from querygate.sql.subquery_conditions import reduce_subqueries
+from querygate.sql.subqueries.projections import projected
+from querygate.sql.subqueries.scalar_queries import NUMBERS, as_call, is_call, query_of, refused, refused_threshold
+from querygate.sql.subqueries.subquery_conditions import reduce_subqueries
 
 LARGEST = 20_000
 SYSTEM_SCHEMAS = frozenset({"information_schema", "pg_catalog", "pg_temp", "pg_toast", "system", "temp"})

@@ -18,7 +18,7 @@ from querygate.core.types import Column, Scalar, SqlValue
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
 from querygate.sql.parse import span_of
-from querygate.sql.scalar_queries import is_call
+from querygate.sql.subqueries.scalar_queries import is_call
 
 MOST_SETS = 64
 

@@ -24,8 +24,8 @@ from querygate.sql.group_keys import is_constant
 from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import ROUNDINGS, is_single
 from querygate.sql.parse import span_of
-from querygate.sql.scalar_queries import is_call, query_of
-from querygate.sql.scalar_queries import refused as refused_number
+from querygate.sql.subqueries.scalar_queries import is_call, query_of
+from querygate.sql.subqueries.scalar_queries import refused as refused_number
 from querygate.sql.window_functions import WindowParts, Windows, is_sum_of, read_window, refused
 
 

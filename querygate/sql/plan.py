@@ -27,8 +27,8 @@ from querygate.sql.measures import TEXT_STATISTICS, Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.ordered_values import write_out_order
 from querygate.sql.parse import span_of
-from querygate.sql.projections import item_of, with_items
-from querygate.sql.scalar_queries import NUMBERS, is_call
+from querygate.sql.subqueries.projections import item_of, with_items
+from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 from querygate.sql.window_functions import check_windows, refused

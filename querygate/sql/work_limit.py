@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from querygate.core.deadline import check_deadline
 from querygate.core.errors import SyntaxRefused
+from querygate.core.limits.deadline import check_deadline
 from querygate.core.ports import Native, SqlReading, TabulatedValues
 from querygate.core.types import SqlValue
 

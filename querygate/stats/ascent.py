@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Floats, Ints
 from querygate.stats.cover_proof import Form, Plane, best_points
 from querygate.stats.numerics import exact_sum, tree_sum

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # what is needed of it is loaded once it is needed
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
 from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, gamma, tree_sum, up

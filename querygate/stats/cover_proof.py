@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Floats, Ints
 from querygate.stats.numerics import TINY, UNIT, RealBounds, exact_sum, pieces, tree_sum
 from querygate.stats.ratio import Largest

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, Floats, Ints
 from querygate.stats.moment_boxes import (
     Goal,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, Cells, Floats, Ints, Range
 from querygate.stats.association import corr
 from querygate.stats.comparison import GroupCells, comparison

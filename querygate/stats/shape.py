@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Array, Cells, Floats, Range
 from querygate.stats.cells import selectable
 from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch

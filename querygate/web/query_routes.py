@@ -12,8 +12,8 @@ from flask import Response, g, request
 
 from querygate.control import stamp
 from querygate.core.answer_bodies import ReadableBody
-from querygate.core.deadline import within
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget

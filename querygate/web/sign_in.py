@@ -18,7 +18,7 @@ from flask import request
 
 from querygate.control.login_record import LoginRecord
 from querygate.core.errors import NotPermitted
-from querygate.core.throttle import Throttle
+from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite
 from querygate.web.client_address import client_address, lane_of, read_proxies

@@ -16,7 +16,7 @@ from flask import Response, g
 
 from querygate.control.usage import Usage, Used
 from querygate.core.errors import NotPermitted
-from querygate.core.throttle import Throttle
+from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite, now
 

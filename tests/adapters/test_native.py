@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from querygate.core.deadline import within
 from querygate.core.errors import NotPermitted, UnsupportedSQL
+from querygate.core.limits.deadline import within
 from querygate_adapters.store.duckdb_native import DuckDBNative
 
 TEXT = "SELECT count(*) FROM t WHERE a > {} AND b BETWEEN {} AND {}"

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.command_rights import rights_of
+from querygate.cli.shared.command_rights import rights_of
 from querygate.core.rights import RIGHTS, ROLES, SCOPES, TABLE
 from querygate.web.routes import ROUTES
 from tests.each import each

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from querygate.core.deadline import within
 from querygate.core.errors import Fault, Refusal
+from querygate.core.limits.deadline import within
 from querygate.core.types import QueryOptions
 from querygate.custody.noise.noisy_answer import count
 from querygate.gate.answer import Gate, ask, check

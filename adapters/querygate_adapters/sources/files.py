@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import is_full_disk
-from querygate.core.interrupts import is_interrupt
+from querygate.core.limits.interrupts import is_interrupt
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 
 BATCH_ROWS = 100_000

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from querygate.core.deadline import over_the_limit, seconds_left
+from querygate.core.limits.deadline import over_the_limit, seconds_left
 
 Config: TypeAlias = dict[str, str | bool | int | float | list[str]]
 

@@ -31,7 +31,7 @@ import psycopg
 from psycopg import sql
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
-from querygate.core.deadline import over_the_limit, seconds_left
+from querygate.core.limits.deadline import over_the_limit, seconds_left
 from querygate.core.ports import Limits
 from querygate.core.rights import no_dataset
 from querygate.core.types import Array, Catalog, Column, Scalar

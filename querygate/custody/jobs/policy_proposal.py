@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from querygate.custody.policy.proposal_path import DraftedPolicy, draft_policy
+from querygate.custody.policy.proposals.proposal_path import DraftedPolicy, draft_policy
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.survey import survey
 

@@ -16,8 +16,8 @@ from typing import Any
 from querygate.control import SqliteRequests, stamp_now
 from querygate.core.count_text import counted
 from querygate.core.extracts.beside_views import is_synthetic
-from querygate.core.interrupts import interrupts_say, uninterrupted
 from querygate.core.json_body import to_json
+from querygate.core.limits.interrupts import interrupts_say, uninterrupted
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
-from querygate.core.interrupts import is_interrupt
 from querygate.core.json_body import from_json
+from querygate.core.limits.interrupts import is_interrupt
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from querygate.control.sqlite_requests import SqliteRequests
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.interrupts import uninterrupted
+from querygate.core.limits.interrupts import uninterrupted
 from querygate.core.types import Catalog
 from querygate.custody.jobs.publish_version import open_version_writer
 from querygate.gate.answer import NOISY

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
 from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
-from querygate.core.deadline import check_deadline
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.deadline import check_deadline
 from querygate.core.plan import Output
 from querygate.core.tally import RowReader, Tallied
 from querygate.core.types import Catalog, NoiseOptions, Principal, folded

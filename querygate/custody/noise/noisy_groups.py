@@ -17,9 +17,9 @@ from typing import TypedDict
 
 from querygate.core.answer_bodies import NoisyBody, Row
 from querygate.core.budget import Cost
-from querygate.core.deadline import check_deadline
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
+from querygate.core.limits.deadline import check_deadline
 from querygate.core.plan import GroupKey, Plan
 from querygate.core.ports import Limits
 from querygate.core.tally import ExactNumber, Figure, Tallied, Tally, WantedTally

@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from querygate.core.deadline import within
 from querygate.core.errors import NotPermitted
 from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.jobs import Job, JobKind
+from querygate.core.limits.deadline import within
 from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress
 from querygate.core.types import Principal, QueryOptions, Request

@@ -33,7 +33,7 @@ from querygate.sql.logged.logged_conditions import (
 )
 from querygate.sql.logged.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
-from querygate.sql.scalar_queries import NUMBERS, is_call, query_of
+from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call, query_of
 from querygate.sql.window_functions import check_windows
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Range
 from querygate.stats.deviation.edge_grid import Extreme, refined
 from querygate.stats.deviation.feasible_pairs import BETWEEN, EndCounts, Lead, Pairs, Problem, Side, Test, corner_pairs

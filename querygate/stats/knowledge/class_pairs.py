@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, Cells, ClassCells, Floats, Range
 from querygate.stats.association import (
     VarianceRanges,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.cells import leaning_up
 from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum

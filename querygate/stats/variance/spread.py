@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Range
 from querygate.stats.numerics import SQUARABLE, UNIT, RealBounds, are_within, centred, exact_sum, tree_sum, whole_units
 from querygate.stats.registry import statistic

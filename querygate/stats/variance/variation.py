@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from querygate.core.pace import is_time_up
+from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.numerics import SQUARABLE, UNIT, are_within, exact_sum, gamma, tree_sum
 from querygate.stats.ratio import largest_mean

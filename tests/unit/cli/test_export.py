@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from querygate.cli import export
-from querygate.cli.actor import os_user
+from querygate.cli.shared.actor import os_user
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from tests.api.small_site import make_small_site

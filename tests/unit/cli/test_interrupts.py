@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from querygate.core.interrupts import is_interrupt, uninterrupted
+from querygate.core.limits.interrupts import is_interrupt, uninterrupted
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from tests.api.small_site import write_inputs
@@ -135,7 +135,7 @@ def test_from_the_start_of_the_command_it_says_what_stands(clinic, tmp_path, eve
 ENGINE = """
 import os, signal, threading
 import duckdb
-from querygate.core.interrupts import is_interrupt
+from querygate.core.limits.interrupts import is_interrupt
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 database = duckdb.connect(config={"threads": 1})

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from querygate.cli import output
+from querygate.cli.shared import output
 from querygate.core.errors import Span
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from querygate.cli.shared_options import new_folder
+from querygate.cli.shared.shared_options import new_folder
 from querygate.custody.assess.risk_report import FORMAT
 from tests.unit.custody.assess import small as ward
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from querygate.cli.actor import os_user
+from querygate.cli.shared.actor import os_user
 from querygate.core.errors import NotPermitted
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

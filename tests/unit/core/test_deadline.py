@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.core.deadline import check_deadline, seconds_left, within
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.deadline import check_deadline, seconds_left, within
 
 
 class Clock:

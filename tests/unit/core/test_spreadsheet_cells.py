@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from querygate.cli.output import print_csv
+from querygate.cli.shared.output import print_csv
 from querygate.core.extracts.extract_spec import METHODS
 from querygate.core.spreadsheet_cells import escape, unescape
 from querygate.custody.extract.extract_files import make_files

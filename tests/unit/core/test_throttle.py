@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from querygate.core import throttle as module
-from querygate.core.throttle import Throttle
+from querygate.core.limits import throttle as module
+from querygate.core.limits.throttle import Throttle
 
 
 def test_so_many_a_minute_for_each_and_no_more():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from querygate.core.turn import Turn, pass_turn, turn_given_up
+from querygate.core.limits.turn import Turn, pass_turn, turn_given_up
 from tests.work import HANG_S
 
 

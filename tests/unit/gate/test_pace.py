@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from querygate.core.deadline import Deadline
 from querygate.core.errors import Refusal
-from querygate.core.pace import is_time_up, paced, take_share
+from querygate.core.limits.deadline import Deadline
+from querygate.core.limits.pace import is_time_up, paced, take_share
 from querygate.core.types import Cells, Range, Request
 from querygate.gate.answer import HURRIED, answer
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from querygate.cli.describe import plain_lines
-from querygate.core.deadline import over_the_limit
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Principal, Request
 from querygate.gate import describe
 from querygate.gate.answer import answer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from querygate.cli.shared_options import LOCAL
+from querygate.cli.shared.shared_options import LOCAL
 from querygate.core.errors import ExtractRefused, UnsupportedSQL
 from querygate.core.types import Catalog, NoiseOptions, Request
 from querygate.custody.audit.audit import AuditOptions

@@ -12,7 +12,7 @@ import pytest
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.jobs.policy_proposal import draft_from
 from querygate.custody.policy import parse_policy
-from querygate.custody.policy.proposal_codes import groups_of, known_groups, patterns_of
+from querygate.custody.policy.proposals.proposal_codes import groups_of, known_groups, patterns_of
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 CODES = ["250.00", "401.9", "428.0", "272.4", "V10.3", "786.50", "E849.0", "008.45"]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.custody.policy.proposal import Proposal
-from querygate.custody.policy.proposal_cuts import fitting_cuts, with_fitting_cuts
+from querygate.custody.policy.proposals.proposal import Proposal
+from querygate.custody.policy.proposals.proposal_cuts import fitting_cuts, with_fitting_cuts
 
 BANDS = [18, 25, 35, 45, 55, 65, 75, 85]
 NAN = float("nan")

@@ -13,8 +13,8 @@ from dataclasses import replace
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation
-from querygate.custody.policy.proposal import NUMBERS, UNSURE, Proposal, propose_columns
-from querygate.custody.policy.proposal_domains import toml_text
+from querygate.custody.policy.proposals.proposal import NUMBERS, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.proposals.proposal_domains import toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 4, 6, 6
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Four quasi-identifiers are two views of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.command_rights import is_decision, rights_of
+from querygate.cli.shared.command_rights import is_decision, rights_of
 from querygate.control import Actor
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import not_allowed

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from querygate.core.deadline import Deadline
+from querygate.core.limits.deadline import Deadline
 
 FOR_RANGES = 0.7
 """The part of the time left that searches may use; the rest is for what must be computed anyway."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy.identifier_signs import KeyName, key_name
-from querygate.custody.policy.proposal import OTHER, RARE, Proposal
-from querygate.custody.policy.proposal_domains import toml_text
+from querygate.custody.policy.proposals.proposal import OTHER, RARE, Proposal
+from querygate.custody.policy.proposals.proposal_domains import toml_text
 
 LISTS = "People have several rows, and code lists are protected by counting records: provide one row per person."
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.types import Floats, Ints
-from querygate.custody.policy.proposal import NUMBERS, Proposal
+from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal
 
 ENOUGH = 3
 """Times k people of each value in a band: some of them are told apart by other columns as well."""

@@ -18,7 +18,7 @@ from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
 from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
-from querygate.custody.policy.proposal_domains import (
+from querygate.custody.policy.proposals.proposal_domains import (
     Keys,
     age_keys,
     date_keys,

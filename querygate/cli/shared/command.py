@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from querygate.cli.output import print_problem
+from querygate.cli.shared.output import print_problem
 from querygate.core.errors import QueryGateError
-from querygate.core.interrupts import Interrupted, is_interrupt
+from querygate.core.limits.interrupts import Interrupted, is_interrupt
 from querygate.gate.incidents import make_problem
 
 INTERRUPTED = 130
@@ -38,7 +38,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             if "site" in ctx.params:
-                identify = load("querygate.cli.actor:identify")
+                identify = load("querygate.cli.shared.actor:identify")
                 identify(ctx)
             return super().invoke(ctx)
         except QueryGateError as error:

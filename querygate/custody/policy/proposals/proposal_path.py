@@ -8,12 +8,12 @@ from querygate.core.column_figures import Surveyor
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposal import Proposal, choose_k
-from querygate.custody.policy.proposal_codes import propose_groups
-from querygate.custody.policy.proposal_file import dataset_name, write_policy
-from querygate.custody.policy.proposal_form import choose_form
-from querygate.custody.policy.proposal_person import for_several_rows, propose_person
-from querygate.custody.policy.proposal_table import propose
+from querygate.custody.policy.proposals.proposal import Proposal, choose_k
+from querygate.custody.policy.proposals.proposal_codes import propose_groups
+from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
+from querygate.custody.policy.proposals.proposal_form import choose_form
+from querygate.custody.policy.proposals.proposal_person import for_several_rows, propose_person
+from querygate.custody.policy.proposals.proposal_table import propose
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy.model import ColumnPolicy
-from querygate.custody.policy.proposal import NUMBERS, Proposal
-from querygate.custody.policy.proposal_codes import ProposedGroup, group_lines
-from querygate.custody.policy.proposal_cuts import with_fitting_cuts
-from querygate.custody.policy.proposal_domains import toml_list, toml_text
-from querygate.custody.policy.proposal_frame import bridge
+from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal
+from querygate.custody.policy.proposals.proposal_codes import ProposedGroup, group_lines
+from querygate.custody.policy.proposals.proposal_cuts import with_fitting_cuts
+from querygate.custody.policy.proposals.proposal_domains import toml_list, toml_text
+from querygate.custody.policy.proposals.proposal_frame import bridge
 from querygate.custody.policy.view_rules import crossing_views, spanning_views
 
 DIVERSE = '{ kind = "distinct", l = 2 }'

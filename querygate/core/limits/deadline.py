@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
-from querygate.core.turn import pass_turn
+from querygate.core.limits.turn import pass_turn
 
 FOR_RANGES = 0.7
 """The part of the time left that searches may use; the rest is for what must be computed anyway."""

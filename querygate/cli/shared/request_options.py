@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from querygate.cli.shared_options import F
+from querygate.cli.shared.shared_options import F
 from querygate.core.extracts.extract_spec import Format, Kind, Times, invalid
 
 LISTS = ("columns", "formats")

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from querygate.cli.actor import KEY_VARIABLE, LOCAL, remember_key_file
+from querygate.cli.shared.actor import KEY_VARIABLE, LOCAL, remember_key_file
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 

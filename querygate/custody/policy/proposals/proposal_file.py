@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from querygate.core.count_text import counted
-from querygate.custody.policy.proposal import Proposal
-from querygate.custody.policy.proposal_domains import toml_text
-from querygate.custody.policy.proposal_form import Form
-from querygate.custody.policy.proposal_person import PersonProposal, person_lines
+from querygate.custody.policy.proposals.proposal import Proposal
+from querygate.custody.policy.proposals.proposal_domains import toml_text
+from querygate.custody.policy.proposals.proposal_form import Form
+from querygate.custody.policy.proposals.proposal_person import PersonProposal, person_lines
 from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110

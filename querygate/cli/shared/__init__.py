@@ -1,0 +1,1 @@
+"""What commands share: who runs them, their options, what they print."""

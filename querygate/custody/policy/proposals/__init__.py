@@ -1,0 +1,1 @@
+"""Policies proposed from a table: roles, domains, cuts, codes and views, with reasons."""
