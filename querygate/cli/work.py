@@ -46,24 +46,28 @@ ELSEWHERE_POLL_S = 0.1
     metavar="FILE",
     help="File with the key for that gate.",
 )
+@click.option(
+    "--extracts", is_flag=True, help="Preview and build extracts for that gate too: it learns exact figures of records."
+)
 @click.option("--once", is_flag=True, help="Do what is waiting now, then stop.")
 @click.option("--parent", type=int, hidden=True, help="Stop when this process is no longer the parent.")
 @folder_option
-def work(gate: str | None, key_file: Path | None, once: bool, parent: int | None, site: Path) -> None:
+def work(gate: str | None, key_file: Path | None, extracts: bool, once: bool, parent: int | None, site: Path) -> None:
     """Do the work that needs the vault, until stopped.
 
     Pulls jobs that the gate has put (noisy answers, previews and builds of extracts, audits), works on them with the
     raw rows, and puts the results back. It opens no port. `querygate serve` starts one by itself, unless told not to.
 
     With --gate the jobs come over HTTPS from a gate on another machine, which never sees a raw row. Budgets are then
-    spent from the ledger of this site.
+    spent from the ledger of this site, and extracts are made only with --extracts.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if (gate is None) != (key_file is None):
         raise click.UsageError("--gate and --key-file go together.")
     opened = open_gate(open_site(site))
     own = JobExchange(opened)
-    worker = open_worker(opened, own) if gate is None else open_remote_worker(opened, gate, read_key(key_file))
+    remote = None if gate is None else open_remote_worker(opened, gate, read_key(key_file), extracts)
+    worker = open_worker(opened, own) if remote is None else remote
     if once:
         click.echo(f"Did {counted(worker.work_off(), 'job', 'jobs')}.")
         return
@@ -82,13 +86,14 @@ def open_worker(opened: OpenSite, exchange: JobExchange) -> Worker:
     return Worker(exchange, JobHandlers(opened).table(), threads=threads, lease_s=lease_s, poll_s=POLL_S)
 
 
-def open_remote_worker(opened: OpenSite, gate: str, key: str) -> Worker:
+def open_remote_worker(opened: OpenSite, gate: str, key: str, extracts: bool) -> Worker:
     """For a gate on another machine: what it was asked is copied here, and what is spent is spent here."""
     exchange, settings = RemoteExchange(gate, key), opened.site.settings
     copy = LogCopy(opened.site.folder, exchange.log_after)
     handlers = JobHandlers(opened, with_records(opened, copy.path), copy.catch_up)
     threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
-    return Worker(exchange, handlers.table_elsewhere(), threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
+    table = handlers.table_elsewhere(extracts=extracts)
+    return Worker(exchange, table, threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
 
 
 def read_key(path: Path | None) -> str:

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import zipfile
@@ -32,6 +33,9 @@ LARGEST_MANIFEST = 16_000_000
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold; the time something was made is in the manifest."""
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
+"""What a request and a manifest are called. A job of a gate may say anything, and these name folders."""
+
 _UNREADABLE = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, RecursionError)
 
 
@@ -51,6 +55,17 @@ class VerifiedPackage:
     sha256: str
 
 
+def named(name: str) -> str:
+    """The name, if it can be nothing but one: no path leads out of the folder of extracts.
+
+    >>> named("x_01KJKB3Q00Z5V7N0M1C2X3Y4W5")
+    'x_01KJKB3Q00Z5V7N0M1C2X3Y4W5'
+    """
+    if not _NAME.fullmatch(name):
+        raise ExtractRefused("QG603", "This is not the id of a request.", "List your requests to find the id.")
+    return name
+
+
 # -- where they lie -----------------------------------------------------------------------------------------------
 
 
@@ -64,7 +79,7 @@ class ExtractFiles:
     def locked(self, request_id: str) -> Iterator[None]:
         """One process at a time. The lock is the kernel's, so it dies with its holder."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        with open(self._folder / f"{request_id}.lock", "w", opener=for_owner) as handle:
+        with open(self._folder / f"{named(request_id)}.lock", "w", opener=for_owner) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -76,13 +91,13 @@ class ExtractFiles:
     def stage(self, request_id: str, keep: str | None) -> Path:
         """An empty folder to build in. Of what lies there, `keep` alone stays."""
         self.sweep(request_id, keep)
-        staged = self._folder / request_id / STAGED
+        staged = self._folder / named(request_id) / STAGED
         staged.mkdir(mode=0o700, parents=True)
         return staged
 
     def keep(self, request_id: str, facts: Mapping[str, Any]) -> str:
         """Seal what was staged and give it its name, the hash of its manifest: it never replaces another one."""
-        folder = self._folder / request_id
+        folder = self._folder / named(request_id)
         manifest = seal(folder / STAGED, facts)
         shutil.rmtree(folder / manifest, ignore_errors=True)  # the very same, or what became of it
         (folder / STAGED).rename(folder / manifest)
@@ -91,13 +106,13 @@ class ExtractFiles:
 
     def sweep(self, request_id: str, keep: str | None) -> None:
         """Remove what earlier builds left, finished or not."""
-        for left in (self._folder / request_id).glob("*"):
+        for left in (self._folder / named(request_id)).glob("*"):
             if left.name != keep:
                 shutil.rmtree(left)
 
     def release(self, request_id: str, manifest: str | None) -> str:
         """Put the built extract, if it is still what the manifest says, where it is fetched from."""
-        contents = in_folder(self._folder / request_id / str(manifest))
+        contents = in_folder(self._folder / named(request_id) / named(str(manifest)))
         sha256 = verify(contents, manifest).sha256
         target = self._released(request_id)
         target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -132,7 +147,7 @@ class ExtractFiles:
 
     def read(self, request_id: str, manifest: str | None, name: str, *, released: bool) -> bytes | None:
         """One file of an extract that is whole; None where it has no such file."""
-        built = self._folder / request_id / str(manifest)
+        built = self._folder / named(request_id) / named(str(manifest))
         with opened(self._released(request_id) if released else built) as contents:
             verify(contents, manifest)
             if name not in contents.sizes:
@@ -141,7 +156,7 @@ class ExtractFiles:
                 return stream.read()
 
     def _released(self, request_id: str) -> Path:
-        return self._released_folder / f"{request_id}.zip"
+        return self._released_folder / f"{named(request_id)}.zip"
 
 
 # -- sealing and packing ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ the permissions and the names of files are looked at.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
 
 DRIFT = timedelta(minutes=1)
+
+LEAST_FREE_BYTES = 16 << 20
+"""Where less is free, the log and its journal may not grow any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,8 @@ def control_health(site: Site) -> Health:
             database.close()
     except (ConfigError, sqlite3.Error):
         return Health("control", False, "control.db is not writable.", remedy)
+    if shutil.disk_usage(site.control.parent).free < LEAST_FREE_BYTES:
+        return Health("control", False, "The disk of control.db is nearly full; nothing can be put on record.", remedy)
     return Health("control", True, "control.db is readable and writable")
 
 

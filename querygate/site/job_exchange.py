@@ -7,6 +7,7 @@ vault.
 
 from __future__ import annotations
 
+import math
 import secrets
 import sqlite3
 import time
@@ -93,7 +94,7 @@ class JobExchange:
             return False
         if job.has_ended:
             return True
-        problem = outcome.problem
+        problem = outcome.problem or _misshapen(job, outcome.result or {})
         if problem is None:
             try:
                 return self._end(job, "done", outcome.result or {}, worker, _DONE.get(job.kind, _nothing))
@@ -187,6 +188,31 @@ def result_of(job: Job) -> Mapping[str, Any]:
     if job.state != "done":
         raise read_problem(job.result or {})
     return job.result or {}
+
+
+def _misshapen(job: Job, result: Mapping[str, Any]) -> QueryGateError | None:
+    """What goes on record must be what the job was about: whoever has a worker's key could put anything back."""
+    fits = _FITS.get(job.kind)
+    return None if fits is None or fits(job, result) else Fault(job.id)
+
+
+def _is_answer(job: Job, result: Mapping[str, Any]) -> bool:
+    answer, epsilon = result.get("answer"), result.get("epsilon")
+    if not isinstance(answer, Mapping) or not isinstance(epsilon, (int, float)) or not 0 <= epsilon < math.inf:
+        return False
+    told = tuple(map(answer.get, ("query_id", "dataset", "version")))
+    is_whole = isinstance(answer.get("rows"), list) and isinstance(answer.get("columns"), list)
+    return is_whole and told == (job.body["query_id"], job.dataset, job.body["version"])
+
+
+_FITS: Mapping[JobKind, Callable[[Job, Mapping[str, Any]], bool]] = {
+    "noise.answer": _is_answer,
+    "extract.build": lambda job, result: (
+        isinstance(result.get("manifest"), str) and isinstance(result.get("summary"), Mapping)
+    ),
+    "extract.release": lambda job, result: isinstance(result.get("manifest"), str),
+    "audit.run": lambda job, result: isinstance(result.get("noted"), Mapping),
+}
 
 
 def _nothing(exchange: JobExchange, connection: sqlite3.Connection, job: Job) -> None:

@@ -79,4 +79,7 @@ def _numbers(body: dict[str, Any]) -> dict[str, float]:
     numbers = [n for n in found.values() if isinstance(n, (int, float)) and not isinstance(n, bool)]
     if len(numbers) < len(found) or not all(0 <= n < math.inf for n in numbers) or (found and not sum(numbers) > 0):
         raise malformed("weights: must be numbers that are not below zero, and not all zero.")
-    return {name: float(number) for name, number in found.items()}
+    try:
+        return {name: float(number) for name, number in found.items()}
+    except OverflowError:
+        raise malformed("weights: must be numbers of ordinary size.") from None

@@ -252,13 +252,13 @@ def test_what_was_written_is_shown_as_text(ann):
 def test_every_table_that_can_be_built_is_answered(ann, get):
     described = get("/api/v1/datasets/clinic", "ann").json
     choices = [
-        TableChoice(measure=measure, of=of, rows=rows, columns=columns, filter=filter, value="F", low="40", high="60.5")
+        TableChoice(measure=measure, of=of, rows=rows, columns=columns, filter=filter, **only)
         for measure in MEASURES
-        for of, rows, columns, filter in (
-            ("", "", "", ""),
-            ("sbp", "sex", "", "age"),
-            ("age", "sex", "sex", "sex"),
-            ("nothing", "nothing", "sex", "sbp"),
+        for of, rows, columns, filter, only in (
+            ("", "", "", "", {"value": "F"}),
+            ("sbp", "sex", "", "age", {"low": "40", "high": "60.5"}),
+            ("age", "sex", "sex", "sex", {"value": "F"}),
+            ("nothing", "nothing", "sex", "sbp", {"low": "110"}),
         )
     ]
     for choice in choices:
@@ -289,3 +289,42 @@ def test_scripts_travel_compressed(client):
         for name in ("editor.js", "htmx.js", "console.js", "querygate.css", "console.css", "mark.svg")
     )
     assert pages < 200_000
+
+
+@each(
+    "choice, condition",
+    [
+        (TableChoice(filter="sex", low="F", high="M"), "sex >= 'F' AND sex <= 'M'"),
+        (TableChoice(filter="age", value="50"), "age = 50"),
+        (TableChoice(filter="age", value="fifty"), "age = 'fifty'"),
+        (TableChoice(filter="sbp", value="25,5"), "sbp = '25,5'"),
+        (TableChoice(filter="codes", value="J45.0"), "has_code(codes, 'J45.0')"),
+        (TableChoice(filter="smoker", value="ja"), "smoker = 'ja'"),
+        (TableChoice(filter="smoker", value="No"), "smoker = false"),
+        (TableChoice(filter="born", value="01.01.1960"), "born = DATE '01.01.1960'"),
+    ],
+)
+def test_nothing_that_was_filled_in_is_left_out(get, choice, condition):
+    """A condition that is dropped, or turned round, would show the answer to another question as exact."""
+    described = get("/api/v1/datasets/clinic", "ann").json
+    described["columns"] += [
+        {"name": "codes", "type": "codes"},
+        {"name": "smoker", "type": "boolean"},
+        {"name": "born", "type": "date"},
+    ]
+    assert write_statement(choice, described).endswith(f"WHERE {condition}")
+
+
+@each("scope", ["worker", "oversee", "admin", "publish", "review"])
+def test_a_key_opens_no_page_beyond_its_scope(app, small, ann, scope):
+    query_id = answer_id(ann.ask(COUNT))
+    for owner in ("ann", "carl"):
+        browser = Browser(app, small.opened.accounts.new_key(owner, scopes=(scope,)).secret)
+        pages = ["/history", f"/answers/{query_id}", f"/answers/{query_id}/csv", f"/answers/{query_id}/chart-0.svg"]
+        assert [browser.get(page).status_code for page in pages] == [403] * 4
+        assert browser.ask(COUNT).status_code == 403
+
+
+def test_signing_in_takes_no_line_breaks_along(app, small):
+    response = app.test_client().post("/sign-in", data={"key": small.keys["ann"], "next": "/\r\nX-Y: z"})
+    assert (response.status_code, response.headers["Location"]) == (303, "/")

@@ -56,7 +56,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> TwoMachines:
 @pytest.fixture(scope="module")
 def door(machines: TwoMachines) -> Iterator[Door]:
     with serving(machines.gate, "--no-worker") as door:
-        words = ("--gate", door.address, "--key-file", str(machines.key_file))
+        words = ("--gate", door.address, "--key-file", str(machines.key_file), "--extracts")
         with working(machines.custodian.site.folder, *words) as worker:
             yield door
             assert listening(worker.pid) == []

@@ -88,7 +88,7 @@ def test_groups_come_in_the_order_of_the_policy(case: Case) -> None:
 
 
 def test_a_value_outside_the_order_is_refused_with_the_order(case: Case) -> None:
-    with pytest.raises(Refusal, match="none of them") as caught:
+    with pytest.raises(Refusal, match="not one of the values") as caught:
         answer(Request(RESEARCHER, "t", "SELECT COUNT(*) FROM t WHERE school > 'college'"), case.opened.gate)
     assert "none, primary, secondary, a degree" in caught.value.remedy
 

@@ -5,6 +5,7 @@ Nothing here opens data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -19,6 +20,8 @@ TELLING = frozenset({"group", "dominance"})
 
 LARGEST_FLOAT = 10**300
 """Beyond it fractions are told as whole numbers, which have no end."""
+
+_DAY = re.compile(r"\b(\d{4})-\d\d-\d\d(?:[ T][\d:.]+)?")
 
 MOST_NAMED = 12
 """Queries or users that a sentence names."""
@@ -35,6 +38,7 @@ def describe_finding(
 ) -> AuditFinding:
     """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have told."""
     exact = exact if reveal and exact else {}
+    where = where if reveal else without_days(where)
     return AuditFinding(
         id=finding_id(finding),
         kind=finding.kind,
@@ -48,6 +52,15 @@ def describe_finding(
         explanation=explain(finding, where, reveal=reveal, exact=exact),
         version=version or None,
     )
+
+
+def without_days(where: str) -> str:
+    """The words for a group without the days in them, which may be people's birthdays: of each the year is left.
+
+    >>> without_days("born = '1962-03-28' AND sex = 'F'")
+    "born = '1962-..-..' AND sex = 'F'"
+    """
+    return _DAY.sub(r"\1-..-..", where)
 
 
 def _combination(finding: Finding, weights: Mapping[str, Ints], *, reveal: bool) -> Iterator[CombinedAnswer]:

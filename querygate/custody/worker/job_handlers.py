@@ -48,18 +48,22 @@ class JobHandlers:
         """For a gate on this machine."""
         return {**self.table_elsewhere(), "extract.release": self.release}
 
-    def table_elsewhere(self) -> Mapping[JobKind, Handler]:
-        """For a gate on another machine."""
+    def table_elsewhere(self, *, extracts: bool = True) -> Mapping[JobKind, Handler]:
+        """For a gate on another machine. Figures for reviewers are exact figures of raw records, and who reviews is
+        known to the gate alone: without `extracts` there are none."""
+        told: dict[JobKind, Handler] = {
+            "extract.preview": self.preview,
+            "extract.risk_page": self.draw_risk,
+            "extract.build": self.build,
+            "extract.report": self.read_report,
+        }
         return {
             "noise.answer": self.answer_with_noise,
             "noise.check": self.check_noise,
             "noise.budget": self.read_budget,
             "audit.verdict": self.judge,
             "audit.run": self.audit,
-            "extract.preview": self.preview,
-            "extract.risk_page": self.draw_risk,
-            "extract.build": self.build,
-            "extract.report": self.read_report,
+            **(told if extracts else dict.fromkeys(told, self.refuse_extract)),
             "extract.release": self.refuse_release,
         }
 
@@ -125,6 +129,7 @@ class JobHandlers:
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         request = _request(job)
+        self._note(job, "export.preview")
         self._catch_up()
         return self._builder(progress).preview(request.spec, requester=request.requester)
 
@@ -132,6 +137,7 @@ class JobHandlers:
         return {"page": self._builder(progress).risk_page(job.body["assessment"]).decode()}
 
     def build(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        self._note(job, "export.build")
         self._catch_up()
         extracts, request = self._extracts(progress), _request(job)
         with extracts.locked(request.id):
@@ -147,6 +153,13 @@ class JobHandlers:
         with extracts.locked(request.id):
             return {"manifest": extracts.pack(request)}
 
+    def refuse_extract(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        raise NotPermitted(
+            "QG309",
+            "The custodian's machine makes no extracts for a gate on another machine.",
+            "The custodian runs `querygate export` there, or the worker with --extracts.",
+        )
+
     def refuse_release(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Approvals are on record at the gate, and one in the wrong hands could invent them."""
         raise NotPermitted(
@@ -154,6 +167,12 @@ class JobHandlers:
             "Records are not sent to a gate on another machine.",
             "The custodian hands the extract over: it is in the vault, in the folder _extracts.",
         )
+
+    def _note(self, job: Job, kind: str) -> None:
+        """What a gate elsewhere has had figures of is on record here too, since its own log is in its hands."""
+        if self._asked is not self._opened:
+            body = {"id": str(job.body["request"]), "wish": job.body["wish"], "gate": True}
+            self._opened.log.note(kind, user=job.user, dataset=job.dataset, body=body)
 
     def _extracts(self, progress: Progress) -> Extracts:
         return Extracts(self._opened, lambda: self._builder(progress))

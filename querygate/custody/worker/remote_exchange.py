@@ -26,7 +26,7 @@ FORBIDDEN = (401, 403)
 logger = logging.getLogger("querygate")
 
 
-class DeskUnreachable(Exception):
+class GateUnreachable(Exception):
     """The gate did not answer, or not with what was asked for."""
 
 
@@ -64,7 +64,7 @@ class RemoteExchange:
         while True:
             try:
                 return bool(self._call("POST", f"/jobs/{job_id}/finish", body)["taken"])
-            except DeskUnreachable:
+            except GateUnreachable:
                 if time.monotonic() > until_s:
                     raise
             time.sleep(pause_s)
@@ -85,11 +85,11 @@ class RemoteExchange:
             error.close()
             if error.code in FORBIDDEN:
                 logger.error("the gate does not accept the key of this worker (%s)", error.code)
-            raise DeskUnreachable(f"the gate answered {error.code}") from None
+            raise GateUnreachable(f"the gate answered {error.code}") from None
         except (OSError, ValueError) as error:
-            raise DeskUnreachable(type(error).__name__) from None
+            raise GateUnreachable(type(error).__name__) from None
         if not isinstance(found, dict):
-            raise DeskUnreachable("the gate answered something else")
+            raise GateUnreachable("the gate answered something else")
         return found
 
 
@@ -104,4 +104,4 @@ def _job(body: Mapping[str, Any] | None) -> Job | None:
     try:
         return Job(**body)
     except TypeError:
-        raise DeskUnreachable("the gate is of another version") from None
+        raise GateUnreachable("the gate is of another version") from None

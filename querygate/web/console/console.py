@@ -38,11 +38,11 @@ from querygate.web.problems import STATUSES, malformed
 from querygate.web.sign_in import SignIn
 
 PAGES: Final = (
-    PageRoute("datasets", "GET", "/"),
+    PageRoute("datasets", "GET", "/", rights=()),
     PageRoute("sign_in", "GET", SIGN_IN, "anyone"),
     PageRoute("begin_session", "POST", SIGN_IN, "anyone"),
-    PageRoute("sign_out", "POST", "/sign-out"),
-    PageRoute("dataset", "GET", "/datasets/<dataset>"),
+    PageRoute("sign_out", "POST", "/sign-out", rights=()),
+    PageRoute("dataset", "GET", "/datasets/<dataset>", rights=("ask", "look")),
     PageRoute("ask", "POST", "/datasets/<dataset>/answer"),
     PageRoute("price", "POST", "/datasets/<dataset>/price"),
     PageRoute("build_table", "POST", "/datasets/<dataset>/statement"),

@@ -26,19 +26,20 @@ from querygate.web.console.session_door import PageRoute
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES
+from querygate.web.routes import EXTRACTS
 
 PAGES: Final = (
-    PageRoute("requests", "GET", "/requests"),
+    PageRoute("requests", "GET", "/requests", rights=EXTRACTS),
     PageRoute("new_request", "GET", "/datasets/<dataset>/request"),
     PageRoute("make_request", "POST", "/datasets/<dataset>/request"),
-    PageRoute("request", "GET", "/requests/<request_id>"),
+    PageRoute("request", "GET", "/requests/<request_id>", rights=EXTRACTS),
     PageRoute("edit_request", "GET", "/requests/<request_id>/edit"),
     PageRoute("change_request", "POST", "/requests/<request_id>/edit"),
-    PageRoute("act", "POST", f"/requests/<request_id>/<any({', '.join(ACTS)}):action>"),
-    PageRoute("preview", "GET", "/requests/<request_id>/preview"),
-    PageRoute("extract", "GET", "/requests/<request_id>/zip"),
-    PageRoute("report", "GET", "/requests/<request_id>/report"),
-    PageRoute("risk_report", "GET", "/requests/<request_id>/risk-report"),
+    PageRoute("act", "POST", f"/requests/<request_id>/<any({', '.join(ACTS)}):action>", rights=EXTRACTS),
+    PageRoute("preview", "GET", "/requests/<request_id>/preview", rights=EXTRACTS),
+    PageRoute("extract", "GET", "/requests/<request_id>/zip", rights=EXTRACTS),
+    PageRoute("report", "GET", "/requests/<request_id>/report", rights=EXTRACTS),
+    PageRoute("risk_report", "GET", "/requests/<request_id>/risk-report", rights=EXTRACTS),
 )
 
 WORDS = {

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from querygate.control.sessions import LASTS, Session, Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_fault
 from querygate.web.problems import STATUSES
 from querygate.web.user_limits import UserLimits
@@ -33,6 +34,7 @@ class PageRoute:
     method: Literal["GET", "POST"]
     rule: str
     who: Literal["anyone", "session"] = "session"
+    rights: tuple[Right, ...] = ("ask",)  # whoever is signed in has one of these; none: it does not matter
 
 
 def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: UserLimits) -> Page:
@@ -49,6 +51,8 @@ def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: Use
         try:
             if route.method == "POST":
                 check_proof(session)
+            if route.rights and not any(map(session.principal.may, route.rights)):
+                raise not_allowed(route.rights[0])
             return limits.serve(session.principal, lambda: page(session, **path))
         except QueryGateError as error:
             return show_problem(error, session)
@@ -108,7 +112,8 @@ def inside(address: str) -> str:
     ('/history?q=x', '/', '/', '/')
     """
     parts = urlsplit(address)
-    is_here = not parts.scheme and not parts.netloc and address.startswith("/") and "\\" not in address
+    is_plain = address.isprintable() and "\\" not in address
+    is_here = not parts.scheme and not parts.netloc and address.startswith("/") and is_plain
     return address if is_here and not address.startswith("//") else "/"
 
 

@@ -20,6 +20,7 @@ MEASURES = {
 
 _OF_NUMBERS = ("integer", "number")
 _OF_CATEGORIES = ("category", "boolean")
+_TRUTHS = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +67,24 @@ def write_statement(choice: TableChoice, described: DescriptionBody) -> str:
 
 
 def _conditions(choice: TableChoice, known: Mapping[str, PublishedColumnBody]) -> Sequence[str]:
+    """Everything that was filled in is in the statement, or the gate would answer another question than was asked."""
     column = known.get(choice.filter)
     if column is None:
         return []
-    name = name_text(column["name"])
-    if column["type"] == "category":
-        return [f"{name} = {_text(choice.value)}"] if choice.value else []
-    if column["type"] == "boolean":
-        return [name if choice.value.lower() in ("true", "yes", "1") else f"NOT {name}"] if choice.value else []
-    literal = _number if column["type"] in _OF_NUMBERS else lambda text: f"{column['type'].upper()} {_text(text)}"
-    ends = [(">=", choice.low), ("<=", choice.high)]
-    return [f"{name} {sign} {literal(end)}" for sign, end in ends if end]
+    name, kind = name_text(column["name"]), column["type"]
+    signs = (("=", choice.value), (">=", choice.low), ("<=", choice.high))
+    return [_condition(name, kind, sign, written) for sign, written in signs if written]
+
+
+def _condition(name: str, kind: str, sign: str, written: str) -> str:
+    """What is no value of the column's kind stays as it was written, for the gate to refuse at its place."""
+    if kind == "boolean":
+        return f"{name} {sign} {_TRUTHS.get(written.lower(), _text(written))}"
+    if kind == "codes":
+        return f"has_code({name}, {_text(written)})"
+    if kind in _OF_NUMBERS:
+        return f"{name} {sign} {_number(written)}"
+    return f"{name} {sign} {_text(written)}" if kind == "category" else f"{name} {sign} {kind.upper()} {_text(written)}"
 
 
 def _text(value: str) -> str:
