@@ -175,7 +175,7 @@ def test_a_worker_that_was_killed_is_started_again(site: ServedSite) -> None:
 
 
 def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_path: Path) -> None:
-    site = make_served_site(tmp_path, settings="query_timeout_s = 0.4")
+    site = make_served_site(tmp_path, settings="query_timeout_s = 2.0")
     with serving(site, "--no-worker") as door:
         before = spent(site)
         status, job = door.ask("ann", COUNT)

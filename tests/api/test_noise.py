@@ -117,7 +117,7 @@ def test_the_console_shows_prices_budgets_and_noisy_answers(site: NoisySite) -> 
 def test_the_console_follows_work_behind_the_scenes(site: NoisySite) -> None:
     """No worker runs here, so that the job stays in the queue until its page is looked at."""
     joined = with_jobs(site.opened)
-    gate = replace(joined.opened.gate, limits=replace(joined.opened.gate.limits, timeout_s=0.3))
+    gate = replace(joined.opened.gate, limits=replace(joined.opened.gate.limits, timeout_s=2.0))
     app = create_app(replace(joined.opened, gate=gate), joined.extracts, joined.exchange)
     names = ("eve", "fay")
     for name in names:

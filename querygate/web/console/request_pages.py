@@ -73,7 +73,9 @@ class RequestPages:
         return make_page("requests.html", session=session, requests=found, state=state, states=STATES, said=said)
 
     def request(self, session: Session, request_id: str) -> Response:
-        return self._page(session, request_id)
+        """A request; beside it, work on it that is underway."""
+        job_id = request.args.get("job", "")
+        return self._page(session, request_id, job=self._jobs.body_of(session.principal, job_id) if job_id else None)
 
     def preview(self, session: Session, request_id: str) -> Response:
         """Risk and utility for those who decide. It takes time, so the page asks for it and does not wait."""
@@ -127,7 +129,7 @@ class RequestPages:
         try:
             self._extracts.act(session.principal, request_id, given, comment, beside_views=beside_views)
         except JobUnderway as underway:
-            return self._page(session, request_id, job=self._jobs.body_of(session.principal, underway.job_id))
+            return go(f"/requests/{request_id}?job={underway.job_id}")  # to load that page again does nothing again
         except Refusal as error:
             return self._page(session, request_id, error)
         return go(f"/requests/{request_id}")
@@ -141,7 +143,7 @@ class RequestPages:
         summary = make_figures(shown["summary"]) if shown["summary"] else None
         return make_page(
             "request.html",
-            _status(error) if error else 202 if job else 200,
+            _status(error) if error else 200,
             session=session,
             shown=shown,
             figures=summary,
