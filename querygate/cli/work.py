@@ -16,9 +16,10 @@ import click
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.shared_options import folder_option
 from querygate.core.count_text import counted
+from querygate.core.errors import ConfigError
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy
-from querygate.custody.worker.remote_exchange import RemoteExchange
+from querygate.custody.worker.remote_exchange import GateUnreachable, RemoteExchange
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange
@@ -69,7 +70,12 @@ def work(gate: str | None, key_file: Path | None, extracts: bool, once: bool, pa
     remote = None if gate is None else open_remote_worker(opened, gate, read_key(key_file), extracts)
     worker = open_worker(opened, own) if remote is None else remote
     if once:
-        click.echo(f"Did {counted(worker.work_off(), 'job', 'jobs')}.")
+        try:
+            click.echo(f"Did {counted(worker.work_off(), 'job', 'jobs')}.")
+        except GateUnreachable as error:
+            raise ConfigError(
+                "QG804", f"The gate cannot be reached: {error}.", "Check its address, its certificate and the key."
+            ) from None
         return
     with present(opened.site.folder), stop_signal() as is_told, Upkeep(opened, own):
         if parent is None:

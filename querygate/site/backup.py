@@ -64,7 +64,12 @@ def make_backup(site: Site, to: Path, *, vault: bool = False) -> Backup:
     """Copy the site into a new folder or, by its name, a new archive. Nobody has to stop for it."""
     if to.exists():
         raise ConfigError("QG804", f"{to} already exists, and nothing is overwritten.", "Choose another name.")
-    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise ConfigError(
+            "QG804", f"The folder of {to} cannot be made.", "Choose a place that you may write to."
+        ) from None
     with TemporaryDirectory(prefix=f".{to.name}.", dir=to.parent) as scratch:
         staged = Path(scratch) / to.name.partition(".")[0]
         staged.mkdir(mode=0o700)
