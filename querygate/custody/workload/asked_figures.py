@@ -46,7 +46,8 @@ def asked_figures(
 
     @cache
     def sizes(sql: str) -> dict[tuple[Scalar, ...], int]:
-        return {keys: int(size) for keys, size in rows.by_group(dataset, sql).items() if size}
+        held = {keys: int(size) for keys, size in rows.by_group(dataset, sql).items() if size}
+        return dict(sorted(held.items(), key=repr))  # engines give groups in any order, a preview is to be repeatable
 
     @cache
     def deviation(column: str) -> float | None:
