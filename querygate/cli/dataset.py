@@ -28,7 +28,7 @@ from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.publish.view_summary import ViewFigures
 from querygate.gate.describe import make_summary, served_catalogs
-from querygate.gate.granted import known_datasets
+from querygate.gate.grant_check import known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in

@@ -13,7 +13,7 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import plain, print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.gate.describe import describe_version
-from querygate.gate.granted import check_known
+from querygate.gate.grant_check import check_known
 
 SHOWN_VALUES = 12
 

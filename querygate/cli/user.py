@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from querygate.cli.shared.actor import RESERVED, actor, note
+from querygate.cli.shared.actor import actor
 from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, open_here, site_option
-from querygate.control import Grantee, User
+from querygate.control import User
 from querygate.control.accounts import NewKey
-from querygate.control.grants import read_until
-from querygate.core.errors import ConfigError
 from querygate.core.rights import ROLES, SCOPES
+from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, AccountChanges, groups_of
 
 
 @click.group(cls=CommandGroup)
@@ -56,17 +54,7 @@ def add_user(
     site: Path,
 ) -> None:
     """Create an account for NAME. They still need a key, and a grant for what they may ask: see `querygate grant`."""
-    if name.lower() in RESERVED:
-        raise ConfigError(
-            "QG806",
-            "This name is reserved: in the log it stands for the console or for an upgrade.",
-            "Choose another name.",
-        )
-    opened = open_here(site)
-    added = opened.accounts.add_user(name, role, project or "", organisation or "")
-    note(opened, "user.add", {"name": added.name, "role": added.role, **_groups(added)})
-    for dataset in datasets:
-        opened.grants.add(Grantee("user", added.name), dataset, by=actor())
+    added = _changes(site).add_user(name, role, project or "", organisation or "", datasets, by=actor())
     print_record(
         asdict(added), form, lambda: f"Added {name} ({role}). Next: create a key with `querygate key new {name}`."
     )
@@ -97,23 +85,18 @@ def change_user(
     """Give the user NAME another role, project or organisation. A new role holds from the next request on."""
     if role is None and project is None and organisation is None:
         raise click.UsageError("Nothing to change: give --role, --project or --organisation.")
-    opened = open_here(site)
-    changed = opened.accounts.change_user(name, role=role, project=project, organisation=organisation)
-    body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
-    body |= {"role": changed.role} if role else {}
-    note(opened, "user.change", body)
+    changed = _changes(site).change_user(name, role=role, project=project, organisation=organisation, by=actor())
     print_record(asdict(changed), form, lambda: explain_user(changed))
 
 
 def explain_user(user: User) -> str:
     """Their role, and whose answers theirs are put together with."""
-    named = [f"{key} {value}" for key, value in _groups(user).items()]
+    named = [f"{key} {value}" for key, value in groups_of(user).items()]
     return f"{user.name}: {user.role}, {', '.join(named) or 'no project, no organisation'}."
 
 
-def _groups(user: User) -> dict[str, str]:
-    """The project and the organisation, as far as there are any."""
-    return {key: value for key in ("project", "organisation") if (value := getattr(user, key))}
+def _changes(site: Path) -> AccountChanges:
+    return AccountChanges(open_here(site))
 
 
 @user.command("remove", example="querygate user remove ann")
@@ -125,9 +108,7 @@ def remove_user(name: str, site: Path) -> None:
     What they asked stays in the log and in audits under their name, which no other user can be given. To close an
     account for a while, use `querygate user disable`. The last custodian cannot be removed.
     """
-    opened = open_here(site)
-    removed = opened.accounts.remove_user(name)
-    note(opened, "user.remove", {"name": removed.name})
+    removed = _changes(site).remove_user(name, by=actor())
     click.echo(f"Removed {removed.name}. What they asked stays on record.")
 
 
@@ -136,10 +117,8 @@ def remove_user(name: str, site: Path) -> None:
 @site_option
 def disable_user(name: str, site: Path) -> None:
     """Close the account of NAME. None of its keys works any more. The last custodian's account stays open."""
-    opened = open_here(site)
-    opened.accounts.disable_user(name)
-    note(opened, "user.disable", {"name": name})
-    click.echo(f"Closed the account of {name}.")
+    closed = _changes(site).disable_user(name, by=actor())
+    click.echo(f"Closed the account of {closed.name}.")
 
 
 @user.command("enable", example="querygate user enable ann")
@@ -147,10 +126,8 @@ def disable_user(name: str, site: Path) -> None:
 @site_option
 def enable_user(name: str, site: Path) -> None:
     """Reopen the account of NAME, with the keys that were not revoked."""
-    opened = open_here(site)
-    opened.accounts.enable_user(name)
-    note(opened, "user.enable", {"name": name})
-    click.echo(f"Reopened the account of {name}.")
+    opened = _changes(site).enable_user(name, by=actor())
+    click.echo(f"Reopened the account of {opened.name}.")
 
 
 KEY_COLUMNS = ("id", "user", "created", "expires", "used", "scopes", "revoked")
@@ -180,11 +157,7 @@ expires_option = click.option(
 @site_option
 def new_key(name: str, expires: str | None, scopes: tuple[str, ...], form: str, site: Path) -> None:
     """Create a key for the user NAME. It is shown only once."""
-    opened = open_here(site)
-    issued = opened.accounts.new_key(name, expires=read_until(expires) if expires else None, scopes=scopes)
-    limits = ({"expires": expires} if expires else {}) | ({"scopes": sorted(scopes)} if scopes else {})
-    note(opened, "key.new", {"id": issued.id, "name": issued.user, **limits})
-    print_key(issued, form)
+    print_key(_changes(site).new_key(name, expires, scopes, by=actor()), form)
 
 
 def print_key(issued: NewKey, form: str) -> None:
@@ -198,8 +171,8 @@ def print_key(issued: NewKey, form: str) -> None:
 @click.argument("key_id", metavar="ID")
 @click.option(
     "--overlap",
-    type=click.FloatRange(0, 24 * 90),
-    default=24.0,
+    type=click.FloatRange(0, MOST_OVERLAP_HOURS),
+    default=OVERLAP_HOURS,
     show_default=True,
     metavar="HOURS",
     help="How long the old key still opens.",
@@ -209,11 +182,7 @@ def print_key(issued: NewKey, form: str) -> None:
 @site_option
 def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site: Path) -> None:
     """Replace the key with this ID by a new one of the same user and scopes. The old one opens for a while yet."""
-    opened = open_here(site)
-    until = read_until(expires) if expires else None
-    issued = opened.accounts.rotate_key(key_id, timedelta(hours=overlap), expires=until)
-    note(opened, "key.rotate", {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap})
-    print_key(issued, form)
+    print_key(_changes(site).rotate_key(key_id, overlap, expires, by=actor()), form)
 
 
 @key.command("revoke", example="querygate key revoke k3f7q2ab")
@@ -222,9 +191,7 @@ def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site
 @site_option
 def revoke_key(key_id: str, form: str, site: Path) -> None:
     """Revoke the key with this ID: the 8 characters after qg_. It stops working at once."""
-    opened = open_here(site)
-    revoked = opened.accounts.revoke_key(key_id)
-    note(opened, "key.revoke", {"id": revoked.id, "name": revoked.user})
+    revoked = _changes(site).revoke_key(key_id, by=actor())
     print_record(asdict(revoked), form, lambda: f"Revoked key {revoked.id} of {revoked.user}.")
 
 

@@ -155,7 +155,7 @@ class Accounts:
             _check_custodian(connection, user)
         return user
 
-    def disable_user(self, name: str) -> None:
+    def disable_user(self, name: str) -> User:
         """Shut the account: none of its keys opens any more, from now on."""
         user = self._user(name)
         with self._database.writing() as connection:
@@ -163,12 +163,14 @@ class Accounts:
                 "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
             )
             _check_custodian(connection, user)
+        return self._user(name)
 
-    def enable_user(self, name: str) -> None:
+    def enable_user(self, name: str) -> User:
         """Open the account again, with the keys that were not revoked."""
         user = self._user(name)
         with self._database.writing() as connection:
             connection.execute("UPDATE users SET disabled = NULL WHERE name = ?", (user.name,))
+        return self._user(name)
 
     # -- keys --------------------------------------------------------------------------------------------
 
@@ -190,7 +192,7 @@ class Accounts:
 
     def rotate_key(self, key_id: str, overlap: timedelta, *, expires: datetime | None = None) -> NewKey:
         """A new key of the same owner and scopes; the old one opens for as long as the overlap lasts."""
-        old = self._key(key_id)
+        old = self.find_key(key_id)
         now = stamp(self._clock())
         if old.revoked is not None or (old.expires is not None and old.expires <= now):
             raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
@@ -206,16 +208,16 @@ class Accounts:
         """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
         with self._database.writing() as connection:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
-        return self._key(key_id)
+        return self.find_key(key_id)
 
     def list_keys(self) -> tuple[StoredKey, ...]:
         return tuple(map(_stored, self._database.rows(_KEYS + " ORDER BY created, id")))
 
-    def _key(self, key_id: str) -> StoredKey:
+    def find_key(self, key_id: str) -> StoredKey:
         rows = self._database.rows(_KEYS + " WHERE id = ?", (key_id,))
         if not rows:
             # The text is not repeated: it may be a whole key, pasted by mistake.
-            raise ConfigError("QG806", "There is no key with this id.", "Use the 8 characters after 'qg_'.")
+            raise ConfigError("QG808", "There is no key with this id.", "Use the 8 characters after 'qg_'.")
         return _stored(rows[0])
 
     # -- the door ----------------------------------------------------------------------------------------
@@ -255,7 +257,7 @@ class Accounts:
     def _user(self, name: str) -> User:
         rows = self._database.rows(_USERS + " WHERE name = ? AND removed IS NULL", (name,))
         if not rows:
-            raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
+            raise no_user()
         return User(**dict(rows[0]))
 
     def _now(self) -> str:
@@ -322,7 +324,7 @@ def _check_custodian(connection: sqlite3.Connection, before: User) -> None:
     open_ones = "SELECT 1 FROM users WHERE role = ? AND disabled IS NULL AND removed IS NULL"
     if connection.execute(open_ones, (CUSTODIAN,)).fetchone() is None:
         raise ConfigError(
-            "QG806",
+            "QG809",
             f"'{before.name}' is the last custodian of this site.",
             "Add another custodian first: `querygate user add NAME --role custodian`.",
         )
@@ -335,6 +337,26 @@ def _stored(row: sqlite3.Row) -> StoredKey:
 
 def read_scopes(text: str | None) -> frozenset[str] | None:
     return None if text is None else frozenset(text.split(","))
+
+
+def no_user() -> ConfigError:
+    """The same words wherever a user is looked for."""
+    return ConfigError("QG808", "There is no user with this name.", "List the users with `querygate user list`.")
+
+
+def has_form_of_key(presented: str) -> bool:
+    """Whether it could be a key. What has another form opens nothing, whatever is stored: it is a slip, not a guess.
+
+    >>> has_form_of_key("qg_aaaaaaaa_" + "a" * 52), has_form_of_key("qg_aaaaaaaa_" + "a" * 51)
+    (True, False)
+    """
+    return _KEY.fullmatch(presented) is not None
+
+
+def id_of_key(presented: str) -> str:
+    """The part of a key that may be told; empty where it has not the form of one."""
+    parts = _KEY.fullmatch(presented)
+    return parts[1] if parts else ""
 
 
 def _not_signed_in() -> NotPermitted:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, TypeAlias, get_args
 
-from querygate.control.accounts import check_group
+from querygate.control.accounts import check_group, no_user
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
 from querygate.control.log import Log
 from querygate.core.errors import ConfigError
@@ -123,7 +123,7 @@ class Grants:
         found = next((grant for grant in self.list_grants(revoked=True) if grant.id == ident), None)
         if found is None:
             raise ConfigError(
-                "QG806", "There is no grant with this id.", "List the grants with `querygate grant list`."
+                "QG808", "There is no grant with this id.", "List the grants with `querygate grant list`."
             )
         if found.revoked is None:
             self.note_upgrade()
@@ -162,7 +162,7 @@ class Grants:
             return check_group(to.name)
         found = self._database.rows("SELECT name FROM users WHERE name = ? AND removed IS NULL", (to.name,))
         if not found:
-            raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
+            raise no_user()
         return str(found[0]["name"])
 
 

@@ -90,8 +90,10 @@ CODES: dict[str, Code] = {
     "QG803": Code("The publication would break its promise", 422, "F0000", 1),
     "QG804": Code("The site is not ready", 422, "F0000", 2),
     "QG805": Code("The settings are not valid", 422, "F0000", 2),
-    "QG806": Code("The name is not valid", 422, "F0000", 2),
+    "QG806": Code("This name, choice or date is not accepted", 422, "F0000", 2),
     "QG807": Code("The site is older than it was", 422, "F0000", 2),
+    "QG808": Code("There is no such user, key or grant", 404, "F0000", 2),
+    "QG809": Code("The site would have no custodian", 409, "F0000", 2),
     "QG900": Code("Internal error", 500, "XX000", 3),
 }
 

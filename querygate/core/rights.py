@@ -29,6 +29,7 @@ Right: TypeAlias = Literal[
     "operate",
     "grant",
     "accounts",
+    "own_keys",
     "work",
 ]
 Scope: TypeAlias = Literal["ask", "review", "publish", "oversee", "admin", "worker"]
@@ -53,29 +54,30 @@ RIGHTS: Mapping[Right, str] = MappingProxyType(
         "operate": "run the site: serve it, archive its log",
         "grant": "give and revoke grants",
         "accounts": "manage users and their keys",
+        "own_keys": "list their own keys, and replace or give up the one they come with",
         "work": "pull jobs into the vault, as a custody worker does",
     }
 )
 
 TABLE: Mapping[UserRole, frozenset[Right]] = MappingProxyType(
     {
-        "researcher": frozenset({"ask"}),
-        "reviewer": frozenset({"look", "review"}),
+        "researcher": frozenset({"ask", "own_keys"}),
+        "reviewer": frozenset({"look", "review", "own_keys"}),
         "custodian": frozenset(get_args(Right)) - {"accounts"},
-        "auditor": frozenset({"look", "oversee"}),
-        "admin": frozenset({"grant", "accounts"}),
+        "auditor": frozenset({"look", "oversee", "own_keys"}),
+        "admin": frozenset({"grant", "accounts", "own_keys"}),
         "console": frozenset(get_args(Right)),
     }
 )
 
 SCOPES: Mapping[Scope, frozenset[Right]] = MappingProxyType(
     {
-        "ask": frozenset({"ask", "ask_any", "look"}),
-        "review": frozenset({"look", "review"}),
-        "publish": frozenset({"look", "publish", "build", "audit", "operate"}),
-        "oversee": frozenset({"look", "oversee"}),
-        "admin": frozenset({"grant", "accounts"}),
-        "worker": frozenset({"work"}),
+        "ask": frozenset({"ask", "ask_any", "look", "own_keys"}),
+        "review": frozenset({"look", "review", "own_keys"}),
+        "publish": frozenset({"look", "publish", "build", "audit", "operate", "own_keys"}),
+        "oversee": frozenset({"look", "oversee", "own_keys"}),
+        "admin": frozenset({"grant", "accounts", "own_keys"}),
+        "worker": frozenset({"work", "own_keys"}),
     }
 )
 """What a key is good for, where its owner's role allows it too. A key without scopes is good for all of the role."""

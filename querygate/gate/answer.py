@@ -39,7 +39,7 @@ from querygate.gate.describe import make_verdict
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.explain import explain_width, withhold_reasons
-from querygate.gate.granted import granted_modes
+from querygate.gate.grant_check import granted_modes
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
 from querygate.gate.kept_answers import AnswerKey, KeptAnswer, KeptAnswers, is_lasting

@@ -43,7 +43,7 @@ from querygate.core.extracts.beside_views import check_acknowledged, check_neede
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
-from querygate.gate.granted import EXTRACT, check_granted
+from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite

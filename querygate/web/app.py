@@ -12,9 +12,11 @@ from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems, watch
+from querygate.web.accounts.grant_routes import GrantViews
+from querygate.web.accounts.key_routes import KeyViews
+from querygate.web.accounts.user_routes import UserViews
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
-from querygate.web.grant_routes import GrantViews
 from querygate.web.job_routes import JobViews, underway
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
@@ -66,6 +68,7 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
+    sign_in, limits = SignIn(opened), UserLimits(opened)
     extracts = extracts or Extracts(opened, via="http")
     exports = Exports(extracts)
     jobs, figures = JobViews(opened, exchange), Figures(opened, metrics)
@@ -77,10 +80,11 @@ def create_app(
         Risks(opened),
         *about_jobs,
         GrantViews(opened),
+        UserViews(opened),
+        KeyViews(opened, sign_in),
         Pages(),
         figures,
     )
-    sign_in, limits = SignIn(opened), UserLimits(opened)
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(

@@ -33,6 +33,17 @@ SECTIONS = {
     "Jobs": ("read_job", "follow_job", "cancel_job"),
     "For workers": ("lease_job", "renew_job", "return_job", "finish_job", "read_log_entries"),
     "For those who grant": ("list_grants", "add_grant", "revoke_grant"),
+    "For admins": (
+        "list_users",
+        "add_user",
+        "change_user",
+        "act_on_user",
+        "list_keys",
+        "new_key",
+        "rotate_key",
+        "revoke_key",
+    ),
+    "Your own keys": ("list_own_keys", "rotate_own_key", "revoke_own_key"),
     "For operators": ("healthz", "readyz", "metrics"),
     "Pages": ("audits", "reference", "refusals", "openapi"),
 }

@@ -18,7 +18,7 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
-from querygate.gate.granted import check_known, known_datasets
+from querygate.gate.grant_check import check_known, known_datasets
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.job_exchange import JobExchange

@@ -375,8 +375,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         'port = "eighty"',
     ),
     "QG806": Explanation(
-        "The name of a user, a role, a key or a kind of entry of the log is not valid, is taken, or does not exist; or "
-        "the change would leave the site without a custodian.",
+        "The name of a user, a project or a dataset is not valid or is taken; a role, scope, mode or kind of entry is "
+        "not among those that there are; or a date is not one, or has passed.",
         "Follow the remedy.",
         "querygate user add 'Ann Smith' --role researcher",
     ),
@@ -385,6 +385,16 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Budget that was spent since would be forgotten, so nothing is served and nothing is spent.",
         "Bring the log up to date from a later export or from archives, or write the unknown spending off.",
         "querygate restore --log log.jsonl",
+    ),
+    "QG808": Explanation(
+        "No user has this name, no key this id, or no grant this id. Removed users count as gone.",
+        "List those that there are, and check the spelling.",
+        "querygate user disable nobody",
+    ),
+    "QG809": Explanation(
+        "The change would close, remove or demote the last custodian whose account is open.",
+        "Add another custodian first.",
+        "querygate user disable carl",
     ),
     "QG900": Explanation(
         "Something unexpected happened. The details are in the server's log under the incident number. They are not "

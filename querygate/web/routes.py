@@ -2,92 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Literal
-
 from querygate.core.errors import CODES
 from querygate.core.extracts.approval import STATES
 from querygate.core.rights import Right
 from querygate.gate.render import FORMATS
 from querygate.site.extracts import ACTS
-from querygate.web.schemas import Schema
+from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
+from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
 
-ANYONE: tuple[Right, ...] = ()
+__all__ = ["API", "EXTRACTS", "JSON", "ROUTES", "Parameter", "Route"]
+
 ASK: tuple[Right, ...] = ("ask",)
 LOOK: tuple[Right, ...] = ("ask", "look")
 EXTRACTS: tuple[Right, ...] = ("ask", "review", "build")
 JOBS: tuple[Right, ...] = ("ask", "review", "build", "audit")
 WORK: tuple[Right, ...] = ("work",)
 
-API = "/api/v1"
-HTML = "text/html"
-JSON = "application/json"
-
 DATASET_CODES = ("QG303", "QG312", "QG313", "QG804")
 NOISE_CODES = ("QG310", "QG311", "QG314")
 MODEL_CODES = ("QG218", "QG219")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")) and code not in MODEL_CODES)
 
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A part of the path, or of what follows the question mark."""
-
-    name: str
-    where: Literal["path", "query"]
-    help: str
-    schema: Schema
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One route. `name` is the view's; `who` are rights, of which one opens it (none: anybody comes in); `body` and
-    `gives` name schemas; `codes` are the refusals of its own. What is `later` may answer 202 with a job in place of
-    what it gives."""
-
-    name: str
-    method: Literal["GET", "POST", "PUT", "DELETE"]
-    path: str
-    summary: str
-    who: tuple[Right, ...]
-    gives: str = ""  # a schema; empty for what is not JSON
-    media: tuple[str, ...] = (JSON,)
-    body: str = ""
-    parameters: tuple[Parameter, ...] = ()
-    codes: tuple[str, ...] = ()
-    later: bool = False
-
-    @property
-    def all_codes(self) -> tuple[str, ...]:
-        """The refusals of the route, and those that follow from who may come and what is sent."""
-        codes = set(self.codes) | {"QG900"}
-        codes |= {"QG315"} if self.later else set()
-        codes |= {"QG301", "QG302", "QG306", "QG317", "QG318"} if self.who else set()
-        codes |= {"QG306", "QG308"} if self.body else set()
-        return tuple(sorted(codes))
-
-    @property
-    def rule(self) -> str:
-        """The path as Flask writes it; a parameter with listed values takes those only.
-
-        >>> Route("a", "GET", "/x/{y}", "", ANYONE).rule
-        '/x/<y>'
-        """
-        schemas = {p.name: p.schema for p in self.parameters}
-
-        def converter(match: re.Match[str]) -> str:
-            values = schemas.get(match[1], {}).get("enum")
-            return f"<any({', '.join(values)}):{match[1]}>" if values else f"<{match[1]}>"
-
-        return re.sub(r"\{(\w+)\}", converter, self.path)
-
-
 DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"})
 REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "string"})
 JOB = Parameter("job_id", "path", "The `job` of a 202 response.", {"type": "string"})
-TRUTH = {"enum": ["true", "false"], "default": "false"}
-
 WORKING = Parameter("job_id", "path", "The id of the job.", {"type": "string"})
 
 WORK_ROUTES: tuple[Route, ...] = (
@@ -443,35 +381,7 @@ ROUTES: tuple[Route, ...] = (
         parameters=(JOB,),
         codes=("QG316",),
     ),
-    Route(
-        "list_grants",
-        "GET",
-        f"{API}/grants",
-        "List the grants: who may ask which dataset, in which modes, until when.",
-        ("grant",),
-        gives="Grants",
-        parameters=(Parameter("revoked", "query", "true: those that were revoked, too.", TRUTH),),
-    ),
-    Route(
-        "add_grant",
-        "POST",
-        f"{API}/grants",
-        "Let a user, a project, an organisation or everyone ask a dataset. It is logged.",
-        ("grant",),
-        gives="Grant",
-        body="NewGrant",
-        codes=("QG806",),
-    ),
-    Route(
-        "revoke_grant",
-        "POST",
-        f"{API}/grants/{{grant_id}}/revoke",
-        "Revoke a grant, from the next request on. It is logged.",
-        ("grant",),
-        gives="Grant",
-        parameters=(Parameter("grant_id", "path", "The `id` of the grant.", {"type": "string"}),),
-        codes=("QG806",),
-    ),
+    *ACCOUNT_ROUTES,
     *WORK_ROUTES,
     Route("healthz", "GET", "/healthz", "The process is running.", ANYONE, gives="Status"),
     Route(

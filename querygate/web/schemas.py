@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from querygate.web.accounts.account_schemas import ACCOUNT_SCHEMAS
+from querygate.web.accounts.grant_schemas import GRANT_SCHEMAS
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
 from querygate.web.explanation_schemas import EXPLANATION_SCHEMAS
 from querygate.web.extract_schemas import EXPORT_SCHEMAS
-from querygate.web.grant_schemas import GRANT_SCHEMAS
 from querygate.web.job_schemas import JOB_SCHEMAS
 from querygate.web.model_schemas import MODEL_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
@@ -382,6 +383,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     **AUDIT_SCHEMAS,
     **GRANT_SCHEMAS,
+    **ACCOUNT_SCHEMAS,
     **MODEL_SCHEMAS,
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,

@@ -2,7 +2,8 @@
 
 To compare a key takes Argon2 20 ms and 19 MB, once; after that it is remembered. So only keys that are not remembered
 count: an address that has shown too many wrong ones waits before another is looked at, and only a few are compared at
-once. Whoever has shown a right key before is not slowed down by any of it.
+once. Whoever has shown a right key before is not slowed down by any of it. What has not the form of a key is a slip of
+whoever copied it: it cannot open anything and costs nothing to refuse, so it is on record and counts against nobody.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from flask import request
 
+from querygate.control.accounts import has_form_of_key, id_of_key
 from querygate.control.login_record import LoginRecord
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.throttle import Throttle
@@ -47,8 +49,11 @@ class SignIn:
 
     def authenticate(self) -> Principal:
         """Whose key stands in the Authorization header; QG301 for every way of having none, QG317 for too many."""
-        scheme, _, presented = request.headers.get("Authorization", "").partition(" ")
-        return self.identify(presented.strip() if scheme.lower() == "bearer" else "")
+        return self.identify(_presented())
+
+    def key_id(self) -> str:
+        """The id of the key that the request at hand has shown, which opened."""
+        return id_of_key(_presented())
 
     def identify(self, presented: str) -> Principal:
         """Whose key this is."""
@@ -62,7 +67,7 @@ class SignIn:
             is_throttled = refused.code == "QG317"
             if presented:  # a page that was opened without a key tried nothing
                 self.record.failed(address, throttled=is_throttled)
-                if not is_throttled:
+                if not is_throttled and has_form_of_key(presented):
                     self._wrong.wait_s(lane_of(address), time.monotonic())
             raise
 
@@ -91,6 +96,11 @@ class SignIn:
             yield
         finally:
             self._comparing.release()
+
+
+def _presented() -> str:
+    scheme, _, presented = request.headers.get("Authorization", "").partition(" ")
+    return presented.strip() if scheme.lower() == "bearer" else ""
 
 
 def _mark(presented: str) -> bytes:

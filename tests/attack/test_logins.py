@@ -12,6 +12,7 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.each import each
 from tests.empty_site import empty_site
 
 GUESSER, OTHER, PROXY = "203.0.113.9", "198.51.100.7", "10.0.0.1"
@@ -87,6 +88,16 @@ def test_a_new_key_waits_where_somebody_guesses_and_nowhere_else(site):
         sent(client, wrong(number), GUESSER)
     assert sent(client, key, GUESSER).status_code == 429
     assert sent(client, key, OTHER).status_code == 200
+
+
+@each("slip", ["ann", "qg_abcdefgh", wrong(1)[:-1], wrong(1) + "a", wrong(1).upper(), "ä" * 64, "Bearer"])
+def test_what_is_no_key_at_all_counts_against_nobody_and_is_on_record(site, argon2, slip):
+    """Somebody who copied half of a key does not shut out a colleague behind the same proxy."""
+    client, key, before = create_app(site).test_client(), site.accounts.new_key("ann").secret, argon2.compared
+    assert {sent(client, slip.encode().decode("latin-1"), GUESSER).status_code for _ in range(30)} == {401}
+    assert argon2.compared == before
+    assert sent(client, key, GUESSER).status_code == 200
+    assert failures(site)[-1]["address"] == GUESSER
 
 
 def test_a_flood_is_on_record_in_few_entries(site, monkeypatch):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import pwd
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from querygate.cli.shared.command_rights import is_decision, rights_of
 from querygate.control import Actor
-from querygate.core.errors import ConfigError, NotPermitted
+from querygate.control.accounts import no_user
+from querygate.core.errors import NotPermitted
 from querygate.core.rights import not_allowed
 from querygate.core.types import Principal
 from querygate.site.layout import open_site
@@ -24,9 +24,6 @@ from querygate.site.open_gate import OpenSite, open_gate
 
 LOCAL = Principal("local", "console", assumed=True)
 """Whoever is at the console. They own the folder, and are logged under this name."""
-
-RESERVED = frozenset({LOCAL.name, "upgrade"})
-"""Names in the log that are nobody's account."""
 
 KEY_VARIABLE = "QUERYGATE_KEY"
 
@@ -45,12 +42,6 @@ def acting() -> Principal:
 def actor() -> Actor:
     """The same for the record, with the account of the operating system."""
     return Actor(acting().name, os_user())
-
-
-def note(opened: OpenSite, kind: str, body: Mapping[str, object]) -> None:
-    """Put a change on record, with who made it."""
-    by = actor()
-    opened.log.note(kind, user=by.name, body={**body, **by.body()})
 
 
 def os_user() -> str:
@@ -133,4 +124,4 @@ def find_principal(opened: OpenSite, name: str | None) -> Principal:
             if user.disabled:
                 raise NotPermitted("QG302", "This account is closed.", "Reopen it with `querygate user enable`.")
             return Principal(user.name, user.role, assumed=True)
-    raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
+    raise no_user()

@@ -11,6 +11,7 @@ from typing import Final
 
 from flask import Response, render_template, request
 
+from querygate.control.accounts import id_of_key
 from querygate.control.log import QueryLine
 from querygate.control.sessions import Session, Sessions
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
@@ -20,7 +21,7 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
-from querygate.gate.granted import check_known, known_datasets
+from querygate.gate.grant_check import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate.sql.aggregates import NAMES
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
@@ -89,7 +90,7 @@ class Console:
         except NotPermitted as refusal:
             return make_page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
         self._sessions.end(request.cookies.get(COOKIE, ""))
-        key_id = key.split("_")[1]
+        key_id = id_of_key(key)
         token = self._sessions.begin(key_id)
         self._opened.log.note("session.begin", user=principal.name, body={"key": key_id})
         return keep_cookie(go(wanted), token)

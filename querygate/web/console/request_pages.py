@@ -17,7 +17,7 @@ from querygate.core.extracts.beside_views import is_synthetic
 from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.jobs import JobUnderway
 from querygate.gate.describe import make_description
-from querygate.gate.granted import check_known
+from querygate.gate.grant_check import check_known
 from querygate.site.extract_figures import make_figures
 from querygate.site.extracts import ACTS, Extracts
 from querygate.site.open_gate import OpenSite

@@ -155,7 +155,7 @@ def test_the_last_custodian_stays(run):
     for act, *more in (["remove"], ["disable"], ["change", "--role", "researcher"]):
         done = run("user", act, "carl", *more)
         assert done.exit_code == 2
-        assert "QG806" in done.stderr
+        assert "QG809" in done.stderr
         assert "last custodian" in done.stderr
     assert run("user", "disable", "ann").exit_code == 0  # no custodian
     run("user", "add", "dora", "--role", "custodian")

@@ -124,13 +124,13 @@ def test_a_user_may_have_several_keys(accounts):
 def test_a_key_needs_a_user(accounts):
     with pytest.raises(ConfigError) as refused:
         accounts.new_key("nobody")
-    assert refused.value.code == "QG806"
+    assert refused.value.code == "QG808"
 
 
 def test_revoking_needs_a_key_and_repeats_nothing_it_was_given(accounts):
     with pytest.raises(ConfigError) as refused:
         accounts.revoke_key("qg_aaaaaaaa_topsecret")
-    assert refused.value.code == "QG806"
+    assert refused.value.code == "QG808"
     assert "topsecret" not in str(refused.value.to_dict())
 
 

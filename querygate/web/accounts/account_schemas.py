@@ -1,0 +1,113 @@
+"""The JSON shapes of users and keys."""
+
+from __future__ import annotations
+
+from querygate.core.rights import ROLES, SCOPES
+from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS
+from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref
+
+_USER = {
+    "name": "ann",
+    "role": "researcher",
+    "created": "2026-03-01T12:30:00.000000Z",
+    "disabled": None,
+    "project": "Hypertension 2026",
+    "organisation": None,
+    "removed": None,
+}
+_KEY = {
+    "id": "k3f7q2ab",
+    "user": "ann",
+    "created": "2026-03-01T12:30:00.000000Z",
+    "revoked": None,
+    "expires": "2027-01-01T00:00:00.000000Z",
+    "used": None,
+    "scopes": ["ask"],
+}
+_SECRET = "qg_k3f7q2ab_and 52 more letters and digits"  # noqa: S105 - an example
+
+_KEY_FIELDS: Schema = {
+    "id": TEXT,
+    "user": TEXT,
+    "created": TEXT,
+    "revoked": {**MAYBE_TEXT, "description": "Since when it does not open any more."},
+    "expires": {**MAYBE_TEXT, "description": "The moment at which it ends."},
+    "used": {**MAYBE_TEXT, "description": "The minute in which it was last used."},
+    "scopes": {"type": ["array", "null"], "items": {"enum": list(SCOPES)}, "description": "null: all of the role."},
+}
+_ROLE: Schema = {"enum": list(ROLES), "description": f"One of {', '.join(ROLES)}."}
+_PROJECT: Schema = {**TEXT, "description": "Project whose answers are audited together; empty for none."}
+_ORGANISATION: Schema = {**TEXT, "description": "Organisation whose answers are audited together; empty for none."}
+_EXPIRES: Schema = {**TEXT, "description": "Last day (or the moment) on which it opens, in UTC. No end, if left out."}
+_OVERLAP: Schema = {
+    **NUMBER,
+    "minimum": 0,
+    "maximum": MOST_OVERLAP_HOURS,
+    "description": f"For how many hours the old key still opens. {OVERLAP_HOURS:g}, if left out.",
+}
+
+ACCOUNT_SCHEMAS: dict[str, Schema] = {
+    "User": record(
+        "Somebody with an account.",
+        {
+            "name": TEXT,
+            "role": _ROLE,
+            "created": TEXT,
+            "disabled": {**MAYBE_TEXT, "description": "Since when the account is closed."},
+            "project": MAYBE_TEXT,
+            "organisation": MAYBE_TEXT,
+            "removed": {**MAYBE_TEXT, "description": "Since when they are gone for good."},
+        },
+        example=_USER,
+    ),
+    "Users": record("The users, by name.", {"users": array(ref("User"))}, example={"users": [_USER]}),
+    "NewUser": record(
+        "An account to open.",
+        {
+            "name": {**TEXT, "description": "1 to 64 letters, digits and . _ @ -"},
+            "role": _ROLE,
+            "project": _PROJECT,
+            "organisation": _ORGANISATION,
+        },
+        optional=("project", "organisation"),
+        example={"name": "ann", "role": "researcher", "project": "Hypertension 2026"},
+    ),
+    "UserChange": record(
+        "What is to be changed; what is left out stays.",
+        {"role": _ROLE, "project": _PROJECT, "organisation": _ORGANISATION},
+        optional=("role", "project", "organisation"),
+        example={"role": "reviewer"},
+    ),
+    "Key": record("A key, without its secret.", _KEY_FIELDS, example=_KEY),
+    "Keys": record("Keys, oldest first.", {"keys": array(ref("Key"))}, example={"keys": [_KEY]}),
+    "IssuedKey": record(
+        "A new key, shown this once.",
+        {**_KEY_FIELDS, "key": {**TEXT, "description": "The whole key, to be sent with requests."}},
+        example={**_KEY, "key": _SECRET},
+    ),
+    "NewKey": record(
+        "A key to issue.",
+        {
+            "user": {**TEXT, "description": "Whose key it will be."},
+            "expires": _EXPIRES,
+            "scopes": {
+                **array({"enum": list(SCOPES)}),
+                "description": f"Among {', '.join(SCOPES)}. All of the role, if left out.",
+            },
+        },
+        optional=("expires", "scopes"),
+        example={"user": "ann", "expires": "2026-12-31", "scopes": ["ask"]},
+    ),
+    "Rotation": record(
+        "How to replace a key.",
+        {"overlap_hours": _OVERLAP, "expires": _EXPIRES},
+        optional=("overlap_hours", "expires"),
+        example={"overlap_hours": 48, "expires": "2026-12-31"},
+    ),
+    "OwnRotation": record(
+        "How to replace your key.",
+        {"overlap_hours": _OVERLAP},
+        optional=("overlap_hours",),
+        example={"overlap_hours": 1},
+    ),
+}

@@ -1,0 +1,215 @@
+"""Users and keys over HTTP: what the command line does, with the same rules and the same entries in the log."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from querygate.control import Actor
+from querygate.core.rights import ROLES
+from querygate.site.account_changes import AccountChanges
+from querygate.site.open_gate import open_gate
+from querygate.web import create_app
+from querygate.web.routes import API, ROUTES
+from querygate.web.schemas import SCHEMAS
+from tests.api.browser import Browser
+from tests.api.route_paths import path_of
+from tests.api.shapes import misfits
+from tests.each import each
+from tests.empty_site import empty_site
+from tests.rights_site import RightsSite, make_rights_site
+
+PEOPLE = {**{role: role for role in ROLES}, "second": "researcher"}
+
+
+@pytest.fixture
+def site(tmp_path):
+    opened = open_gate(empty_site(tmp_path / "site"))
+    for name, role in PEOPLE.items():
+        opened.accounts.add_user(name, role)
+    yield RightsSite(opened, {name: opened.accounts.new_key(name).secret for name in ("admin", "researcher")})
+    opened.log.database.close()
+
+
+@pytest.fixture
+def send(site):
+    """Call a route by its name, and compare what comes back with the schema."""
+    client = site.client()
+
+    def sent(name, *, as_="admin", key=None, body=None, query="", **path):
+        route = next(route for route in ROUTES if route.name == name)
+        headers = {"Authorization": f"Bearer {key}"} if key else site.headers(as_)
+        data = None if body is None else json.dumps(body)
+        response = client.open(route.path.format(**path) + query, method=route.method, headers=headers, data=data)
+        if response.status_code == 200:
+            assert misfits(response.json, SCHEMAS[route.gives]) == []
+        else:
+            assert misfits(response.json, SCHEMAS["Problem"]) == []
+            assert response.json["code"] in route.all_codes
+        return response
+
+    return sent
+
+
+def last(site):
+    *_, event = site.opened.log.events()
+    return event["kind"], event["user"], event["body"]
+
+
+# -- users ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_account_from_beginning_to_end(site, send):
+    added = send("add_user", body={"name": "Zoë".replace("ë", "e"), "role": "researcher", "project": "Salt"})
+    assert (added.json["name"], added.json["project"], added.json["disabled"]) == ("Zoe", "Salt", None)
+    assert last(site) == ("user.add", "admin", {"name": "Zoe", "role": "researcher", "project": "Salt"})
+    assert send("change_user", user="zoe", body={"role": "auditor", "project": ""}).json["role"] == "auditor"
+    body = {"name": "Zoe", "project": None, "organisation": None, "role": "auditor"}
+    assert last(site) == ("user.change", "admin", body)
+    for action, kind in (("disable", "user.disable"), ("enable", "user.enable"), ("remove", "user.remove")):
+        assert send("act_on_user", user="zoe", action=action).status_code == 200
+        assert last(site) == (kind, "admin", {"name": "Zoe"})
+    assert "Zoe" not in [user["name"] for user in send("list_users").json["users"]]
+    assert "Zoe" in [user["name"] for user in send("list_users", query="?removed=true").json["users"]]
+    assert send("act_on_user", user="zoe", action="enable").json["code"] == "QG808"
+
+
+def test_both_doors_leave_the_same_entries(site, send):
+    """What the command line calls, beside what HTTP does: but for whose hand it was, the log cannot tell them apart."""
+    changes, by = AccountChanges(site.opened), Actor("admin")
+    pairs = []
+    changes.add_user("tom", "reviewer", "Salt", by=by)
+    pairs.append(last(site))
+    send("add_user", body={"name": "tim", "role": "reviewer", "project": "Salt"})
+    pairs.append(last(site))
+    changes.new_key("tom", "2030-01-01", ["review"], by=by)
+    pairs.append(last(site))
+    send("new_key", body={"user": "tim", "expires": "2030-01-01", "scopes": ["review"]})
+    pairs.append(last(site))
+    for first, second in zip(pairs[::2], pairs[1::2], strict=True):
+        assert first[:2] == second[:2]
+        assert {**first[2], "name": "", "id": ""} == {**second[2], "name": "", "id": ""}
+
+
+@each("name", ["local", "Upgrade", "OIDC", "", "a b", "ä", "x" * 65, "researcher", "Researcher", "a\x00b"])
+def test_names_that_nobody_is_given(site, send, name):
+    before = len(list(site.opened.log.events()))
+    assert send("add_user", body={"name": name, "role": "researcher"}).json["code"] == "QG806"
+    assert len(list(site.opened.log.events())) == before
+
+
+@each(
+    "body",
+    [
+        {"name": "x"},
+        {"role": "researcher"},
+        {"name": 1, "role": "researcher"},
+        {"name": "x", "role": None},
+        {"name": "x", "role": "researcher", "key": "y"},
+        {"name": "\ud800", "role": "researcher"},
+        [],
+        "x",
+    ],
+)
+def test_bodies_that_are_not_accepted(send, body):
+    assert send("add_user", body=body).json["code"] == "QG306"
+
+
+@each("route", [route for route in ROUTES if "accounts" in route.who])
+def test_an_unknown_parameter_is_named(site, route):
+    given = site.client().open(path_of(route) + "?sinec=1", method=route.method, headers=site.headers("admin"))
+    assert (given.status_code, given.json["code"]) == (400, "QG306")
+    assert given.json["detail"].startswith("sinec:")
+
+
+def test_the_last_custodian_stays(site, send):
+    for action in ("disable", "remove"):
+        refused = send("act_on_user", user="custodian", action=action)
+        assert (refused.status_code, refused.json["code"]) == (409, "QG809")
+    assert send("change_user", user="custodian", body={"role": "admin"}).json["code"] == "QG809"
+    assert send("change_user", user="custodian", body={}).json["code"] == "QG306"
+
+
+def test_whoever_is_not_there_is_called_so(send):
+    refused = send("act_on_user", user="nobody", action="disable")
+    assert (refused.status_code, refused.json["title"]) == (404, "There is no such user, key or grant")
+    assert send("new_key", body={"user": "nobody"}).status_code == 404
+    assert send("revoke_key", key_id="aaaaaaaa").status_code == 404
+    assert send("rotate_key", key_id="qg_whole_key").status_code == 404
+
+
+# -- keys ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_shown_once_and_is_in_no_log(site, send):
+    issued = send("new_key", body={"user": "researcher", "expires": "2030-01-01", "scopes": ["ask"]}).json
+    assert send("list_own_keys", key=issued["key"]).status_code == 200
+    listed = send("list_keys", query="?user=RESEARCHER").json["keys"]
+    assert issued["id"] in [key["id"] for key in listed]
+    assert {key["user"] for key in listed} == {"researcher"}
+    secret = issued["key"].split("_")[2]
+    assert secret not in str(listed)
+    assert secret not in str(list(site.opened.log.events()))
+    rotated = send("rotate_key", key_id=issued["id"], body={"overlap_hours": 0}).json
+    assert (rotated["scopes"], rotated["expires"]) == (["ask"], None)
+    assert send("list_own_keys", key=issued["key"]).json["code"] == "QG301"
+    assert send("revoke_key", key_id=rotated["id"]).json["revoked"]
+    assert send("list_own_keys", key=rotated["key"]).json["code"] == "QG301"
+    assert last(site) == ("key.revoke", "admin", {"id": rotated["id"], "name": "researcher"})
+
+
+@each("body", [{"overlap_hours": hours} for hours in (-1, "1", True, 1e9, None, [])] + [{"x": 1}])
+def test_overlaps_that_are_not_accepted(site, send, body):
+    assert send("rotate_own_key", as_="researcher", body=body).json["code"] == "QG306"
+
+
+@each("scopes", [["root"], "ask", [1], [["ask"]], {"ask": 1}, None])
+def test_scopes_that_are_not_accepted(send, scopes):
+    assert send("new_key", body={"user": "researcher", "scopes": scopes}).json["code"] == "QG306"
+
+
+@each("expires", ["2020-01-01", "soon", "", "9999-99-99"])
+def test_dates_that_are_not_accepted(send, expires):
+    given = send("new_key", body={"user": "researcher", "expires": expires})
+    assert given.status_code == 200 if expires == "" else given.json["code"] == "QG806"
+
+
+def test_nobody_prolongs_or_widens_their_own_access(site, send):
+    """Rotating one's own key keeps its scopes and its end, and concerns the key that is shown and no other."""
+    accounts = site.opened.accounts
+    narrow = send("new_key", body={"user": "custodian", "expires": "2030-01-01", "scopes": ["ask"]}).json
+    wide = accounts.new_key("custodian")
+    mine = send("rotate_own_key", key=narrow["key"]).json
+    assert (mine["user"], mine["scopes"], mine["expires"]) == ("custodian", ["ask"], narrow["expires"])
+    assert send("rotate_own_key", key=mine["key"], body={"expires": "2040-01-01"}).json["code"] == "QG306"
+    assert send("rotate_key", key=mine["key"], key_id=wide.id).json["code"] == "QG302"
+    assert last(site)[1] == "custodian"
+    kept = {key["id"]: key["revoked"] for key in send("list_own_keys", key=mine["key"]).json["keys"]}
+    assert kept == {narrow["id"]: None, wide.id: None, mine["id"]: None}
+    assert send("revoke_own_key", key=mine["key"]).json["id"] == mine["id"]
+    assert send("list_own_keys", key=mine["key"]).json["code"] == "QG301"
+
+
+# -- grants that are gone ------------------------------------------------------------------------------------------
+
+
+def test_answers_that_were_given_stay_readable_without_the_grant(tmp_path):
+    """They have seen them. What is refused is every new question, and the dataset looks as if it were not there."""
+    rights = make_rights_site(tmp_path)
+    given = rights.grant("researcher")
+    app, headers = create_app(rights.opened), rights.headers("researcher")
+    client, page = app.test_client(), Browser(app, rights.keys["researcher"])
+    question = {"dataset": "clinic", "sql": "SELECT COUNT(*) FROM clinic"}
+    answer = client.post(f"{API}/query", json=question, headers=headers).json
+    address = f"{API}/answers/{answer['query_id']}.json"
+    before = client.get(address, headers=headers).data
+    rights.opened.grants.revoke(given.id, by=Actor("admin"))
+    assert client.get(address, headers=headers).data == before
+    assert answer["query_id"] in page.get("/history").text
+    assert page.get(f"/answers/{answer['query_id']}").status_code == 200
+    assert client.post(f"{API}/query", json=question, headers=headers).json["code"] == "QG303"
+    assert client.get(address, headers=rights.headers("second")).json["code"] == "QG304"
+    rights.opened.accounts.disable_user("researcher")
+    assert client.get(address, headers=headers).json["code"] == "QG301"
+    assert page.get("/history").status_code == 303
