@@ -20,6 +20,9 @@ from querygate.sql.name_text import column_node, name_text
 from querygate.sql.parse import parse, span_of
 
 TESTS = frozenset({"has_code", "has_any", "has_all", "has_code_under"})
+UNLISTED = "other"
+"""The code of what a list does not have."""
+
 _OF_ONE = frozenset({"has_code", "has_code_under"})
 
 Lookup: TypeAlias = Callable[[exp.Column], "Column | None"]
@@ -185,6 +188,14 @@ def _check_known(text: str, column: Column, node: exp.Expr) -> None:
 
 
 def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
+    if not column.parents and UNLISTED in column.values:
+        raise UnsupportedSQL(
+            "QG207",
+            f"Codes that are not in the list of {column.name} count as '{UNLISTED}', whatever they begin with: how "
+            "many of them belong to this group is not known.",
+            f"Name the codes that you mean: has_any({column.name}, '...', '...').",
+            span=span_of(node),
+        )
     found = codes_under(column, text)
     if not found:
         groups = {parent: parent for _, parent in column.parents} or {_plain(code): code for code in column.values}

@@ -14,7 +14,6 @@ from querygate.core.vault_ports import CodeTexts, ListedCodes
 from querygate.custody.codes.public_codes import CodeSystem, Places, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import Baskets, gwas_diseases
-from querygate.methods.code_lists.code_tree import OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,8 @@ def read_lists(column: ColumnPolicy, staging: ListedCodes, rows: int, kept: Bool
 
 
 def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
-    """The place of each text in the public list, and what was read: a text that the list does not have stands for
-    `other`, or stops the publication. Says how many and where, never which.
+    """The place of each text in the public list, and what was read: a text that the list does not have stands for the
+    others of its group, or stops the publication. Says how many and where, never which.
     """
     read = system.read(told.texts)
     unknown = read.codes < 0
@@ -86,7 +85,10 @@ def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where:
             f"in record {int(told.record[held].min()) + 1:,}.",
             'Correct the source or the `separator`, use another `system`, or set unknown = "other".',
         )
-    return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
+    places = read.codes.copy()
+    for at in np.flatnonzero(unknown).tolist():
+        places[at] = system.unlisted.place(told.texts[at]) if system.unlisted is not None else -1
+    return places, read
 
 
 def known_sets(column: ColumnPolicy, system: CodeSystem, staging: ListedCodes) -> tuple[tuple[int, ...], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
 from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.systems import code_tree
+from querygate.methods.code_lists.unlisted import Unlisted, with_unlisted
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class CodeSystem:
             found.update(np.flatnonzero(np.isin(level, nodes)).tolist())
         return tuple(sorted(found))
 
+    @cached_property
+    def unlisted(self) -> Unlisted | None:
+        """What stands for texts that are not in the list; None where they stop the publication."""
+        return Unlisted(self.tree) if OTHER in self.tree.place else None
+
     def read(self, texts: Sequence[str]) -> Places:
         found = normalise(self.name or self.tree, texts)
         unknown = np.array([text in found.unknown for text in texts], dtype=np.bool_)
@@ -65,10 +71,14 @@ class CodeSystem:
 
 
 def open_system(column: ColumnPolicy) -> CodeSystem:
-    """The public codes of a column, with one for whatever the system does not have, if the policy lets that in."""
+    """The public codes of a column; with some for whatever the system does not have, if the policy lets that in."""
     wanted = column.codes or CodesPolicy()
     name = "" if wanted.rows or wanted.system == "flat" else wanted.system
-    tree = code_tree(name) if name else CodeTree.of(wanted.rows or [(code, ROOT) for code in column.values])
-    if wanted.unknown == "other" and OTHER not in tree.place:
-        tree = tree.restricted((*tree.codes, OTHER))
-    return CodeSystem(tree, name)
+    rows = () if name else wanted.rows or tuple((code, ROOT) for code in column.values)
+    return CodeSystem(_tree(name, rows, wanted.unknown == "other"), name)
+
+
+@lru_cache(maxsize=8)
+def _tree(name: str, rows: tuple[tuple[str, ...], ...], has_others: bool) -> CodeTree:
+    tree = code_tree(name) if name else CodeTree.of(rows)
+    return with_unlisted(tree) if has_others else tree

@@ -24,7 +24,7 @@ from querygate.custody.policy.model import (
 )
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
-SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
+SYSTEMS = ("icd9cm", "icd10cm", "icd10", "ccs", "flat")
 _OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
 METHODS: dict[Protection, tuple[str, ...]] = {
     "k^m": (*_OF_SETS, "apriori"),

@@ -13,7 +13,7 @@ from querygate.core.count_text import counted
 from querygate.custody.policy.model import HierarchyPolicy
 from querygate.custody.policy.toml_reader import TomlTable, listed
 
-PRESETS = ("digits", "icd9cm", "icd10cm", "dates", "ages")
+PRESETS = ("digits", "icd9cm", "icd10cm", "icd10", "dates", "ages")
 MOST_ROWS = 100_000
 ACCEPTED = f"{listed(PRESETS)}, or the name of a .csv file next to the policy"
 _ROWS = "rows `value;ancestor;...;root`, one per value, all of the same length, with the same root"

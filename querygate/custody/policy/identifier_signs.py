@@ -94,6 +94,7 @@ DETECTORS = (
 CODES = {
     "icd9cm": r"[0-9]{3}\.?[0-9]{0,2}|[Vv][0-9]{2}\.?[0-9]{0,2}|[Ee][0-9]{3}\.?[0-9]?",
     "icd10cm": r"[A-TV-Za-tv-z][0-9][0-9A-Ba-b]\.?[0-9A-TV-Za-tv-z]{0,4}",
+    "icd10": r"[A-Za-z][0-9]{2}\.?(?:[0-9]{1,2}|[Xx])?[-.]{0,2}[+*!†#]?",
 }
 """What codes of diagnoses look like, by system."""
 

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from querygate.core.code_systems.icd10 import read_icd10
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.systems import FLAT, headings_of, lines_of
 
@@ -66,7 +67,7 @@ class _Reading(NamedTuple):
 
 
 def normalise(system: str | CodeTree, texts: Iterable[str | None]) -> NormalisedCodes:
-    """The codes of texts in a system: icd9cm, icd10cm, ccs (which are codes of ICD-9-CM), flat, or a tree."""
+    """The codes of texts in a system: icd9cm, icd10cm, icd10, ccs (which are codes of ICD-9-CM), flat, or a tree."""
     given = [text.strip() if text is not None else "" for text in texts]
     counts = Counter(given)
     blank = counts.pop("", 0)
@@ -91,6 +92,8 @@ def _read_all(system: str | CodeTree, texts: Collection[str]) -> dict[str, _Read
     if system == "icd10cm":
         known = lines_of(system)
         return {text: _read_icd10(text, known) for text in texts}
+    if system == "icd10":
+        return {text: _Reading(read_icd10(text) or _plain(text), read_icd10(text) is not None) for text in texts}
     known = lines_of("icd9cm")  # CCS groups these codes
     lines_of(system)
     has_zeros = any(re.fullmatch(r"0[0-9]{2}.*", text) for text in texts)

@@ -54,6 +54,9 @@ YEARS = (1800, 2200)
 
 NUMBERS = ("integer", "number")
 
+TITLES = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM", "icd10": "ICD-10"}
+"""Systems of diagnoses; of those that a column fits alike, the first."""
+
 NAMED, UNSURE = range(2)
 """How sure it is what a column means: by its name, or not at all."""
 
@@ -213,9 +216,8 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
     several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
     if several < MOSTLY or max(lists, several + c.matches.get(system, 0.0)) < NEARLY_ALL:
         return None
-    title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
     why = (
-        f"Likely code lists of {title}: {several:.0%} of the values contain several codes.",
+        f"Likely code lists of {TITLES[system]}: {several:.0%} of the values contain several codes.",
         "Published as sets of generalised codes. Say in `protect` what others may know about them, and in `utility` "
         "which codes may be merged.",
     )
@@ -260,16 +262,15 @@ def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
 
 def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
     named = column_names.says(column_names.DIAGNOSIS, c.name)
-    system = max(("icd9cm", "icd10cm"), key=lambda s: c.matches.get(s, 0.0))
+    system = max(TITLES, key=lambda s: c.matches.get(s, 0.0))
     share = c.matches.get(system, 0.0)
     if (
         column_names.says(column_names.PROCEDURE, c.name)
         or share < (0.9 if named else 0.98)
-        or not (named or (system == "icd10cm" and c.distinct >= FEW))
+        or not (named or (system != "icd9cm" and c.distinct >= FEW))
     ):
         return None
-    title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
-    why = [f"Likely codes of {title}: {share:.0%} of the values match the pattern."]
+    why = [f"Likely codes of {TITLES[system]}: {share:.0%} of the values match the pattern."]
     if c.distinct <= FEW:
         return replace(_category(c, k), why=tuple(why), role="sensitive")
     why.append(

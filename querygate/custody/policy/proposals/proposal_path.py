@@ -9,6 +9,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposals.proposal import Proposal, choose_k
+from querygate.custody.policy.proposals.proposal_code_system import with_fitting_systems
 from querygate.custody.policy.proposals.proposal_codes import propose_groups
 from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
 from querygate.custody.policy.proposals.proposal_form import choose_form
@@ -40,6 +41,7 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     columns = propose(figures, k)
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
+    columns = with_fitting_systems(source, columns)
     several_rows = person.people < rows
     groups = {} if several_rows else propose_groups(source, survey, columns, k)
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)

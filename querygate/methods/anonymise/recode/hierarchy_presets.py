@@ -12,7 +12,7 @@ import datetime
 import re
 from collections.abc import Callable, Sequence
 
-from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10_path
+from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10_path, icd10cm_path
 
 ROOT = "*"
 LONGEST = 40
@@ -66,7 +66,8 @@ def _text(text: str) -> tuple[str, ...] | None:
 PRESETS: dict[str, Callable[[str], tuple[str, ...] | None]] = {
     "digits": _text,
     "icd9cm": icd9_path,
-    "icd10cm": icd10_path,
+    "icd10cm": icd10cm_path,
+    "icd10": icd10_path,
     "dates": _date_path,
     "ages": _age_path,
 }

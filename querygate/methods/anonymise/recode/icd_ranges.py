@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from querygate.core.code_systems.icd10 import groups_of, read_icd10
+
 _ICD9_CHAPTERS = """
 001-139 140-239 240-279 280-289 290-319 320-389 390-459 460-519 520-579 580-629 630-679 680-709 710-739 740-759 760-779
 780-799 800-999 V01-V91 E000-E999
@@ -58,10 +60,10 @@ def icd9_path(text: str) -> tuple[str, ...]:
     return (text, found[1] + found[2][:1], found[1], chapter)
 
 
-def icd10_path(text: str) -> tuple[str, ...]:
+def icd10cm_path(text: str) -> tuple[str, ...]:
     """A code of ICD-10-CM, with or without its dot: the text, six, five and four characters, category, block, chapter.
 
-    >>> icd10_path("E11.65")
+    >>> icd10cm_path("E11.65")
     ('E11.65', 'E1165', 'E1165', 'E116', 'E11', 'E08-E13', 'E00-E89')
     """
     found = _ICD10.fullmatch(text.strip().upper())
@@ -71,6 +73,19 @@ def icd10_path(text: str) -> tuple[str, ...]:
     category, rest = found[1], found[2]
     block = _range_of(category, _ICD10_BLOCKS) or chapter
     return (text, *(category + rest[:length] for length in (3, 2, 1)), category, block, chapter)
+
+
+def icd10_path(text: str) -> tuple[str, ...]:
+    """A code of ICD-10 as other countries write it: the text, four characters, category, block, chapter.
+
+    >>> icd10_path("J45.0+"), icd10_path("E99")[1:], len(icd10_path("?"))
+    (('J45.0+', 'J450', 'J45', 'J40-J47', 'J00-J99'), ('E99', 'E99', 'E00-E90', 'E00-E90'), 5)
+    """
+    code = read_icd10(text)
+    if code is None:
+        return (text, *(OTHER,) * 4)
+    block, *chapter = groups_of(code[:3])
+    return (text, code.replace(".", ""), code[:3], block, *(chapter or [block]))
 
 
 @lru_cache(maxsize=4096)

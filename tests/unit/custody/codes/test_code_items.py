@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.block import CodeSets
-from querygate.core.errors import ConfigError, ExtractRefused
+from querygate.core.errors import ConfigError, ExtractRefused, UnsupportedSQL
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Catalog
 from querygate.custody.codes import code_items
@@ -228,7 +228,26 @@ def test_codes_that_the_system_does_not_have_may_be_other(tmp_path: Path) -> Non
     assert report.codes[0].unknown == 2
     assert count(opened, "has_code(dx, 'other')") == (2, 2)
     values = opened.gate.store.current("t").catalog.column("dx").values  # type: ignore[union-attr]
-    assert values == tuple(sorted((*CODES, "other")))
+    assert values == tuple(sorted((*CODES, "295, other", "296, other", "401, other", "other")))
+
+
+def test_codes_that_the_list_lacks_are_counted_in_the_groups_that_they_begin_like(tmp_path: Path) -> None:
+    lists = [["401.1"], ["401.9"], ["40199"], ["401.15"], ["401"], ["402"], ["4"], []]
+    opened, report = publish(
+        tmp_path, lists, 'unknown = "other"\nprotect = { kind = "itemsets", itemsets = [["042"]] }'
+    )
+    assert report.codes[0].unknown == 6
+    assert count(opened, "has_code_under(dx, '401')") == (5, 5)
+    assert count(opened, "has_code(dx, '401.1')") == (2, 2)  # 401.15 is a kind of it
+    assert count(opened, "has_code(dx, 'other')") == (2, 2)
+
+
+def test_lists_without_groups_are_not_asked_for_what_unlisted_codes_begin_with(tmp_path: Path) -> None:
+    lists = [["401.1"], ["401.9"], ["nonsense"], []]
+    flat = 'system = "flat"\nvalues = ["401.1", "402"]'
+    opened, _ = publish(tmp_path, lists, 'unknown = "other"\nmethod = "least-frequent"', system=flat)
+    with pytest.raises(UnsupportedSQL, match="whatever they begin with"):
+        count(opened, "has_code_under(dx, '401')")
 
 
 def test_a_separator_that_was_not_named_is_noticed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Hierarchy, Intervals, Table, boxes, ncp, partition_check
 from querygate.methods.anonymise.recode.hierarchy_presets import PRESETS, UnreadableValues, preset_rows
-from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10_path
+from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10cm_path
 
 
 def random_rows(seed, leaves=30, levels=4):
@@ -123,6 +123,7 @@ def test_rules_make_trees(name):
         "digits": ["", "1", "12", "123456", "ABC"],
         "icd9cm": ["0010", "001", "V1082", "E8490", "250.00", "what", "99999"],
         "icd10cm": ["A00", "A000", "E11.65", "S72.001A", "U071", "what", "D48.9"],
+        "icd10": ["A00", "A000", "J45.0+", "E11.90", "U071", "what", "D49.9", "E99"],
         "dates": ["2024-01-31", "1999-12-31", "2024-01-30"],
         "ages": ["0", "7", "90+", "104"],
     }[name]
@@ -137,4 +138,4 @@ def test_rules_say_how_many_values_they_cannot_read():
 
 def test_texts_that_are_no_codes_have_a_chapter_of_their_own():
     assert icd9_path("OTHER")[1:] == ("other",) * 3
-    assert icd10_path("12.5")[1:] == ("other",) * 6
+    assert icd10cm_path("12.5")[1:] == ("other",) * 6

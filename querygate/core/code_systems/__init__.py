@@ -1,0 +1,1 @@
+"""Systems of codes that several packages read."""
