@@ -1,7 +1,8 @@
-"""Commands about privacy budgets: what is left, what statements would cost, what an epsilon is worth."""
+"""Commands about privacy budgets: what is left, what statements cost, what an epsilon is worth; and their ledger."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from querygate.core.types import QueryOptions, Request
 from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
+from querygate.site.evidence import rebuild_ledger
 from querygate.sql.parse import statements
 
 
 @click.group(cls=CommandGroup)
 def budget() -> None:
-    """Show privacy budgets of noisy answers."""
+    """Show privacy budgets of noisy answers, and put their ledger right."""
 
 
 @budget.command("show", example="querygate budget show --dataset patients")
@@ -99,3 +101,26 @@ def budget_preview(
     except ValueError as problem:
         raise click.UsageError(f"{str(problem).capitalize()}.") from None
     click.echo(f"{told[:1].upper()}{told[1:]}.")
+
+
+@budget.command("rebuild", example="querygate budget rebuild")
+@format_option
+@site_option
+def budget_rebuild(form: str, site: Path) -> None:
+    """Write the ledger of privacy budgets anew from the log, where the two disagree.
+
+    The log is verified first. Every spend that it has is entered again, and nothing is given back. What differed is on
+    record. While they disagree, nothing is answered with noise. To count more as spent than the log has, see
+    `querygate restore --write-off`.
+    """
+    done = rebuild_ledger(open_here(site), user=acting().name)
+    told = {"rebuilt": bool(done.wrong), **asdict(done)}
+    lines = [f"The ledger has {counted(done.spends, 'spend')}, as the log says."]
+    if done.wrong:
+        lines = [
+            f"Wrote the ledger anew from the log: {counted(done.spends, 'spend')}.",
+            *(f"- {one}" for one in done.wrong),
+        ]
+    if done.answers_removed:
+        lines += [f"Removed {counted(done.answers_removed, 'noisy answer')} that nobody had paid for."]
+    print_record(told, form, lambda: "\n".join(lines))

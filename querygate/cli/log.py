@@ -36,7 +36,8 @@ from querygate.control.ledger_evidence import LedgerEvidence
 from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
-from querygate.site.evidence import compare_ledger
+from querygate.site.evidence import compare_ledger, is_behind
+from querygate.site.health import Health, mark_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
 
@@ -175,13 +176,14 @@ def verify_log(
 ) -> None:
     """Verify the hash chain of the site's log and its archives, or of an exported FILE.
 
-    The ledger of privacy budgets is compared with the log. Exit code 1 means that either was altered. Keep the printed
-    head somewhere else: with --known, verification also detects a log that was cut off or rewritten. A signature
-    detects this too.
+    The ledger of privacy budgets is compared with the log, and the log with its mark (head.mark). Exit code 1 means
+    that one of them was altered. Keep the printed head somewhere else: with --known, verification also detects a log
+    that was cut off or rewritten together with its mark. A signature detects this too.
     """
     if signature is not None and file is None:
         raise click.UsageError("--signature needs a FILE.")
     found: dict[str, JsonValue]
+    mark: Health | None = None
     try:
         said = None if signature is None else load_public_key(key_file or site / PUBLIC).read(signature.read_bytes())
         if file is not None:
@@ -189,6 +191,7 @@ def verify_log(
         else:
             opened = open_here(site)
             verified, ledger = opened.log.verify(known), compare_ledger(opened)
+            mark = mark_health(opened)
     except (ChainBroken, NotSigned) as broken:
         entry: dict[str, JsonValue] = (
             {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
@@ -196,6 +199,11 @@ def verify_log(
         found, text = {"verified": False, "reason": str(broken), **entry}, str(broken)
     else:
         found, text = _explain_verified(verified, said, ledger)
+        if mark is not None and not mark.ok:
+            found["mark"] = mark.detail
+            text += f"\n{mark.detail}\n{mark.remedy}"
+            if is_behind(opened):
+                found |= {"verified": False, "reason": mark.detail}
     print_record(found, form, lambda: text)
     click.get_current_context().exit(0 if found["verified"] else 1)
 

@@ -22,6 +22,9 @@ from querygate.core.errors import ConfigError
 
 MARK = "head.mark"
 
+_NOTE = """INSERT INTO shipment (target, seq) VALUES (?, ?)
+           ON CONFLICT (target) DO UPDATE SET seq = max(seq, excluded.seq)"""
+
 
 @dataclass(frozen=True, slots=True)
 class HeadMark:
@@ -65,7 +68,30 @@ def set_mark(log: Log, path: Path, *, back: bool = False) -> HeadMark | None:
             file.flush()
             os.fsync(file.fileno())
         staged.replace(path)
+    if _marked(log) is None:
+        note_marked(log, mark)
     return mark
+
+
+def note_marked(log: Log, mark: HeadMark) -> None:
+    """Remember in the database too that there was a mark: one that is gone, or put back, is remarked upon then."""
+    with log.database.writing() as connection:
+        connection.execute(_NOTE, (MARK, mark.entries))
+
+
+def mark_problem(log: Log, path: Path) -> str | None:
+    """What is odd about a mark that holds: it is gone, or older than one that was there. A new site has none."""
+    mark, known = read_mark(path), _marked(log)
+    if known is None or (mark is not None and mark.entries >= known):
+        return None
+    if mark is None:
+        return f"{path.name} is missing. It said that the log had at least {known:,} entries."
+    return f"{path.name} is an old one: it says {mark.entries:,} entries, and had said {known:,}."
+
+
+def _marked(log: Log) -> int | None:
+    rows = log.database.rows("SELECT seq FROM shipment WHERE target = ?", (MARK,))
+    return int(rows[0]["seq"]) if rows else None
 
 
 def check_marked(log: Log, *paths: Path) -> None:

@@ -16,7 +16,7 @@ from querygate.control.log import Log
 from querygate.core.budget import EPSILON_PLACES, Scope, SpentTotal
 from querygate.core.budget_rules import Ledger, Spend
 
-CHARGE, OPENING = "budget.charge", "budget.opening"
+CHARGE, OPENING, REBUILD = "budget.charge", "budget.opening", "budget.rebuild"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,21 @@ def note_opening(log: Log, ledger: Ledger) -> bool:
     """Put on record what had been spent before spends were noted one by one. False where there is nothing to say."""
     if any(True for _ in log.events_in("budget")):
         return False
+    body = opening_of(ledger.spends())
+    if body["charges"]:
+        log.note(OPENING, user=None, body=body)
+    return bool(body["charges"])
+
+
+def opening_of(spends: Iterable[Spend]) -> LogBody:
+    """What an opening says after these spends: each limit as it was charged last."""
     last: dict[tuple[str, str, str], tuple[Scope, SpentTotal]] = {}
-    for spend in ledger.spends():
+    for spend in spends:
         for scope, total in spend.charges:
             whose = (scope.dataset, scope.kind, scope.name)
             if whose not in last or last[whose][1].releases < total.releases:
                 last[whose] = (scope, total)
-    if last:
-        log.note(OPENING, user=None, body={"charges": [_charge_body(*last[whose]) for whose in sorted(last)]})
-    return bool(last)
+    return {"charges": [charge_body(*last[whose]) for whose in sorted(last)]}
 
 
 def body_of(spend: Spend) -> LogBody:
@@ -57,7 +63,7 @@ def body_of(spend: Spend) -> LogBody:
     return {
         "key": spend.key,
         "cost": {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho},
-        "charges": [_charge_body(*charge) for charge in spend.charges],
+        "charges": [charge_body(*charge) for charge in spend.charges],
     }
 
 
@@ -69,12 +75,12 @@ def spend_of(event: LogEvent) -> Spend:
         event["body"]["key"],
         str(event["dataset"]),
         SpentTotal(cost["epsilon"], cost["delta"], cost["rho"], 1),
-        tuple(_charge_of(charge) for charge in event["body"]["charges"]),
+        tuple(charge_of(charge) for charge in event["body"]["charges"]),
         event["time"],
     )
 
 
-def _charge_body(scope: Scope, total: SpentTotal) -> LogBody:
+def charge_body(scope: Scope, total: SpentTotal) -> LogBody:
     return {
         "kind": scope.kind,
         "name": scope.name,
@@ -88,7 +94,7 @@ def _charge_body(scope: Scope, total: SpentTotal) -> LogBody:
     }
 
 
-def _charge_of(body: LogBody) -> tuple[Scope, SpentTotal]:
+def charge_of(body: LogBody) -> tuple[Scope, SpentTotal]:
     scope = Scope(body["kind"], body["name"], body["dataset"], body["limit_epsilon"], body["limit_delta"])
     return scope, SpentTotal(body["epsilon"], body["delta"], body["rho"], body["number"])
 
@@ -102,7 +108,7 @@ def compare(log: Log, ledger: Ledger, *, shared: bool) -> LedgerEvidence:
     A spend is in the ledger when its entry is written, or at the same time. So the log is read first, and read again
     for spends that came in between.
     """
-    noted = list(log.events_in("budget"))
+    noted = to_compare(log, shared=shared)
     entered = {spend.query_id: spend for spend in ledger.spends()}
     wrong = [text for event in noted for text in _missing(event, entered)]
     known = {event["query_id"] for event in noted}
@@ -114,29 +120,36 @@ def compare(log: Log, ledger: Ledger, *, shared: bool) -> LedgerEvidence:
         wrong += [
             f"{_name(spend)} is in the ledger, but not in the log"
             for spend in unknown
-            if spend.query_id not in known and spend.time > discarded and not _is_from_before(spend, again)
+            if spend.query_id not in known and spend.time > discarded and not is_from_before(spend, again)
         ]
     return LedgerEvidence(len(entered) - len(unknown), len(unknown), tuple(wrong))
 
 
-def _is_from_before(spend: Spend, noted: Sequence[LogEvent]) -> bool:
+def to_compare(log: Log, *, shared: bool) -> list[LogEvent]:
+    """Entries about budgets. What a server's ledger lacked at a rebuild was written off, so older ones hold no more."""
+    noted = list(log.events_in("budget"))
+    rebuilt = [place for place, event in enumerate(noted) if event["kind"] == REBUILD]
+    return noted[rebuilt[-1] :] if shared and rebuilt else noted
+
+
+def is_from_before(spend: Spend, noted: Sequence[LogEvent]) -> bool:
     """Was it entered before the log began to tell of spends? An opening tells of all until then."""
-    if not noted or noted[0]["kind"] == OPENING:
+    if not noted or noted[0]["kind"] in (OPENING, REBUILD):
         return not noted or spend.time <= noted[0]["time"]
     return spend.time < noted[0]["time"]
 
 
 def _missing(event: LogEvent, entered: Mapping[str, Spend]) -> Iterator[str]:
     """What the ledger lacks of what an entry says, or has otherwise."""
-    if event["kind"] == OPENING:
+    if event["kind"] in (OPENING, REBUILD):
         there = {_whose(*charge): charge[1] for spend in entered.values() for charge in spend.charges}
-        for scope, total in map(_charge_of, event["body"]["charges"]):
+        for scope, total in map(charge_of, event["body"]["charges"]):
             if there.get(_whose(scope, total)) != total:
                 yield f"charge {total.releases} of {_limit(scope)}, which the log opens with, {_state(scope, there)}"
     elif event["kind"] == CHARGE:
         noted = spend_of(event)
         found = entered.get(noted.query_id)
-        if found is None:
+        if found is None or not found.key:
             yield f"{_name(noted)} is in the log (entry {event['seq']}), but not in the ledger"
         else:
             yield from (f"{text} (entry {event['seq']} of the log)" for text in _changed(noted, found))

@@ -13,7 +13,7 @@ KINDS = (
     *("key.new", "key.rotate", "key.revoke", "login.failed"),
     *("grant.add", "grant.revoke", "grant.upgrade"),
     *("session.begin", "session.end"),
-    *("budget.charge", "budget.opening", "site.backup", "site.restore", "site.migrate"),
+    *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.ship"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
     *("audit.users", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),

@@ -15,8 +15,10 @@ from datetime import timedelta
 from querygate.control.chain import START, Chain, VerifiedChain
 from querygate.control.entry_links import lines_of
 from querygate.control.ids import stamp_now
+from querygate.control.ledger_evidence import OPENING
 from querygate.control.log import INTENT, OUTCOME, Log
 from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
+from querygate.control.noted_totals import NotedTotals
 from querygate.control.segments import COLUMNS, Segment
 from querygate.control.signature import SignedStatement, SiteKey
 
@@ -25,6 +27,8 @@ MOST_ENTRIES = 100_000
 
 _HEADS = "SELECT seq, time, kind, query_id FROM log ORDER BY seq LIMIT ?"
 _CONCLUDED = "SELECT 1 FROM log WHERE query_id = ? AND kind = ?"
+_OPENED = """SELECT 1 FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
+             AND kind NOT IN ('query.intent', 'query.outcome') AND seq > ? LIMIT 1"""
 _NOTE = f"INSERT INTO segment ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 
@@ -53,6 +57,7 @@ def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
             old += [segment] if segment.discarded is None else []
         if old:
             with log.database.writing() as connection:
+                _carry_on(log, connection, old[-1].last)
                 for segment in old:
                     connection.execute(
                         "UPDATE segment SET discarded = ? WHERE number = ?", (stamp_now(log.clock), segment.number)
@@ -118,4 +123,13 @@ def _take_note(log: Log, segment: Segment, user: str) -> None:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(_NOTE, tuple(getattr(segment, name) for name in COLUMNS))
         log.append(connection, ROTATED, None, user, None, segment.told())
+        _carry_on(log, connection, segment.last)
         connection.execute("DELETE FROM log WHERE seq <= ?", (segment.last,))
+
+
+def _carry_on(log: Log, connection: sqlite3.Connection, last: int) -> None:
+    """Say again what was spent from budgets, where the log would not say it any more after the entry `last`."""
+    if connection.execute(_OPENED, (last,)).fetchone() is None:
+        body = NotedTotals(log).body()
+        if body["charges"]:
+            log.append(connection, OPENING, None, None, None, body)

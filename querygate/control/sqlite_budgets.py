@@ -15,10 +15,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeAlias
 
+from querygate.control.chain import ChainBroken
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
-from querygate.control.ledger_evidence import note_spend
+from querygate.control.ledger_evidence import OPENING, note_spend, opening_of
 from querygate.control.log import Log
+from querygate.control.noted_totals import NotedTotals, contradicted
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_rules import Charge, Ledger, Spend
 from querygate.core.types import Scalar
@@ -30,6 +32,9 @@ _UNDERWAY = """SELECT 1 FROM reservation WHERE key = ? AND time > ?
                AND key NOT IN (SELECT key FROM noisy_answer) LIMIT 1"""
 _TOTAL = """SELECT epsilon, delta, rho, number FROM charge
             WHERE dataset = ? AND kind = ? AND name = ? ORDER BY number DESC LIMIT 1"""
+_ADDED_UP = """SELECT coalesce(sum(paid.epsilon), 0), coalesce(sum(paid.delta), 0), coalesce(sum(paid.rho), 0), count(*)
+               FROM charge JOIN reservation AS paid USING (query_id)
+               WHERE charge.dataset = ? AND kind = ? AND name = ?"""
 _RESERVE = "INSERT INTO reservation (query_id, key, dataset, time, epsilon, delta, rho) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _CHARGE = """INSERT INTO charge (dataset, kind, name, number, query_id, epsilon, delta, rho, limit_epsilon, limit_delta)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -72,6 +77,7 @@ class SqliteBudgets(Ledger):
         self._database = database
         self._clock = clock
         self._log = log
+        self._noted = None if log is None else NotedTotals(log)
         self._spent = spent
 
     @contextmanager
@@ -81,7 +87,7 @@ class SqliteBudgets(Ledger):
     @contextmanager
     def _writing(self, dataset: str) -> Iterator[_Page]:
         with self._database.writing() as connection:
-            page = SqlitePage(connection, self._clock, self._log)
+            page = SqlitePage(connection, self._clock, self._log, self._noted)
             yield page
         if page.sealed is not None and self._spent is not None:
             self._spent()  # the spend is on disk, and nothing was drawn yet
@@ -105,6 +111,9 @@ class _Page:
         rows = self._run(_TOTAL, (scope.dataset, scope.kind, scope.name))
         return SpentTotal(*rows[0]) if rows else SpentTotal()
 
+    def check(self, scopes: Sequence[Scope]) -> None:
+        """Outside a transaction nothing is spent."""
+
     def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None:
         self._run(_RESERVE, (query_id, key, dataset, self._now(), cost.epsilon, cost.delta, cost.rho))
 
@@ -122,6 +131,8 @@ class _Page:
         for query_id, key, dataset, epsilon, delta, rho, when in self._run(_RESERVATIONS, ()):
             cost = SpentTotal(epsilon, delta, rho, 1)
             yield Spend(query_id, key, dataset, cost, tuple(charges.pop(query_id, ())), when)
+        for query_id, left in charges.items():  # somebody removed what they were paid by
+            yield Spend(query_id, "", left[0][0].dataset, SpentTotal(0, 0, 0, 1), tuple(left), self._now())
 
     def reserved(self, query_id: str) -> tuple[str, str] | None:
         rows = self._run(_RESERVED, (query_id,))
@@ -149,11 +160,38 @@ class _Page:
 class SqlitePage(_Page):
     """The tables of the ledger within a transaction of the caller; with a log, what is spent is on record there."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock, log: Log | None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, clock: Clock, log: Log | None, noted: NotedTotals | None = None
+    ) -> None:
         super().__init__(lambda text, values: connection.execute(text, values).fetchall(), clock)
         self._connection = connection
         self._log = log
+        self._noted = noted
         self.sealed: Spend | None = None
+
+    def check(self, scopes: Sequence[Scope]) -> None:
+        """The last total of each limit is the one that the log has, and what is entered adds up to it."""
+        if self._noted is None or self._log is None:
+            return
+        try:
+            last = self._noted.read()
+        except ChainBroken:
+            raise contradicted(scopes[0].dataset) from None
+        if self._noted.is_silent:
+            self._open(self._log)
+            return
+        for scope in scopes:
+            noted = last.get((scope.dataset, scope.kind, scope.name))
+            total = SpentTotal() if noted is None else noted[1]
+            added_up = SpentTotal(*self._run(_ADDED_UP, (scope.dataset, scope.kind, scope.name))[0])
+            if not total == self.total(scope) == added_up:
+                raise contradicted(scope.dataset)
+
+    def _open(self, log: Log) -> None:
+        """The first spend of which the log tells: it begins with what had been spent before."""
+        body = opening_of(self.spends())
+        if body["charges"]:
+            log.append(self._connection, OPENING, None, None, None, body)
 
     def seal(self, spend: Spend) -> None:
         self.sealed = spend

@@ -15,6 +15,9 @@ kind tells more than it has cost. If every draw was paid, composition covers wha
 **No query pays twice.** One that is tried again, because the worker that had it is gone, finds what it has paid: with
 an answer it gets that answer, and without one it fails, for the same reason.
 
+**Nothing is spent from a ledger that was changed.** What is about to be charged is first held against the log, within
+the same transaction. An answer that stands is given all the same: it was paid for.
+
 **One answer per key.** The first that is recorded stands for ever. Of two processes that draw for one key at the same
 time the slower one's draw is thrown away, and its spend stays, as which of them is slower may depend on what was drawn.
 To make that rare whoever finds a fresh reservation of the same key waits for its answer, and gets it for nothing. How
@@ -92,6 +95,10 @@ class Page(Protocol):
 
     def is_underway(self, key: str, since_s: float) -> bool:
         """Was the key reserved within the last seconds, and not answered yet?"""
+        ...
+
+    def check(self, scopes: Sequence[Scope]) -> None:
+        """BudgetExhausted QG402 where these limits are not what the log says was spent."""
         ...
 
     def total(self, scope: Scope) -> SpentTotal: ...
@@ -215,6 +222,7 @@ class Ledger(ABC):
         """Spend what may have been spent without a trace: so much of one limit, or all that it has left. What is
         known to have been drawn comes on top, so this may go over the limit. Returns the epsilon."""
         with self._writing(scope.dataset) as page:
+            page.check((scope,))
             before = page.total(scope)
             left = min(Sequential().left(before, scope), MOST)  # a limit above that protects nothing
             written = left if epsilon is None else min(epsilon, left)
@@ -223,6 +231,14 @@ class Ledger(ABC):
             after = before.plus(cost)
             enter(page, Spend(query_id, query_id, scope.dataset, SpentTotal().plus(cost), ((scope, after),)))
         return written
+
+    def replay(self, spends: Sequence[Spend], new_id: Callable[[], str]) -> None:
+        """Spend once more what the ledger has lost: each counts as written off, on top of what is there."""
+        for spend in spends:
+            with self._writing(spend.dataset) as page:
+                charges = tuple((scope, _sum(page.total(scope), spend.cost)) for scope, _ in spend.charges)
+                query_id = WRITTEN_OFF + new_id()
+                enter(page, Spend(query_id, query_id, spend.dataset, spend.cost, charges))
 
     def _settle(
         self, page: Page, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost, *, wait: bool
@@ -233,6 +249,7 @@ class Ledger(ABC):
             return PriorAnswer(standing)
         if wait and page.is_underway(key, self._patience_s):
             return None
+        page.check(scopes)
         before = [page.total(scope) for scope in scopes]
         after = [total.plus(cost) for total in before]
         for scope, old, new in zip(scopes, before, after, strict=True):

@@ -5,7 +5,7 @@ QueryGateError
 │  ├─ SyntaxRefused  QG1xx   the text is not one statement we can read
 │  ├─ UnsupportedSQL QG2xx   readable, but outside what can be bounded; decided from SQL and schema alone
 │  ├─ NotPermitted   QG3xx   this person, this request, these limits
-│  ├─ BudgetExhausted QG4xx  no privacy budget left
+│  ├─ BudgetExhausted QG4xx  no privacy budget left, or none that can be relied on
 │  ├─ DisclosureRefused QG5xx fixed wording; decided only from what the researcher could already compute
 │  └─ ExtractRefused QG6xx   an extract, or an act on a request for one, that cannot be
 ├─ ConfigError       QG8xx   a custodian's file or source is wrong; names the file, the key and what is accepted
@@ -77,6 +77,7 @@ CODES: dict[str, Code] = {
     "QG318": Code("More than one user may use", 429, "53400", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
     "QG401": Code("Not enough privacy budget", 403, "53400", 1),
+    "QG402": Code("The ledger of privacy budgets contradicts the log", 503, "XX001", 1),
     "QG601": Code("The request does not allow this now", 409, "55000", 1),
     "QG602": Code("You may not do this with the request", 403, "42501", 1),
     "QG603": Code("No such request", 404, "02000", 1),

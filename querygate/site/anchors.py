@@ -15,7 +15,7 @@ from pathlib import Path
 
 from querygate.control.chain import GENESIS
 from querygate.control.delivery import NotSent, post_to, text_to
-from querygate.control.head_mark import HeadMark, check_marked, read_mark, set_mark
+from querygate.control.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
 from querygate.control.signature import PRIVATE, SignedStatement, has_library, load_key
 from querygate.core.json_body import JsonValue
 from querygate.site.evidence import mark_file
@@ -28,7 +28,8 @@ def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:
     did not get through. ConfigError QG807 where the log is behind a mark."""
     site = opened.site
     check_marked(opened.log, mark_file(site))
-    set_mark(opened.log, mark_file(site))
+    if (new := set_mark(opened.log, mark_file(site))) is not None:
+        note_marked(opened.log, new)
     mark, sent = read_mark(mark_file(site)), read_mark(_sent(site))
     if mark is None or (sent is not None and sent.entries >= mark.entries):
         return None, []

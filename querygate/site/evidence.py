@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 from pathlib import Path
 
-from querygate.control import SqliteBudgets
+from querygate.control import ChainBroken, SqliteBudgets, new_query_id
 from querygate.control.head_mark import MARK, check_marked, set_mark
 from querygate.control.ledger_evidence import LedgerEvidence, compare, note_spend
+from querygate.control.ledger_rebuild import Rebuilt, rebuild, replay_missing
+from querygate.control.noted_totals import NotedTotals
 from querygate.core.budget import BudgetAccounting
 from querygate.core.budget_rules import Ledger, Spend
 from querygate.core.errors import ConfigError
@@ -35,7 +38,7 @@ def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None) ->
             note_spend(opened.log, connection, spend)
         set_mark(opened.log, mark_file(opened.site))
 
-    return PostgresBudgets(location, accounting, note=note)
+    return PostgresBudgets(location, accounting, note=note, check=NotedTotals(opened.log).check_lookup)
 
 
 def compare_ledger(opened: OpenSite) -> LedgerEvidence:
@@ -43,11 +46,44 @@ def compare_ledger(opened: OpenSite) -> LedgerEvidence:
     return compare(opened.log, open_ledger(opened), shared=bool(opened.site.settings["budgets"]))
 
 
+def rebuild_ledger(opened: OpenSite, *, user: str) -> Rebuilt:
+    """Put the ledger right from the log, on record. ConfigError QG807 where the log itself is broken."""
+    try:
+        opened.log.verify()
+    except ChainBroken as broken:
+        raise ConfigError(
+            "QG807",
+            f"The ledger cannot be rebuilt from this log. {broken}",
+            "Restore the site from a backup: `querygate restore`.",
+        ) from None
+    found = compare_ledger(opened)
+    if not found.wrong:
+        return Rebuilt(found.agreed)
+    if opened.site.settings["budgets"]:
+        return replay_missing(opened.log, open_ledger(opened), found, _new_id, user=user)
+    done = rebuild(opened.log, found, user=user)
+    set_mark(opened.log, mark_file(opened.site))
+    return done
+
+
+def _new_id() -> str:
+    return new_query_id(now, secrets.token_bytes)
+
+
 # -- how far the log had come --------------------------------------------------------------------------------------
 
 
 def mark_file(site: Site) -> Path:
     return site.folder / MARK
+
+
+def is_behind(opened: OpenSite) -> bool:
+    """Is the control database older than it was?"""
+    try:
+        check_anchored(opened)
+    except ConfigError:
+        return True
+    return False
 
 
 def check_anchored(opened: OpenSite) -> None:

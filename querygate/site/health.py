@@ -15,7 +15,7 @@ from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
 from querygate.control.grants import UPGRADE
-from querygate.control.head_mark import read_mark
+from querygate.control.head_mark import mark_problem, read_mark
 from querygate.control.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
@@ -158,7 +158,10 @@ def log_health(opened: OpenSite) -> Health:
 
 def ledger_health(opened: OpenSite) -> Health:
     """Is the ledger of privacy budgets what the log says was spent?"""
-    remedy = "Keep control.db as evidence. `querygate log verify` lists all of it; what the log says was spent."
+    remedy = (
+        "Keep a copy of control.db as evidence. `querygate log verify` lists all of it; what the log says was spent. "
+        "`querygate budget rebuild` writes the ledger anew from the log; until then nothing is answered with noise."
+    )
     try:
         found = compare_ledger(opened)
     except Exception:  # a server's words may quote what it read
@@ -176,6 +179,13 @@ def mark_health(opened: OpenSite) -> Health:
         check_anchored(opened)
     except ConfigError as error:
         return Health("mark", False, error.detail, error.remedy)
+    odd = mark_problem(opened.log, mark_file(opened.site))
+    if odd is not None:
+        remedy = (
+            "Find out who could write to the folder. Where control.db may be an old copy, see `querygate restore`; "
+            "else mark anew with `querygate log anchor`."
+        )
+        return Health("mark", False, odd, remedy)
     mark = read_mark(mark_file(opened.site))
     return Health("mark", True, f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet")
 

@@ -294,6 +294,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "custodian for more budget.",
         "SELECT COUNT(*) FROM patients WHERE age > 61, as a noisy answer, when epsilon 0.05 is left and it costs 0.1",
     ),
+    "QG402": Explanation(
+        "What the ledger has of this budget is not what the log says was spent: somebody changed the ledger by hand, "
+        "or put an old one back. Until the custodian has put it right, nothing is spent from it. Answers that were "
+        "paid for are still given, and ranges are not affected.",
+        "Ask for guaranteed ranges meanwhile. Custodian: `querygate doctor` names what differs, and `querygate budget "
+        "rebuild` writes the ledger anew from the log.",
+        "SELECT COUNT(*) FROM patients WHERE age > 61, as a noisy answer, after rows of the ledger were deleted",
+    ),
     "QG601": Explanation(
         "An extract request goes through the states draft, submitted, in review, approved, built and released, and "
         "each state allows certain actions. This action is not allowed in the current state, or another process is "

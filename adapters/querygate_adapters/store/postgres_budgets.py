@@ -12,7 +12,8 @@ a new snapshot for each statement). Should somebody write without the lock, the 
 let one of the two in. A commit is on the server's disk when it returns, whatever the server's own default.
 
 The entry of the gate's own log that is evidence of a spend follows the commit, before anything is drawn. A crash
-between them leaves a spend of which no log has an entry: too much is counted, never too little.
+between them leaves a spend of which no log has an entry: too much is counted, never too little. A gate spends only
+where the server still has what its log noted last of each limit: a server that was set back has forgotten.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import hashlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from psycopg import sql
 
@@ -80,6 +82,8 @@ _UNDERWAY = """SELECT 1 FROM {reservation} AS paid
                AND NOT EXISTS (SELECT 1 FROM {noisy_answer} AS given WHERE given.key = paid.key) LIMIT 1"""
 _TOTAL = """SELECT epsilon, delta, rho, number FROM {charge}
             WHERE dataset = %s AND kind = %s AND name = %s ORDER BY number DESC LIMIT 1"""
+_CHARGED = """SELECT epsilon, delta, rho, number FROM {charge}
+              WHERE dataset = %s AND kind = %s AND name = %s AND number = %s"""
 _RESERVE = "INSERT INTO {reservation} (query_id, key, dataset, epsilon, delta, rho) VALUES (%s, %s, %s, %s, %s, %s)"
 _CHARGE = """INSERT INTO {charge}
              (dataset, kind, name, number, query_id, epsilon, delta, rho, limit_epsilon, limit_delta)
@@ -104,6 +108,10 @@ _COUNTS = """SELECT
        SELECT 1 FROM {reservation} AS paid WHERE paid.query_id = given.query_id AND paid.key = given.key))"""
 
 
+LedgerTest: TypeAlias = Callable[[Sequence[Scope], Callable[[Scope, int], SpentTotal | None]], None]
+"""Raises where limits are not what the log says. It is given them, and what looks up the total after a charge."""
+
+
 class PostgresBudgets(Ledger):
     """The budgets in one schema of a database. Whoever asks what is being answered waits up to `patience_s`."""
 
@@ -113,11 +121,13 @@ class PostgresBudgets(Ledger):
         accounting: BudgetAccounting | None = None,
         *,
         note: Callable[[Spend], None] | None = None,
+        check: LedgerTest | None = None,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         super().__init__(accounting or Sequential(), patience_s, pause)
         self._note = note
+        self._check = check
         self._location = Location.read(location, "QG805")
         self._schema = self._location.fragment or SCHEMA
         self._links = ConnectionPool(self._location)
@@ -150,7 +160,7 @@ class PostgresBudgets(Ledger):
         with self._links.reading() as connection:
             connection.execute(_BEGIN)
             _lock(connection, f"{self._schema}\0{dataset}")
-            page = _Page(connection, self._sql)
+            page = _Page(connection, self._sql, self._check)
             yield page
         if page.sealed is not None and self._note is not None:
             self._note(page.sealed)
@@ -171,9 +181,12 @@ class PostgresBudgets(Ledger):
 class _Page:
     """The tables of the ledger, through one connection."""
 
-    def __init__(self, connection: Connection, composed: Callable[[str], sql.Composed]) -> None:
+    def __init__(
+        self, connection: Connection, composed: Callable[[str], sql.Composed], check: LedgerTest | None = None
+    ) -> None:
         self._connection = connection
         self._composed = composed
+        self._check = check
         self.sealed: Spend | None = None
 
     def answer(self, key: str) -> str | None:
@@ -186,6 +199,14 @@ class _Page:
     def total(self, scope: Scope) -> SpentTotal:
         rows = self._rows(_TOTAL, scope.dataset, scope.kind, scope.name)
         return SpentTotal(*rows[0]) if rows else SpentTotal()
+
+    def check(self, scopes: Sequence[Scope]) -> None:
+        if self._check is not None:
+            self._check(scopes, self._charged)
+
+    def _charged(self, scope: Scope, number: int) -> SpentTotal | None:
+        rows = self._rows(_CHARGED, scope.dataset, scope.kind, scope.name, number)
+        return SpentTotal(*rows[0]) if rows else None
 
     def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None:
         self._run(_RESERVE, query_id, key, dataset, cost.epsilon, cost.delta, cost.rho)

@@ -89,6 +89,50 @@ def test_spends_removed_by_hand_are_named(site, run):
     assert re.search(r"the reservation of q_\w+ for dataset patients is in the log \(entry \d+\)", verified.stdout)
     checked = json.loads(run("doctor", "--format", "json").stdout)
     assert [check["name"] for check in checked["checks"] if not check["ok"]] == ["ledger"]
+    refused = run("query", "--dataset", "patients", "--mode", "laplace", COUNT.format(40))
+    assert (refused.exit_code, "QG402" in refused.stderr) == (1, True)
+    done = run("budget", "rebuild")
+    assert (done.exit_code, "Wrote the ledger anew from the log: 1 spend." in done.stdout) == (0, True)
+    assert "as the log says" in run("budget", "rebuild").stdout
+    assert run("query", "--dataset", "patients", "--mode", "laplace", COUNT.format(40)).exit_code == 0
+    assert json.loads(run("doctor", "--format", "json").stdout)["ok"]
+
+
+def test_a_ledger_is_not_rebuilt_from_a_broken_log(site, run):
+    connection = sqlite3.connect(site / "control.db", isolation_level=None)
+    connection.execute("DROP TRIGGER log_no_update")
+    connection.execute("UPDATE log SET user = 'x' WHERE seq = 2")
+    connection.close()
+    done = run("budget", "rebuild")
+    assert (done.exit_code, "QG807" in done.stderr) == (2, True)
+
+
+def test_a_mark_that_is_gone_or_put_back_is_remarked_upon(site, ask, run):
+    def remarks():
+        checked = json.loads(run("doctor", "--format", "json").stdout)["checks"]
+        verified = run("log", "verify", "--format", "json")
+        assert verified.exit_code == 0
+        return {check["name"]: check["ok"] for check in checked}["mark"], "mark" in json.loads(verified.stdout)
+
+    mark = site / "head.mark"
+    old = mark.read_bytes()
+    ask(40)
+    run("log", "anchor")
+    assert remarks() == (True, False)
+    mark.write_bytes(old)
+    assert remarks() == (False, True)
+    mark.unlink()
+    assert remarks() == (False, True)
+    run("log", "anchor")
+    assert remarks() == (True, False)
+
+
+def test_a_log_that_ends_before_its_mark_is_not_verified(site, run):
+    mark = site / "head.mark"
+    said = json.loads(mark.read_text())
+    mark.write_text(json.dumps({**said, "entries": 10_000}))
+    verified = run("log", "verify")
+    assert (verified.exit_code, "older than what was anchored" in verified.stdout) == (1, True)
 
 
 # -- backups -----------------------------------------------------------------------------------------------------

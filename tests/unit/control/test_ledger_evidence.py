@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from querygate.control import Database, Log, SqliteBudgets, discard, load_key, rotate
-from querygate.control.ledger_evidence import CHARGE, OPENING, compare, note_opening, note_spend, spend_of
-from querygate.core.budget import Cost, Reservation, Scope
+from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, compare, note_opening, note_spend, spend_of
+from querygate.control.ledger_rebuild import rebuild, replay_missing
+from querygate.control.noted_totals import NotedTotals
+from querygate.core.budget import Cost, PriorAnswer, Reservation, Scope
 from querygate.core.budget_rules import Spend
+from querygate.core.errors import BudgetExhausted
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server
 from tests.unit.control.conftest import HandClock
@@ -93,6 +96,142 @@ def test_what_was_changed_by_hand_is_named(
     change(sql)
     assert any(said in text for text in compare(log, ledger, shared=False).wrong)
     log.verify()  # the log itself is sound
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM reservation WHERE query_id = 'q_two'",
+        "DELETE FROM charge WHERE query_id = 'q_two' AND kind = 'user'",
+        "DELETE FROM charge WHERE number = 3",
+        "DELETE FROM charge",
+        "UPDATE charge SET epsilon = epsilon / 2 WHERE number = 3",
+        "UPDATE charge SET epsilon = epsilon - 1, rho = 0 WHERE kind = 'dataset' AND number = 3",
+        "UPDATE charge SET name = 'bob' WHERE name = 'ann' AND number = 3",
+        "UPDATE reservation SET epsilon = 1 WHERE query_id = 'q_one'",
+        "INSERT INTO charge SELECT dataset, kind, name, 4, query_id || '4', 0, 0, 0, 9, 0 FROM charge WHERE number = 3",
+    ],
+)
+def test_nothing_is_spent_from_a_changed_ledger_until_it_is_rebuilt(
+    ledger: SqliteBudgets, log: Log, change: Callable[[str], None], path: Path, clock: HandClock, sql: str
+) -> None:
+    for name in ("one", "two", "three"):
+        spend(ledger, name)
+    ledger.record("q_one", "seven")
+    before = sorted(one._replace(time="") for one in ledger.spends())
+    change(sql)
+    fresh = SqliteBudgets(log.database, clock, log=log, patience_s=0.0)  # as after a restart
+    for one in (ledger, fresh):
+        with pytest.raises(BudgetExhausted, match="not what the log says") as refusal:
+            spend(one, "four")
+        assert refusal.value.code == "QG402"
+    with pytest.raises(BudgetExhausted):
+        ledger.write_off("w_1", ANN if "user" in sql or "ann" in sql else EVERYBODY, None)
+    assert ledger.reserve("q_again", "key one", (EVERYBODY,), TENTH) == PriorAnswer("seven")  # it was paid for
+
+    rebuild(log, compare(log, ledger, shared=False), user="carl")
+    assert compare(log, ledger, shared=False).wrong == ()
+    assert sorted(one._replace(time="") for one in ledger.spends()) == before
+    spend(ledger, "four")
+    spend(fresh, "five")
+    assert ledger.verify().reservations == 5
+    noted = next(event for event in log.events() if event["kind"] == REBUILD)
+    assert (noted["user"], noted["body"]["spends"]) == ("carl", 3)
+    assert noted["body"]["wrong"]
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"), log.database.writing() as connection:
+        connection.execute("DELETE FROM charge")
+    log.verify()
+
+
+def test_what_was_not_paid_for_goes_with_the_rebuild(
+    ledger: SqliteBudgets, log: Log, change: Callable[[str], None]
+) -> None:
+    spend(ledger, "one")
+    change("INSERT INTO reservation VALUES ('q_new', 'k', 'p', '9999', 0, 0, 0)")
+    change("INSERT INTO noisy_answer VALUES ('k', 'q_new', '', 'invented')")
+    done = rebuild(log, compare(log, ledger, shared=False), user="carl")
+    assert (done.spends, done.answers_removed) == (1, 1)
+    assert compare(log, ledger, shared=False).wrong == ()
+
+
+def test_a_changed_entry_of_the_log_is_not_believed(
+    ledger: SqliteBudgets, log: Log, change: Callable[[str], None], clock: HandClock
+) -> None:
+    spend(ledger, "one")
+    change("UPDATE log SET body = replace(body, '100000', '000000')")
+    with pytest.raises(BudgetExhausted, match="not what the log says"):
+        spend(SqliteBudgets(log.database, clock, log=log, patience_s=0.0), "two")
+
+
+def test_spends_that_an_opening_tells_of_are_filled_in(
+    database: Database, log: Log, clock: HandClock, ledger: SqliteBudgets, change: Callable[[str], None]
+) -> None:
+    for name in ("old", "older"):
+        spend(SqliteBudgets(database, clock, patience_s=0.0), name, EVERYBODY, ZOË)
+    spend(ledger, "new")  # which opens with what was there
+    assert [event["kind"] for event in log.events()] == [OPENING, CHARGE]
+    left = ledger.left([EVERYBODY, ANN, ZOË])
+    change("DELETE FROM charge WHERE query_id = 'q_old'")
+    with pytest.raises(BudgetExhausted):
+        spend(ledger, "newer", EVERYBODY, ZOË)
+    done = rebuild(log, compare(log, ledger, shared=False), user="carl")
+    assert done.spends == 5  # two of each limit of then, and one
+    assert ledger.left([EVERYBODY, ANN, ZOË]) == left
+    assert compare(log, ledger, shared=False).wrong == ()
+    ledger.verify()
+    spend(ledger, "newer", EVERYBODY, ZOË)
+
+
+def test_totals_outlive_the_entries_that_told_of_them(
+    log: Log, clock: HandClock, ledger: SqliteBudgets, tmp_path: Path, change: Callable[[str], None]
+) -> None:
+    spend(ledger, "one", EVERYBODY, ZOË)
+    key = load_key(tmp_path)
+    for name in ("two", "three"):
+        clock.pass_minutes(3 * 24 * 60)
+        rotate(log, key, timedelta(days=1), user="local")
+        fresh = SqliteBudgets(log.database, clock, log=log, patience_s=0.0)
+        spend(fresh, name)
+        spend(ledger, f"{name} again")
+    clock.pass_minutes(9 * 24 * 60)
+    rotate(log, key, timedelta(days=1), user="local")
+    discard(log, timedelta(days=1), user="local")
+    assert compare(log, ledger, shared=False).wrong == ()
+    change("DELETE FROM charge WHERE query_id = 'q_one' AND kind = 'user'")
+    fresh = SqliteBudgets(log.database, clock, log=log, patience_s=0.0)
+    spend(fresh, "four")
+    with pytest.raises(BudgetExhausted):
+        spend(fresh, "five", EVERYBODY, ZOË)
+    log.verify()
+
+
+def test_a_server_that_was_set_back_is_found_out_and_what_it_lost_is_written_off(
+    database: Database, log: Log, postgres: Server
+) -> None:
+    def note(one: Spend) -> None:
+        with log.database.writing() as connection:
+            note_spend(log, connection, one)
+
+    name = postgres.new_database()
+    url = postgres.url(database=name)
+    ledger = PostgresBudgets(url, note=note, check=NotedTotals(log).check_lookup, patience_s=0.0)
+    other = PostgresBudgets(url, patience_s=0.0)
+    ledger.reserve("q_one", "key one", [EVERYBODY, ANN], TENTH)
+    other.reserve("q_other", "key two", [EVERYBODY], TENTH)
+    ledger.reserve("q_two", "key three", [EVERYBODY, ANN], TENTH)
+    postgres.run(
+        *(f"ALTER TABLE querygate.{table} DISABLE TRIGGER ALL" for table in ("charge", "reservation")),
+        "DELETE FROM querygate.charge WHERE query_id = 'q_two'",
+        "DELETE FROM querygate.reservation WHERE query_id = 'q_two'",
+        *(f"ALTER TABLE querygate.{table} ENABLE TRIGGER ALL" for table in ("charge", "reservation")),
+        database=name,
+    )
+    with pytest.raises(BudgetExhausted, match="not what the log says"):
+        ledger.reserve("q_three", "key four", [EVERYBODY, ANN], TENTH)
+    replay_missing(log, ledger, compare(log, ledger, shared=True), lambda: "new", user="carl")
+    assert ledger.left([EVERYBODY, ANN]) == pytest.approx([1.7, 0.8])
+    assert compare(log, ledger, shared=True).wrong == ()
+    ledger.reserve("q_three", "key four", [EVERYBODY, ANN], TENTH)
 
 
 def test_a_ledger_emptied_by_hand_lacks_everything(

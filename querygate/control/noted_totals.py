@@ -1,0 +1,104 @@
+"""What the chain says was spent against each limit: nothing is spent from a ledger that says otherwise.
+
+Entries of the log about budgets are read once, and from then on only those that are new, so a spend pays for no more
+than what came since. An opening tells of all limits at once; where there is one, nothing before it has to be read.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from querygate.control.chain import ChainBroken, Entry, LogBody, LogEvent, digest
+from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, charge_body, charge_of
+from querygate.control.log import Log
+from querygate.core.budget import Scope, SpentTotal
+from querygate.core.errors import BudgetExhausted
+
+Whose: TypeAlias = tuple[str, str, str]
+"""Dataset, kind and name of a limit."""
+
+_TELLING = "kind IN ('budget.charge', 'budget.opening', 'budget.rebuild')"
+# The index has all kinds but these two; SQLite wants to be told.
+_NEW = f"""SELECT * FROM log WHERE {_TELLING} AND kind NOT IN ('query.intent', 'query.outcome')
+           AND seq >= ? ORDER BY seq"""  # noqa: S608
+_LAST_OPENING = """SELECT max(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
+                   AND kind NOT IN ('query.intent', 'query.outcome')"""
+_ENDS = "SELECT min(seq), max(seq) FROM log"
+
+
+class NotedTotals:
+    """The totals of one log. Safe to share between threads; read within a transaction, they are those of its moment."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._lock = threading.Lock()
+        self._read = 0  # up to this entry
+        self._last: dict[Whose, tuple[Scope, SpentTotal]] = {}
+        self.is_silent = True
+        """Has the log no entry about budgets at all?"""
+
+    def read(self) -> Mapping[Whose, tuple[Scope, SpentTotal]]:
+        """Each limit as it was charged last. ChainBroken where an entry was altered."""
+        with self._lock:
+            first, last = self._log.database.rows(_ENDS)[0]
+            if first is not None and first > self._read + 1:  # what was not read yet is in archives by now
+                self._begin(first)
+            for row in self._log.database.rows(_NEW, (self._read + 1,)):
+                entry = Entry(**dict(row))
+                if digest(entry.text()) != entry.hash:
+                    raise ChainBroken(entry.seq, "it was altered")
+                self._take(entry.event())
+            self._read = last or self._read
+            return dict(self._last)
+
+    def check_lookup(self, scopes: Sequence[Scope], charged: Callable[[Scope, int], SpentTotal | None]) -> None:
+        """QG402 unless a ledger that others spend from too has what was noted last of each of these limits."""
+        try:
+            last = self.read()
+        except ChainBroken:
+            raise contradicted(scopes[0].dataset) from None
+        for scope in scopes:
+            noted = last.get((scope.dataset, scope.kind, scope.name))
+            if noted is not None and charged(scope, noted[1].releases) != noted[1]:
+                raise contradicted(scope.dataset)
+
+    def body(self) -> LogBody:
+        """All of them, as an opening tells them."""
+        last = self.read()
+        return {"charges": [charge_body(*last[whose]) for whose in sorted(last)]}
+
+    def _begin(self, first: int) -> None:
+        """Start at the last opening, or with the archives where there is none outside them."""
+        self._last.clear()
+        opening = self._log.database.rows(_LAST_OPENING)[0][0]
+        if opening is not None:
+            self._read = opening - 1
+            return
+        for event in self._log.events_in("budget"):
+            if event["seq"] < first:
+                self._take(event)
+        self._read = first - 1
+
+    def _take(self, event: LogEvent) -> None:
+        if event["kind"] in (OPENING, REBUILD):
+            self._last.clear()
+        elif event["kind"] != CHARGE:
+            return
+        self.is_silent = False
+        for scope, total in map(charge_of, event["body"]["charges"]):
+            whose = (scope.dataset, scope.kind, scope.name)
+            # Where the ledger is on a server, entries of two processes may come in another order than their spends.
+            if whose not in self._last or self._last[whose][1].releases <= total.releases:
+                self._last[whose] = (scope, total)
+
+
+def contradicted(dataset: str) -> BudgetExhausted:
+    return BudgetExhausted(
+        "QG402",
+        f"The ledger of privacy budgets for dataset {dataset} is not what the log says was spent, so nothing is spent "
+        "from it.",
+        "Ask for guaranteed ranges meanwhile. The custodian finds out what differs with `querygate doctor`, and puts "
+        "the ledger right with `querygate budget rebuild` or from a backup.",
+    )
