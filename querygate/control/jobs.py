@@ -19,6 +19,9 @@ from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp_now
 from querygate.core.jobs import Job, JobKind, JobState
 
+REVEALED: JobKind = "audit.reveal"
+"""The kind whose result has values of people."""
+
 MOST_ATTEMPTS = 3
 """So often a job is taken up. One that has ended so many workers would end the next one too."""
 
@@ -39,6 +42,8 @@ _GIVE_BACK = """UPDATE job SET state = 'queued', worker = NULL, lease = NULL, at
                 WHERE worker = ? AND state = 'leased' AND id = ?"""
 _CANCEL = "UPDATE job SET is_cancelling = 1 WHERE id = ? AND finished IS NULL"
 _SWEEP = "DELETE FROM job WHERE finished < ?"
+_FORGET = "DELETE FROM job WHERE id = ? AND finished IS NOT NULL"
+_SWEEP_SEEN = "DELETE FROM job WHERE kind = ? AND finished < ?"
 _WAITING = "SELECT count(*), min(created) FROM job WHERE state = 'queued'"
 
 
@@ -126,9 +131,15 @@ class Jobs:
         """Those that nobody holds and nobody will take up: cancelled, or tried too often."""
         return [_job(row) for row in self._database.rows(_STALE, (self._now(), MOST_ATTEMPTS))]
 
-    def sweep(self, older_s: float) -> int:
-        """Forget what ended so long ago; how many there were."""
+    def forget(self, job_id: str) -> None:
+        """A job that has ended, with its result."""
         with self._database.writing() as connection:
+            connection.execute(_FORGET, (job_id,))
+
+    def sweep(self, older_s: float, shown_s: float) -> int:
+        """Forget what ended so long ago; how many there were. Values of people are to be seen once, and soon."""
+        with self._database.writing() as connection:
+            connection.execute(_SWEEP_SEEN, (REVEALED, self._now(-shown_s)))
             return connection.execute(_SWEEP, (self._now(-older_s),)).rowcount
 
     def waiting(self) -> tuple[int, str | None]:

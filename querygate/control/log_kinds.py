@@ -16,7 +16,7 @@ KINDS = (
     *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.ship"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
-    *("audit.users", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),
+    *("audit.users", "audit.case", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),
     *(f"export.{action}" for action in ("request", *ACTIONS)),
 )
 

@@ -29,6 +29,7 @@ JobKind = Literal[
     "noise.budget",
     "audit.verdict",
     "audit.run",
+    "audit.reveal",
     "extract.preview",
     "extract.risk_page",
     "extract.build",

@@ -28,6 +28,7 @@ Right: TypeAlias = Literal[
     "audit",
     "operate",
     "grant",
+    "suspend",
     "accounts",
     "own_keys",
     "work",
@@ -53,6 +54,7 @@ RIGHTS: Mapping[Right, str] = MappingProxyType(
         "audit": "run audits and risk reports, which read raw rows",
         "operate": "run the site: serve it, archive its log",
         "grant": "give and revoke grants",
+        "suspend": "close the account of a user and open it again",
         "accounts": "manage users and their keys",
         "own_keys": "list their own keys, and replace or give up the one they come with",
         "work": "pull jobs into the vault, as a custody worker does",
@@ -65,7 +67,7 @@ TABLE: Mapping[UserRole, frozenset[Right]] = MappingProxyType(
         "reviewer": frozenset({"look", "review", "own_keys"}),
         "custodian": frozenset(get_args(Right)) - {"accounts"},
         "auditor": frozenset({"look", "oversee", "own_keys"}),
-        "admin": frozenset({"grant", "accounts", "own_keys"}),
+        "admin": frozenset({"grant", "suspend", "accounts", "own_keys"}),
         "console": frozenset(get_args(Right)),
     }
 )
@@ -76,7 +78,7 @@ SCOPES: Mapping[Scope, frozenset[Right]] = MappingProxyType(
         "review": frozenset({"look", "review", "own_keys"}),
         "publish": frozenset({"look", "publish", "build", "audit", "operate", "own_keys"}),
         "oversee": frozenset({"look", "oversee", "own_keys"}),
-        "admin": frozenset({"grant", "accounts", "own_keys"}),
+        "admin": frozenset({"grant", "suspend", "accounts", "own_keys"}),
         "worker": frozenset({"work", "own_keys"}),
     }
 )

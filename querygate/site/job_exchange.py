@@ -32,6 +32,10 @@ MARGIN_S = 0.1
 """Of the time of a request, left for telling that the job is still underway."""
 
 
+UNSEEN_S = 900.0
+"""So long values of people wait for whoever asked for them."""
+
+
 class JobExchange:
     """The jobs of a site, and what follows from their results. Safe to share between threads."""
 
@@ -67,6 +71,10 @@ class JobExchange:
 
     def find(self, job_id: str) -> Job | None:
         return self._jobs.find(job_id)
+
+    def forget(self, job_id: str) -> None:
+        """A job that has ended, and what came of it."""
+        self._jobs.forget(job_id)
 
     def cancel(self, job_id: str) -> None:
         """Stop a job: at once where nobody works on it, otherwise at its next step."""
@@ -108,7 +116,7 @@ class JobExchange:
 
     def sweep(self) -> int:
         """Forget what ended long ago."""
-        return self._jobs.sweep(self._opened.site.settings["job_days"] * 86_400)
+        return self._jobs.sweep(self._opened.site.settings["job_days"] * 86_400, UNSEEN_S)
 
     def waiting(self) -> tuple[int, str | None]:
         """How many jobs wait, and since when the first of them does."""
@@ -212,6 +220,7 @@ _FITS: Mapping[JobKind, Callable[[Job, Mapping[str, Any]], bool]] = {
     ),
     "extract.release": lambda job, result: isinstance(result.get("manifest"), str),
     "audit.run": lambda job, result: isinstance(result.get("noted"), Mapping),
+    "audit.reveal": lambda job, result: isinstance(result.get("findings"), list),
 }
 
 

@@ -95,7 +95,7 @@ def create_app(
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened, extracts, jobs, (sign_in, limits))
+    install_console(app, opened, extracts, jobs, exchange, (sign_in, limits))
     app.extensions["querygate"] = (sign_in, limits)
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))

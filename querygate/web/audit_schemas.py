@@ -36,7 +36,7 @@ FINDINGS_EXAMPLE = {
             "queries": ["q_01KJKB3Q00Z5V7N0M1C2X3Y4W6", "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5"],
             "users": ["ann"],
             "view": "ann",
-            "isolates": {"records": 1, "where": "age = 51"},
+            "isolates": {"records": 1, "where": "age BETWEEN 40 AND 51, without age BETWEEN 40 AND 50"},
             "combination": [
                 {
                     "measure": "sbp",
@@ -55,7 +55,7 @@ FINDINGS_EXAMPLE = {
             ],
             "inferred": [{"column": "sbp", "from": None, "low": None, "high": None, "hidden": True}],
             "explanation": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W6, q_01KJKB3Q00Z5V7N0M1C2X3Y4W5 of ann isolate 1 record: "
-            "age = 51.",
+            "age BETWEEN 40 AND 51, without age BETWEEN 40 AND 50.",
             "case": "c_9f3386977c",
             "version": 3,
         }

@@ -45,15 +45,12 @@ SECTIONS = {
     ),
     "Your own keys": ("list_own_keys", "rotate_own_key", "revoke_own_key"),
     "For operators": ("healthz", "readyz", "metrics"),
-    "Pages": ("audits", "reference", "refusals", "openapi"),
+    "Pages": ("reference", "refusals", "openapi"),
 }
 
 
 class Pages:
     """One method per page, called as its route's name."""
-
-    def audits(self) -> Response:
-        return _page("audits.html")
 
     def reference(self) -> Response:
         by_name = {route.name: route for route in ROUTES}

@@ -19,6 +19,7 @@ from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.job_exchange import JobExchange
@@ -117,17 +118,14 @@ class Api:
         self._gate.store.current(dataset)
         self._opened.log.note("audit.read", user=principal.name, dataset=dataset, body={"reveal": reveal == "true"})
         if reveal == "true":
-            raise _elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
+            raise elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
         return give(find_last(self._opened, dataset))
 
     def run_audit(self, principal: Principal) -> Response:
         body = read_object('Send {"dataset": "..."}.')
         check_fields(body, "", ("dataset",))
         dataset = read_text(body, "dataset")
-        self._gate.store.current(dataset)
-        if self._exchange is None:
-            raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
-        self._exchange.ask("audit.run", dataset=dataset, user=principal.name, body={}, shared_s=0)
+        AuditCases(self._opened, self._exchange).run(principal, dataset)
         return give(find_last(self._opened, dataset))
 
     # -- for whoever runs the site -----------------------------------------------------------------------
@@ -174,11 +172,6 @@ def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     if len(dataset) > LONGEST_NAME:
         raise malformed(f"dataset: must have at most {LONGEST_NAME} characters.")
     return Request(principal, dataset, sql, QueryOptions(**options))
-
-
-def _elsewhere(detail: str, words: str) -> NotPermitted:
-    remedy = f"Run `querygate audit run --dataset {words}` on the custodian's machine."
-    return NotPermitted("QG309", detail, remedy)
 
 
 def read_batch(principal: Principal) -> list[Request]:

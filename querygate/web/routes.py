@@ -403,7 +403,6 @@ ROUTES: tuple[Route, ...] = (
         codes=("QG804",),
     ),
     Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", ANYONE),
-    Route("audits", "GET", "/audits", "A page for custodians: the cases of the last audit.", ANYONE, media=(HTML,)),
     Route("reference", "GET", "/docs", "The reference as a page.", ANYONE, media=(HTML,)),
     Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", ANYONE, media=(HTML,)),
 )

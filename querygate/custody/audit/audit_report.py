@@ -16,6 +16,7 @@ from querygate.core.audit_body import (
 )
 from querygate.custody.audit.audit import Audit, LogStatement, Unproved
 from querygate.custody.audit.finding_text import describe_case, describe_finding
+from querygate.custody.audit.masked_text import masked
 from querygate.custody.audit.true_totals import Exact
 from querygate.methods.inference.cases import GRAVITY, make_cases
 from querygate.methods.inference.coalitions import make_views
@@ -66,7 +67,7 @@ def make_body(audited: Sequence[AuditOutcome], title: str, *, reveal: bool) -> A
             for query, why in one.found.unread
         ),
         left_out=tuple(
-            OmittedTest(view, left.measure, left.reason, left.incident or None)
+            OmittedTest(view, _measure(left.measure, one, reveal=reveal), left.reason, left.incident or None)
             for one in audited
             for view, left in one.found.left
         ),
@@ -79,7 +80,12 @@ def _unproved(unproved: Unproved, one: AuditOutcome) -> UnprovedFinding:
     return UnprovedFinding(unproved.incident, found.kind, found.queries, found.users, found.view, version, table)
 
 
+def _measure(measure: str, one: AuditOutcome, *, reveal: bool) -> str:
+    return measure if reveal else masked(measure, {entry.id: entry.sql for entry in one.entries})
+
+
 def _findings(one: AuditOutcome, *, reveal: bool) -> list[AuditFinding]:
+    statements = {entry.id: entry.sql for entry in one.entries}
     return [
         describe_finding(
             finding,
@@ -88,6 +94,7 @@ def _findings(one: AuditOutcome, *, reveal: bool) -> list[AuditFinding]:
             version=one.version,
             weights=one.found.weights,
             exact=one.exact.get(number),
+            statements=statements,
         )
         for number, (finding, where) in enumerate(one.found.findings)
     ]

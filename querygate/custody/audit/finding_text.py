@@ -5,13 +5,14 @@ Nothing here opens data.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from querygate.core.audit_body import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
+from querygate.custody.audit.masked_text import masked, where_asked
 from querygate.methods.inference import PRESENCE, VARIANCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id
 
@@ -20,8 +21,6 @@ TELLING = frozenset({"group", "dominance"})
 
 LARGEST_FLOAT = 10**300
 """Beyond it fractions are told as whole numbers, which have no end."""
-
-_DAY = re.compile(r"\b(\d{4})-\d\d-\d\d(?:[ T][\d:.]+)?")
 
 MOST_NAMED = 12
 """Queries or users that a sentence names."""
@@ -35,32 +34,41 @@ def describe_finding(
     version: int = 0,
     weights: Mapping[str, Ints] | None = None,
     exact: Mapping[str, Fraction] | None = None,
+    statements: Mapping[str, str] | None = None,
 ) -> AuditFinding:
-    """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have told."""
+    """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have told.
+
+    Unless values are revealed, it is told in the words of its own statements.
+    """
     exact = exact if reveal and exact else {}
-    where = where if reveal else without_days(where)
-    return AuditFinding(
+    asked = {query: (statements or {}).get(query, "") for query in finding.queries}
+    told = AuditFinding(
         id=finding_id(finding),
         kind=finding.kind,
         severity=finding.severity,
         queries=tuple(finding.queries),
         users=tuple(finding.users),
         view=finding.view,
-        isolates=IsolatedGroup(finding.records, where),
+        isolates=IsolatedGroup(finding.records, where if reveal else where_asked(finding, asked)),
         combination=tuple(_combination(finding, weights or {}, reveal=reveal)),
         inferred=tuple(_inferred(one, exact, reveal=reveal) for one in finding.inferred),
-        explanation=explain(finding, where, reveal=reveal, exact=exact),
+        explanation="",
         version=version or None,
     )
+    if not reveal:
+        told = _masked(told, asked)
+        if finding.kind == "averaging":  # it names what was measured, and how often
+            finding = replace(finding, note=masked(finding.note, {**asked, "": str(len(asked))}))
+    return replace(told, explanation=explain(finding, told.isolates.where, reveal=reveal, exact=exact))
 
 
-def without_days(where: str) -> str:
-    """The words for a group without the days in them, which may be people's birthdays: of each the year is left.
-
-    >>> without_days("born = '1962-03-28' AND sex = 'F'")
-    "born = '1962-..-..' AND sex = 'F'"
-    """
-    return _DAY.sub(r"\1-..-..", where)
+def _masked(told: AuditFinding, asked: Mapping[str, str]) -> AuditFinding:
+    """What is measured may be told by a value that no statement has: by each of a secret that was grouped by."""
+    return replace(
+        told,
+        combination=tuple(replace(one, measure=masked(one.measure, asked)) for one in told.combination),
+        inferred=tuple(replace(one, column=masked(one.column, asked)) for one in told.inferred),
+    )
 
 
 def _combination(finding: Finding, weights: Mapping[str, Ints], *, reveal: bool) -> Iterator[CombinedAnswer]:
@@ -103,6 +111,8 @@ def describe_case(case: Case, findings: Sequence[AuditFinding], *, version: int 
 def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, Fraction] | None = None) -> str:
     """What was done, in one or two sentences."""
     asked = f"{named(finding.queries)} of {named(finding.users)}"
+    if finding.severity == "notice" and finding.totals:  # an attempt, if the answers were not of certified views
+        return f"{asked}: exact answers would isolate {people(finding.records)}: {where}. {finding.note}"
     if finding.severity == "notice":
         told = reveal or finding.kind not in TELLING
         return (

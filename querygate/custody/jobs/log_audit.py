@@ -9,7 +9,6 @@ from pathlib import Path
 from querygate.core.types import folded
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record
 from querygate.custody.audit.audit_report import AuditOutcome
-from querygate.custody.audit.finding_text import people
 from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
@@ -126,10 +125,7 @@ def _certified(found: Audit, certified: Mapping[str, int]) -> Audit:
     for one, where in found.findings:
         k = min((certified.get(query, 0) for query in one.queries), default=0)
         if one.severity == "attempt" and one.totals and one.records < k:
-            note = (
-                f"exact answers would isolate {people(one.records)}: {where}. These are ranges from certified views, "
-                f"in which no combination is about fewer than {k} people."
-            )
+            note = f"These are ranges from certified views, in which no combination is about fewer than {k} people."
             one = replace(one, severity="notice", note=note)
         told.append((one, where))
     return replace(found, findings=tuple(told))

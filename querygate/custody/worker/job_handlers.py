@@ -15,6 +15,7 @@ from querygate.core.errors import NotPermitted
 from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.jobs import Job, JobKind
+from querygate.core.json_body import to_json
 from querygate.core.limits.deadline import within
 from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress
@@ -46,7 +47,7 @@ class JobHandlers:
 
     def table(self) -> Mapping[JobKind, Handler]:
         """For a gate on this machine."""
-        return {**self.table_elsewhere(), "extract.release": self.release}
+        return {**self.table_elsewhere(), "extract.release": self.release, "audit.reveal": self.reveal}
 
     def table_elsewhere(self, *, extracts: bool = True) -> Mapping[JobKind, Handler]:
         """For a gate on another machine. Figures for reviewers are exact figures of raw records, and who reviews is
@@ -63,6 +64,7 @@ class JobHandlers:
             "noise.budget": self.read_budget,
             "audit.verdict": self.judge,
             "audit.run": self.audit,
+            "audit.reveal": self.refuse_reveal,
             **(told if extracts else dict.fromkeys(told, self.refuse_extract)),
             "extract.release": self.refuse_release,
         }
@@ -124,6 +126,20 @@ class JobHandlers:
         self._catch_up()
         audited = audit_site(self._asked, job.dataset, AuditOptions(), exact=False)
         return {"noted": noted_run(make_body(audited, job.dataset, reveal=False))}
+
+    def reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """The findings of one case with the values of its people. Who wants to see them is on record by now."""
+        progress("auditing")
+        audited = audit_site(self._asked, job.dataset, AuditOptions(), exact=True)
+        report = make_body(audited, job.dataset, reveal=True)
+        return {"findings": [to_json(one) for one in report.findings if one.case == job.body["case"]]}
+
+    def refuse_reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        raise NotPermitted(
+            "QG309",
+            "Values of people are not sent to a gate on another machine.",
+            f"Run `querygate audit run --dataset {job.dataset} --reveal` on the custodian's machine.",
+        )
 
     # -- extracts ----------------------------------------------------------------------------------------
 

@@ -10,9 +10,13 @@ from pathlib import Path
 from flask import Flask, Response, g, request
 
 from querygate.control.sessions import Sessions
+from querygate.site.audit_cases import AuditCases
 from querygate.site.extracts import Extracts
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.web.console import console, request_pages
+from querygate.web.console import audit_pages, console, request_pages
+from querygate.web.console.navigation import destinations
+from querygate.web.console.problem_pages import install_problem_pages
 from querygate.web.console.session_door import make_page_door
 from querygate.web.console.snippets import make_snippets
 from querygate.web.job_routes import JobViews
@@ -29,7 +33,12 @@ _CSP = (
 
 
 def install_console(
-    app: Flask, opened: OpenSite, extracts: Extracts, jobs: JobViews, checks: tuple[SignIn, UserLimits]
+    app: Flask,
+    opened: OpenSite,
+    extracts: Extracts,
+    jobs: JobViews,
+    exchange: JobExchange | None,
+    checks: tuple[SignIn, UserLimits],
 ) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
@@ -37,6 +46,7 @@ def install_console(
     rooms = (
         (console.PAGES, console.Console(opened, sessions, jobs, sign_in)),
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
+        (audit_pages.PAGES, audit_pages.AuditPages(opened, AuditCases(opened, exchange), jobs)),
     )
     for pages, room in rooms:
         for route in pages:
@@ -45,7 +55,9 @@ def install_console(
                 route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
             )
     app.add_template_global(make_snippets, "snippets")
+    app.add_template_global(destinations, "destinations")
     app.before_request(_give_nonce)
+    install_problem_pages(app, sessions)
     app.after_request(_finish)
 
 
@@ -54,7 +66,7 @@ def _give_nonce() -> None:
 
 
 def _finish(response: Response) -> Response:
-    if (request.endpoint or "").startswith("page:"):
+    if (request.endpoint or "").startswith("page:") or g.get("is_page"):
         response.headers["Content-Security-Policy"] = _CSP.format(g.nonce)
         response.headers["Cache-Control"] = "no-store"
         response.headers["Referrer-Policy"] = "same-origin"  # with none, browsers do not say where a form comes from

@@ -24,6 +24,7 @@ from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate.sql.aggregates import NAMES
+from querygate.web.console.navigation import DATASETS, first_page
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
 from querygate.web.console.range_chart import Chart, make_charts
 from querygate.web.console.session_door import COOKIE, SIGN_IN, PageRoute, drop_cookie, inside, keep_cookie
@@ -39,7 +40,8 @@ from querygate.web.problems import STATUSES, malformed
 from querygate.web.sign_in import SignIn
 
 PAGES: Final = (
-    PageRoute("datasets", "GET", "/", rights=()),
+    PageRoute("start", "GET", "/", rights=()),
+    PageRoute("datasets", "GET", DATASETS, rights=("ask", "look")),
     PageRoute("sign_in", "GET", SIGN_IN, "anyone"),
     PageRoute("begin_session", "POST", SIGN_IN, "anyone"),
     PageRoute("sign_out", "POST", "/sign-out", rights=()),
@@ -48,7 +50,8 @@ PAGES: Final = (
     PageRoute("price", "POST", "/datasets/<dataset>/price"),
     PageRoute("build_table", "POST", "/datasets/<dataset>/statement"),
     PageRoute("budget", "GET", "/datasets/<dataset>/budget"),
-    PageRoute("job", "GET", "/jobs/<job_id>"),
+    PageRoute("job", "GET", "/jobs/<job_id>", rights=()),
+    PageRoute("follow", "GET", "/jobs/<job_id>/events", rights=()),
     PageRoute("answer", "GET", "/answers/<query_id>"),
     PageRoute("download", "GET", "/answers/<query_id>/<any(csv, json, parquet, arrow):form>"),
     PageRoute("chart", "GET", "/answers/<query_id>/chart-<int:number>.svg"),
@@ -101,6 +104,11 @@ class Console:
         return drop_cookie(go(SIGN_IN))
 
     # -- looking around ----------------------------------------------------------------------------------
+
+    def start(self, session: Session) -> Response:
+        """Where somebody begins depends on what they may do."""
+        first = first_page(session.principal)
+        return self.datasets(session) if first == DATASETS else go(first)
 
     def datasets(self, session: Session) -> Response:
         store, grants = self._gate.store, self._gate.grants
@@ -159,12 +167,24 @@ class Console:
         """How work behind the scenes stands; its answer, once it is there."""
         job = self._jobs.body_of(session.principal, job_id)
         query_id = job.get("result", {}).get("query_id")
+        wanted = request.args.get("next", "")
+        following = inside(wanted) if wanted else ""
         if not wants_part():
-            return go(f"/answers/{query_id}") if query_id else make_page("job.html", session=session, job=job)
+            return (
+                go(f"/answers/{query_id}")
+                if query_id
+                else make_page("job.html", session=session, job=job, next=following)
+            )
+        if following and job["state"] == "done":
+            return Response(status=204, headers={"HX-Redirect": following})
         if not query_id:
-            return make_part("job_part.html", job=job)
+            return make_part("job_part.html", job=job, next=following)
         line, body = self._find(session.principal, query_id)
         return make_part("answer_part.html", session=session, shown=_shown(body, line["sql"]))
+
+    def follow(self, session: Session, job_id: str) -> Response:
+        """The job as it goes on, for a script that listens."""
+        return self._jobs.follow_job(session.principal, job_id)
 
     def answer(self, session: Session, query_id: str) -> Response:
         line, body = self._find(session.principal, query_id)
@@ -199,6 +219,8 @@ class Console:
 
     def _ask_page(self, session: Session, dataset: str, sql: str, status: int = 200, **values: object) -> Response:
         described = self._describe(session.principal, dataset)
+        if not session.principal.may("ask"):
+            return make_page("dataset_look.html", session=session, described=described)
         return make_page(
             "dataset.html",
             status,

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Literal, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from flask import Response, redirect, render_template, request
+from flask import Response, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from querygate.control.sessions import LASTS, Session, Sessions
@@ -64,8 +64,9 @@ def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: Use
     return enter
 
 
-def show_problem(error: QueryGateError, session: Session) -> Response:
+def show_problem(error: QueryGateError, session: Session | None) -> Response:
     """A page for what could not be shown; a part of a page for a script."""
+    g.is_page = True
     status = STATUSES.get(error.code, error.meaning.status)
     template = "refusal_part.html" if request.headers.get("HX-Request") else "problem.html"
     values = {"problem": error.to_dict(), "session": session, "version": version("querygate")}

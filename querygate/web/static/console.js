@@ -97,3 +97,27 @@ document.addEventListener("htmx:sendError", () => {
   told.textContent = "The server could not be reached. Try again.";
   document.getElementById("result").replaceChildren(told);
 });
+
+// Work behind the scenes tells by itself how far it is; without this the page asks now and then.
+const followed = new Set();
+function follow() {
+  for (const element of document.querySelectorAll("[data-events]")) {
+    if (!window.EventSource || followed.has(element.dataset.events)) {
+      continue;
+    }
+    const address = element.dataset.events;
+    followed.add(address);
+    const events = new EventSource(address);
+    events.addEventListener("job", (event) => {
+      const shown = document.querySelector(`[data-events="${address}"]`);
+      if (shown) {
+        window.htmx.trigger(shown, "changed");
+      }
+      if (!shown || JSON.parse(event.data).finished !== null) {
+        events.close();
+      }
+    });
+  }
+}
+document.addEventListener("DOMContentLoaded", follow);
+document.addEventListener("htmx:afterSettle", follow);

@@ -23,6 +23,9 @@ TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"
 ELEVEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51"
 CLINIC = demo.HERE / "clinic.csv"
 
+APART = "age BETWEEN 40 AND 51, without age BETWEEN 40 AND 50"
+"""The one person in the words of the two statements."""
+
 
 @pytest.fixture
 def log(tmp_path):
@@ -145,7 +148,7 @@ def test_values_of_a_foreign_log_can_be_masked(file, tmp_path):
     for form in ("table", "json", "jsonl", "csv"):
         done = file("--mask", "--format", form, "--html", tmp_path / f"{form}.html")
         assert not re.findall(r"\b(?:165|110|115)\b", done.stdout)
-        assert "age = 51" in done.stdout
+        assert "age BETWEEN 40 AND 51, without age BETWEEN 40 AND 50" in done.stdout
         assert not re.findall(r"\b(?:165|115)\b", words((tmp_path / f"{form}.html").read_text(encoding="utf-8")))
 
 
@@ -178,7 +181,7 @@ def test_the_gate_disclosed_nothing(site):
     body = json.loads(site("--format", "json").stdout)
     (finding,) = body["findings"]
     assert (finding["kind"], finding["severity"], finding["users"]) == ("differencing", "attempt", ["ann"])
-    assert finding["isolates"] == {"records": 1, "where": "age = 51"}
+    assert finding["isolates"] == {"records": 1, "where": APART}
     assert finding["inferred"] == [{"column": "systolic", "from": None, "low": None, "high": None, "hidden": True}]
     assert [one["answer"] for one in finding["combination"]] == [None, None]
     assert body["severities"]["disclosed"] == body["severities"]["exposed"] == 0
@@ -202,7 +205,7 @@ def test_findings_are_put_on_record_without_values_and_once(site, run):
     for _ in range(3):
         site("--reveal")
     (kept,) = [event for event in notes(run) if event["kind"] == "audit.findings"]
-    assert kept["body"]["findings"][0]["isolates"]["where"] == "age = 51"
+    assert kept["body"]["findings"][0]["isolates"]["where"] == APART
     assert "165" not in numbers(json.dumps(kept["body"]["findings"]))
     assert [event["body"]["findings"] for event in notes(run) if event["kind"] == "audit.run"] == [1, 1, 1]
     assert run("log", "verify").exit_code == 0
@@ -217,7 +220,11 @@ def test_colluders_of_one_project_are_found_in_its_view(site, run):
     run("query", "--dataset", "clinic", "--as", "bob", "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 41 AND 51")
     body = json.loads(site("--format", "json").stdout)
     assert body["views"]["project BP 2026"] == ["ann", "bob"]
-    (together,) = [finding for finding in body["findings"] if finding["isolates"]["where"] == "age = 40"]
+    (together,) = [
+        finding
+        for finding in body["findings"]
+        if finding["isolates"]["where"] == "age BETWEEN 40 AND 51, without age BETWEEN 41 AND 51"
+    ]
     assert (together["view"], together["kind"], set(together["users"])) == (
         "project BP 2026",
         "collusion",

@@ -171,9 +171,9 @@ def test_what_has_not_ended_is_kept_and_what_ended_long_ago_is_forgotten(
     with pytest.raises(sqlite3.DatabaseError), database.writing() as connection:
         connection.execute("UPDATE job SET user = 'eve' WHERE id = ?", (open_one.id,))
     jobs.end(ended.id, "done", {}, may=anyone)
-    assert jobs.sweep(60) == 0
+    assert jobs.sweep(60, 60) == 0
     clock.moment += timedelta(seconds=61)
-    assert jobs.sweep(60) == 1
+    assert jobs.sweep(60, 60) == 1
     assert (jobs.find(ended.id), jobs.waiting()) == (None, (1, open_one.created))
 
 

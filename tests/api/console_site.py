@@ -1,0 +1,50 @@
+"""The small site with people of every role, each at a browser, and a worker that does what waits when it is told to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from flask import Flask
+
+from querygate.custody.worker.job_handlers import JobHandlers
+from querygate.custody.worker.worker import Worker
+from querygate.site.open_gate import OpenSite
+from querygate.site.open_jobs import with_jobs
+from querygate.web import create_app
+from tests.api.browser import Browser
+from tests.api.small_site import SmallSite, make_small_site
+
+PEOPLE = {"rita": "reviewer", "olaf": "auditor", "dora": "admin"}
+
+
+@dataclass(frozen=True)
+class ConsoleSite:
+    small: SmallSite
+    app: Flask
+    worker: Worker
+    browsers: dict[str, Browser]
+
+    @property
+    def opened(self) -> OpenSite:
+        return self.small.opened
+
+    def __getitem__(self, name: str) -> Browser:
+        return self.browsers[name]
+
+    def kinds(self) -> list[str]:
+        """What the log has entries of, in their order."""
+        return [event["kind"] for event in self.opened.log.events()]
+
+
+def make_console_site(folder: Path) -> ConsoleSite:
+    small = make_small_site(folder)
+    keys = dict(small.keys)
+    for name, role in PEOPLE.items():
+        small.opened.accounts.add_user(name, role)
+        keys[name] = small.opened.accounts.new_key(name).secret
+    joined = with_jobs(small.opened)
+    app = create_app(joined.opened, joined.extracts, joined.exchange)
+    worker = Worker(joined.exchange, JobHandlers(small.opened).table(), threads=1, lease_s=30, poll_s=0.01)
+    browsers = {name: Browser(app, key) for name, key in keys.items()}
+    return ConsoleSite(SmallSite(small.opened, keys), app, worker, browsers)
