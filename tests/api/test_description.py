@@ -18,7 +18,7 @@ from tests.api.shapes import misfits
 from tests.each import each
 from tests.sql.study import NATIVE
 
-PAGES = ["/sign-in", "/audits", "/docs", "/docs/refusals"]
+PAGES = ["/sign-in", "/docs", "/docs/refusals"]
 PATIENTS = Catalog(
     "patients",
     1,

@@ -15,11 +15,8 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from sqlglot import exp
-
 from querygate.methods.inference import Finding
-from querygate.sql.logged.logged_conditions import UnauditableStatement
-from querygate.sql.logged.logged_statement import read_statement
+from querygate.sql.logged.logged_set import logged_set
 from querygate.sql.parse import DIALECT
 
 HIDDEN = "…"
@@ -27,8 +24,6 @@ EVERYBODY = "all records"
 MOST_SETS = 3
 
 _LITERAL = re.compile(r"'(?:[^']|'')*'|(?<![\w.])-?\d[\d.]*(?:[eE][-+]?\d+)?")
-_WITHIN = (exp.Filter, exp.Case, exp.If, exp.Subquery, exp.CTE, exp.Union, exp.Join)
-"""Statements with one of these have more than one set, or none that a condition names."""
 
 
 def masked(text: str, statements: Mapping[str, str]) -> str:
@@ -68,15 +63,10 @@ def _larger_first(finding: Finding) -> tuple[str, str] | None:
 
 def _set_text(query: str, sql: str, dialect: str) -> str:
     """What a statement selects, as it says itself; its id where that takes more than a condition."""
-    try:
-        tree = read_statement(sql, dialect)
-    except UnauditableStatement:
+    found = logged_set(sql, dialect)
+    if found is None:
         return query
-    if not isinstance(tree, exp.Select) or tree.find(*_WITHIN) is not None:
-        return query
-    where, group = tree.args.get("where"), tree.args.get("group")
-    condition = where.this.sql(dialect=DIALECT) if where is not None else ""
-    if group is None:
-        return masked(condition, {query: sql}) if condition else EVERYBODY
-    text = f"one group of {query}"
-    return f"{text} where {masked(condition, {query: sql})}" if condition else text
+    condition = masked(found.condition, {query: sql})
+    if not found.is_grouped:
+        return condition or EVERYBODY
+    return f"one group of {query} where {condition}" if condition else f"one group of {query}"
