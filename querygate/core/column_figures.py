@@ -23,7 +23,7 @@ class ColumnFigures:
     column, in days since 1970-01-01 those of a date and in microseconds those of a timestamp, None of anything else.
     `middle`, `spread` and `step` are the median of a number column, its standard deviation and the step that its values
     are multiples of (0 if there is none). `sample` has a value of each sampled record, in the same order in all
-    columns: the number, or of anything else its place among all; NaN where it is missing.
+    columns: the number, the day or the moment, or of anything else its place among all; NaN where it is missing.
     """
 
     name: str

@@ -38,6 +38,18 @@ class IdentifiedSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AgeAt:
+    """An age in whole years that a source is to have too: from the date in column `born` to that in column `at`, or to
+    a day, written as 2024-12-31.
+    """
+
+    name: str
+    born: str
+    at: str = ""
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class JoinedTable:
     """A table whose columns the records of a source are to have too: (its column, the source's column) must be equal.
 
@@ -129,9 +141,16 @@ class LoadedRows(CountedValues, Protocol):
         """How many records of the source have a row in each joined table."""
         ...
 
-    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[JoinedTable] = ()) -> int:
-        """Read the columns (name -> type) from the source and from the tables joined to it, typed; return the number
-        of rows. A table with several rows for one key is refused: they would count a record more than once.
+    def load(
+        self,
+        source: Source,
+        columns: Mapping[str, str],
+        joins: Sequence[JoinedTable] = (),
+        ages: Sequence[AgeAt] = (),
+    ) -> int:
+        """Read the columns (name -> type) from the source and from the tables joined to it, typed, and work out the
+        ages; return the number of rows. A table with several rows for one key is refused: they would count a record
+        more than once.
         """
         ...
 

@@ -52,6 +52,11 @@ def survey(source: Source, patterns: Mapping[str, str], *, memory_mb: int = 4096
             return tuple(_Column(database, name, found[name]).figures(patterns) for name in names)
 
 
+def _axis(kind: str | None, casts: Mapping[str, str]) -> str | None:
+    """A column as a number: of a date its days, of a timestamp its microseconds; None of anything else."""
+    return None if kind is None else _AXIS.get(kind, "CAST({x} AS DOUBLE)").format(x=f"({casts[kind]})")
+
+
 class _Column:
     """One column of the table `raw`."""
 
@@ -75,14 +80,13 @@ class _Column:
         middle, spread, step = self._spread(number) if number else (None, None, 0.0)
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
-            words, self._largest(), middle, spread, step, self._sample(number),
+            words, self._largest(), middle, spread, step, self._sample(_axis(kind, casts)),
         )  # fmt: skip
 
     def _ends(self, kind: str | None, casts: Mapping[str, str]) -> tuple[float | None, float | None]:
         if kind is None:
             return None, None
-        axis = _AXIS.get(kind, "CAST({x} AS DOUBLE)").format(x=f"({casts[kind]})")
-        low, high = self._one(f"SELECT MIN({axis}), MAX({axis}) FROM raw")
+        low, high = self._one(f"SELECT MIN({_axis(kind, casts)}), MAX({_axis(kind, casts)}) FROM raw")
         return float(low), float(high)
 
     def _spread(self, number: str) -> tuple[float | None, float | None, float]:
@@ -98,7 +102,7 @@ class _Column:
         return median, deviation, step
 
     def _sample(self, number: str | None) -> Floats:
-        """The sampled numbers, or the places of sampled texts among all; NaN where they are missing."""
+        """The sampled numbers, days or moments, or the places of sampled texts among all; NaN where missing."""
         value = number or f"CASE WHEN {self._x} IS NOT NULL THEN DENSE_RANK() OVER (ORDER BY {self._text}) END"
         values = f"SELECT rowid AS i, CAST({value} AS DOUBLE) AS x FROM sample"
         found = self._db.execute(f"SELECT COALESCE(x, 'nan') AS x FROM ({values}) ORDER BY i").fetchnumpy()["x"]

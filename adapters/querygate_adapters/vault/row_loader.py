@@ -138,7 +138,7 @@ class RowLoader:
             typed = [f"row_number() OVER () - 1 AS {self.row}"]
             typed += [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
             typed += [f"{_as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
-            typed += [f"{_is_unread(name, casts[name])} AS {self._wrong}{i}" for i, name in enumerate(doubtful)]
+            typed += [f"{is_unread(name, casts[name])} AS {self._wrong}{i}" for i, name in enumerate(doubtful)]
             self._db.execute(f"CREATE {table} AS SELECT {', '.join(typed)} FROM incoming")
         self._db.unregister("incoming")
         self._check_casts(table.rpartition(" ")[2], doubtful, columns, label)
@@ -280,7 +280,7 @@ def _is_sure(kind: str, found: str) -> bool:
     return kind == "category" or (kind in ("integer", "number") and found in _WHOLE) or (kind, found) in _ALIKE
 
 
-def _is_unread(name: str, cast: str) -> str:
+def is_unread(name: str, cast: str) -> str:
     """Whether a value that is there was not read. NaN, also as a text, is not there."""
     x = quoted(name)
     is_nan = f"COALESCE(isnan(TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)), FALSE)"

@@ -21,8 +21,18 @@ import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
-from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, RawColumn, Source, ValueCount
+from querygate.core.vault_ports import (
+    AgeAt,
+    CodeTexts,
+    Combinations,
+    JoinedTable,
+    Profile,
+    RawColumn,
+    Source,
+    ValueCount,
+)
 from querygate.core.version_overlap import OverlapRule
+from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached, connect
@@ -96,7 +106,14 @@ class DuckDBStagingTables:
 
     # -- loading ---------------------------------------------------------------------------------------------
 
-    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[JoinedTable] = ()) -> int:
+    def load(
+        self,
+        source: Source,
+        columns: Mapping[str, str],
+        joins: Sequence[JoinedTable] = (),
+        ages: Sequence[AgeAt] = (),
+    ) -> int:
+        source = with_ages(source, ages)
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = RowLoader(self._db, columns, joins)

@@ -8,6 +8,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import folded
 from querygate.core.vault_ports import JoinedTable, Source
 from querygate.custody.policy import ColumnPolicy, JoinPolicy, Policy
+from querygate.custody.policy.derived_ages import worked_out_ages
 
 Beside = Callable[[str], Source]
 """Opens a table that a policy names."""
@@ -47,8 +48,23 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) 
                 f"join.{join_name}.columns: the source also has a column {name}.",
                 "Rename one of them, for example in a view, so that the policy can distinguish them.",
             )
-    named = [column.name for column in policy.columns if column.of_codes is None]
+    _check_ages(policy, there)
+    named = [column.name for column in policy.columns if column.of_codes is None and column.age is None]
     _check("The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)])
+
+
+def _check_ages(policy: Policy, there: Sequence[str]) -> None:
+    """What ages are worked out from is in the source itself; rows that were read before have the age in its place."""
+    for age in worked_out_ages(policy):
+        taken = folded(age.name) in map(folded, there)
+        if taken and age.born in there:
+            raise ConfigError(
+                "QG801",
+                f"columns.{age.name}: the source has a column of this name already.",
+                "Give the age that is worked out another name, or remove `from` and `at`.",
+            )
+        for key, name in (("from", age.born), ("at", age.at)) if not taken else ():
+            _check(f"columns.{age.name}.{key}: the source has no column", [name] if name else [], there)
 
 
 def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, str]:

@@ -12,6 +12,7 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.jobs.trial_pool import TrialPool
 from querygate.custody.jobs.trial_version import published_on_trial
+from querygate.custody.policy.derived_ages import worked_out_ages
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.workload.policy_cost import COLUMNS, QUESTIONS, CostTrials, OwnCost, PolicyCost, Trial
 from querygate.custody.workload.usable_share import Standing, standing
@@ -96,7 +97,9 @@ def previewing(
     most = scale.records if not person or person in opened.columns() else sys.maxsize
     sample = SampledSource(opened, most, person if most == scale.records else "")
     there = set(opened.columns())
+    dates = {name for age in worked_out_ages(file.policy) for name in (age.born, age.at)}
     named = [c.name for c in file.policy.columns if c.role != "withheld" and c.of_codes is None and c.name in there]
+    named += sorted((dates & there) - set(named))
     with TrialPool(sample, named, file.folder) as pool:
         yield Preview(file, opened, sample, pool, scale)
 

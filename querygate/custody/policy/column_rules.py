@@ -10,7 +10,9 @@ from itertools import pairwise
 from typing import cast
 
 from querygate.core.types import DISCRETE, Role, Type
+from querygate.custody.policy.calendar_grid import is_calendar_grid, read_calendar_grid
 from querygate.custody.policy.code_columns import check_visits, read_codes
+from querygate.custody.policy.derived_ages import check_ages, read_age
 from querygate.custody.policy.diversity_rules import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
@@ -31,6 +33,7 @@ SHOWN = ("quasi-identifier", "sensitive", "public")
 
 APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "domain": (SHOWN, NUMBERS),
+    **dict.fromkeys(("from", "at"), (SHOWN, ("integer",))),
     "grid": (("quasi-identifier", "sensitive"), NUMBERS),
     "cuts": (("quasi-identifier",), NUMBERS),
     "edges": (("quasi-identifier",), NUMBERS),
@@ -70,6 +73,7 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
         top.fail("columns", "has no quasi-identifier", accepted)
     check_wishes(top, columns)
     check_visits(top, columns)
+    check_ages(top, columns)
     _check_names(top, [column.name for column in columns if column.is_published or column.is_transformed])
     return columns
 
@@ -108,7 +112,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
         return column
     if is_codes:
         return read_codes(table, column)
-    column = _number(table, column) if column.is_numeric else _category(table, column)
+    column = read_age(table, _number(table, column)) if column.is_numeric else _category(table, column)
     if "diversity" in table and role == "sensitive":
         column = replace(column, diversity=read_diversity(table, column))
     if "missing" in table and role == "sensitive":
@@ -193,7 +197,7 @@ def _number(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         return column
     if "edges" in table and column.role == "quasi-identifier":
         return read_edges(table, column)
-    column = _grid(table, column)
+    column = read_calendar_grid(table, column) if is_calendar_grid(table, column) else _grid(table, column)
     return _cuts(table, column) if column.role == "quasi-identifier" else _sensitive(table, column)
 
 
@@ -234,7 +238,8 @@ def _cuts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     elif not all(column.low < cut < column.high for cut in cuts):
         table.fail("cuts", f"is outside the domain {_shown_domain(column)}", accepted)
     else:
-        column = replace(column, cuts=cuts)
+        edges = tuple(sorted({*column.edges, *cuts})) if column.edges else ()
+        column = replace(column, cuts=cuts, edges=edges)
         _check_edges(table, column, "cuts")
     return column
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from querygate.core.types import NUMERIC, USUAL_LEAST, NoiseOptions, Role, Type
+from querygate.core.vault_ports import AgeAt
 
 Number: TypeAlias = int | float
 Meaning: TypeAlias = "bool | int | float | str | Sequence[Meaning] | Mapping[str, Meaning] | None"
@@ -217,6 +218,7 @@ class ColumnPolicy:
     note: NotePolicy | None = None  # notes
     sequence: SequencePolicy | None = None  # sequences
     kind: str = ""  # what an identifier is; empty: not told
+    age: AgeAt | None = None  # what an age is worked out from; None: a column of the source
     of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
 
     @property

@@ -16,7 +16,7 @@ KEYS = {
         *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
     ),
     "columns.*": (
-        *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
+        *("role", "type", "title", "from", "at", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
         *("values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),

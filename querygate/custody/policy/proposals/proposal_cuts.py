@@ -6,6 +6,7 @@ have too few women: its counts by sex would be ranges, and so would be every tot
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from querygate.core.column_figures import ColumnFigures
+from querygate.core.timestamps import DAY_US
 from querygate.core.types import Floats, Ints
-from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal
+from querygate.custody.policy.proposals.proposal import Proposal
+from querygate.custody.policy.proposals.proposal_domains import toml_list
+from querygate.custody.policy.toml_reader import EPOCH
 
 ENOUGH = 3
 """Times k people of each value in a band: some of them are told apart by other columns as well."""
@@ -41,19 +45,30 @@ def _has_few_values(p: Proposal) -> bool:
 
 
 def _fitted(p: Proposal, c: ColumnFigures, beside: Sequence[Floats], k: int) -> Proposal:
-    if p.type not in NUMBERS or "cuts" not in p.keys or not c.sample.size:
+    if "cuts" not in p.keys or not c.sample.size:
         return p
-    cuts: list[float] = json.loads(p.keys["cuts"])
+    cuts = {_place(text, c): text for text in p.keys["cuts"].strip("[]").split(", ")}
     share = c.sample.size / max(c.rows, 1)
-    left = fitting_cuts(c.sample, cuts, [one for one in beside if one.size == c.sample.size], ENOUGH * k * share)
-    if left == cuts:
+    left = fitting_cuts(c.sample, [*cuts], [one for one in beside if one.size == c.sample.size], ENOUGH * k * share)
+    if left == [*cuts]:
         return p
-    lost = [f"{cut:g}" for cut in cuts if cut not in left]
+    lost = [text for cut, text in cuts.items() if cut not in left]
     gone = f"not {', '.join(lost)}" if len(lost) <= NAMED else f"not {len(lost)} others"
-    keys = {key: value for key, value in p.keys.items() if key != "cuts"} | ({"cuts": json.dumps(left)} if left else {})
+    keys = {key: value for key, value in p.keys.items() if key != "cuts"}
+    keys |= {"cuts": toml_list(cuts[cut] for cut in left)} if left else {}
     note = f"{gone}: too few people on one side"
     notes = {**p.notes, "cuts": "; ".join(filter(None, (p.notes.get("cuts"), note)))}
     return replace(p, keys=keys, notes=notes)
+
+
+def _place(text: str, c: ColumnFigures) -> float:
+    """A cut as the file has it, in the numbers in which a sample is."""
+    if "-" not in text[1:]:
+        return float(text)
+    day = datetime.date.fromisoformat(text[:10])
+    if c.matches.get("compact date", 0) >= 0.99:
+        return float(f"{day:%Y%m%d}")
+    return float(day.toordinal() - EPOCH) * (1 if c.all_are("date") else DAY_US)
 
 
 def fitting_cuts(values: Floats, cuts: Sequence[float], beside: Sequence[Floats], least: float) -> list[float]:

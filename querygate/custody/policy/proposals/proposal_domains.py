@@ -163,8 +163,8 @@ def year_keys(low: int, high: int, every: int = 10) -> Keys:
 def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]:
     """Domain, grid and cuts of a date or a timestamp column: whole years, with a year to spare on both sides.
 
-    >>> date_keys("date", 14_000, 14_700, yearly=False)
-    {'domain': '[2007-01-01, 2012-01-01]', 'grid': '30', 'cuts': '[2008-01-01, 2009-01-01, 2010-01-01, 2011-01-01]'}
+    >>> date_keys("date", 14_000, 14_400, yearly=False)
+    {'domain': '[2007-01-01, 2011-01-01]', 'grid': '"month"', 'cuts': '[2008-01-01, 2009-01-01, 2010-01-01]'}
     """
     unit = 1 if kind == "date" else DAY_US
     first, last = (datetime.date.fromordinal(EPOCH + end // unit).year for end in (low, high))
@@ -173,9 +173,9 @@ def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]
     if last - first > 10:
         every = 10
         first, last = first // 10 * 10 or 1, min(9999, -(-last // 10) * 10)
-    days = 365 if yearly or every == 10 else 30
+    step = "year" if yearly or every == 10 else "month"
     cuts = [year for year in range(first + 1, last) if year % every == 0]
-    return {"domain": toml_list(_start(kind, y) for y in (first, last)), "grid": _days(kind, days)} | (
+    return {"domain": toml_list(_start(kind, y) for y in (first, last)), "grid": toml_text(step)} | (
         {"cuts": toml_list(_start(kind, y) for y in cuts)} if cuts else {}
     )
 

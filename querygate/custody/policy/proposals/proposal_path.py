@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from querygate.core.column_figures import Surveyor
@@ -9,6 +10,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposals.proposal import Proposal, choose_k
+from querygate.custody.policy.proposals.proposal_age import WithAges, with_dates, with_proposed_age
 from querygate.custody.policy.proposals.proposal_code_system import with_fitting_systems
 from querygate.custody.policy.proposals.proposal_codes import propose_groups
 from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
@@ -28,9 +30,11 @@ class DraftedPolicy:
     columns: tuple[Proposal, ...]
 
 
-def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
+def draft_policy(
+    source: Source, name: str, survey: Surveyor, with_ages: WithAges, today: datetime.date
+) -> DraftedPolicy:
     """Propose a policy for a source. `name` is what the source is called; the dataset is named after it."""
-    figures = survey(source, PATTERNS)
+    source, figures, age = with_proposed_age(source, survey(source, PATTERNS), survey, with_ages, today)
     rows = figures[0].rows if figures else 0
     if rows < 2:
         raise ConfigError(
@@ -41,7 +45,7 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     columns = propose(figures, k)
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
-    columns = with_fitting_systems(source, columns)
+    columns = with_dates(with_fitting_systems(source, columns), age)
     several_rows = person.people < rows
     groups = {} if several_rows else propose_groups(source, survey, columns, k)
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)

@@ -50,7 +50,11 @@ BROKEN = [
     (TOP + Q + "[columns.x]\n", "columns.x.role", "is missing; accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\ntype = "date"\n', "columns.x.role", "accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\nrole = "sensitiv"\n', "columns.x.role", 'did you mean "sensitive"?); accepted: '),
-    (TOP + Q + '[columns.x]\nrole = "codes"\n', "columns.x.system", "is missing; accepted: icd9cm, icd10cm, ccs, flat"),
+    (
+        TOP + Q + '[columns.x]\nrole = "codes"\n',
+        "columns.x.system",
+        "is missing; accepted: icd9cm, icd10cm, icd10, ccs",
+    ),
     (TOP + Q + '[columns.x]\nrole = "codes"\ntype = "category"\n', "columns.x.type", "both role and type codes"),
     (TOP + Q + "[columns.x]\nrole = [1]\n", "columns.x.role", "accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\nrole = "public"\n', "columns.x.type", "is missing; accepted: integer, number"),
