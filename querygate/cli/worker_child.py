@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 5.0
 STEADY_S = 60.0
 """A worker that lived so long had no trouble of its own."""
 

@@ -7,6 +7,7 @@ inside it can tell. The mark can: one small file, written at intervals and after
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -19,6 +20,7 @@ from querygate.control.chain import ChainBroken
 from querygate.control.ids import stamp_now
 from querygate.control.log import Log
 from querygate.core.errors import ConfigError
+from querygate.core.files.full_disk import is_full_disk
 
 MARK = "head.mark"
 
@@ -62,15 +64,30 @@ def set_mark(log: Log, path: Path, *, back: bool = False) -> HeadMark | None:
         if known is not None and known.entries >= head.entries:
             return None
         mark = HeadMark(head.entries, head.head, stamp_now(log.clock))
-        staged = path.with_name(f".{path.name}.new")
-        with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(mark.line())
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(path)
+        try:
+            staged = path.with_name(f".{path.name}.new")
+            _write(staged, mark, os.O_CREAT | os.O_TRUNC)
+            staged.replace(path)
+        except OSError as error:
+            # What was spent is on disk; it must not be lost to the asker because a new file has no room.
+            if not is_full_disk(error) or not path.exists():
+                raise
+            _write(path, mark, 0)
     if _marked(log) is None:
         note_marked(log, mark)
     return mark
+
+
+def _write(path: Path, mark: HeadMark, flags: int) -> None:
+    line = mark.line().encode()
+    handle = os.open(path, os.O_WRONLY | flags, 0o600)
+    try:
+        if os.write(handle, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.ftruncate(handle, len(line))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def note_marked(log: Log, mark: HeadMark) -> None:

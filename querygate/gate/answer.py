@@ -41,7 +41,7 @@ from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.explain import explain_width, withhold_reasons
 from querygate.gate.grant_check import granted_modes
 from querygate.gate.groups import answer_groups, shown_part
-from querygate.gate.incidents import make_fault
+from querygate.gate.incidents import make_failure
 from querygate.gate.kept_answers import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
 from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.render import make_body, to_json
@@ -378,7 +378,7 @@ def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], log: QueryLo
         raise
     except Exception as error:
         is_lost = isinstance(error, ConfigError) and error.code == LOST  # which may be said, in QueryGate's own words
-        told = error if isinstance(error, ConfigError) and is_lost else make_fault(error, state.query_id)
+        told = error if isinstance(error, ConfigError) and is_lost else make_failure(error, state.query_id)
         told.query_id = state.query_id
         conclude(state, log, "failed", code=told.code)
         raise told from None

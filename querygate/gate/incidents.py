@@ -18,7 +18,15 @@ def make_problem(error: Exception) -> QueryGateError:
     """What may be shown of any error: itself where it has a code, a full disk as what it is, and else a Fault."""
     if isinstance(error, QueryGateError):
         return error
-    return full_disk() if is_full_disk(error) else make_fault(error)
+    return make_failure(error)
+
+
+def make_failure(error: BaseException, incident: str | None = None) -> QueryGateError:
+    """The same for an error that was not meant for whoever asks: a full disk is called that, and all else a Fault."""
+    if is_full_disk(error):
+        logger.error("the disk is full: nothing can be put on record, so nothing is answered")
+        return full_disk()
+    return make_fault(error, incident)
 
 
 def make_fault(error: BaseException, incident: str | None = None) -> Fault:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+MEMORY = "/dev/shm"  # noqa: S108
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Ends of the classes in which times are counted."""
@@ -153,10 +154,7 @@ class Figures:
 def measured(site: Site) -> Iterator[Metrics]:
     """Figures of this process and of those that it forks, while this lasts; on a port of their own where the settings
     name one. It comes before the library is loaded: that decides then whether processes share what they count."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="querygate-metrics-"))
-    except OSError:  # nothing but the site's folder can be written
-        folder = Path(tempfile.mkdtemp(prefix=".metrics-", dir=site.folder))
+    folder = shared_folder(site)
     before = os.environ.get(FOLDER)
     os.environ[FOLDER] = str(folder)
     metrics = Metrics(folder)
@@ -166,6 +164,17 @@ def measured(site: Site) -> Iterator[Metrics]:
         metrics.stop()
         os.environ.pop(FOLDER) if before is None else os.environ.update({FOLDER: before})
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def shared_folder(site: Site) -> Path:
+    """In memory, where that can be: processes map these files, and who writes to a mapped page for which the disk has
+    no room is killed (SIGBUS). Where nothing else can be written, in the site's folder."""
+    for place in (MEMORY, None):
+        try:
+            return Path(tempfile.mkdtemp(prefix="querygate-metrics-", dir=place))
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix=".metrics-", dir=site.folder))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.request_ids import HEADER, request_id
-from querygate.gate.incidents import make_fault
+from querygate.gate.incidents import make_failure, make_fault
 
 MEDIA = "application/problem+json"
 
@@ -69,7 +69,7 @@ def refused_by_http(error: HTTPException) -> Response:
 
 
 def failed(error: Exception) -> Response:
-    return problem(make_fault(error))
+    return refused(make_failure(error))
 
 
 def install(app: Flask) -> None:

@@ -21,4 +21,5 @@ def is_full_disk(error: BaseException) -> bool:
 def full_disk(done: str = "") -> ConfigError:
     """`done` says what stands."""
     detail = "There is not enough space left on the disk, or a file has reached the size that is allowed."
-    return ConfigError("QG804", f"{detail} {done}".rstrip(), "Free some space, then run the command again.")
+    remedy = "Free some space, or ask whoever runs this machine to, and try again."
+    return ConfigError("QG804", f"{detail} {done}".rstrip(), remedy)

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException
 from querygate.control.sessions import LASTS, Session, Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.rights import Right, not_allowed
-from querygate.gate.incidents import make_fault
+from querygate.gate.incidents import make_failure
 from querygate.web.problems import STATUSES
 from querygate.web.user_limits import UserLimits
 
@@ -59,7 +59,7 @@ def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: Use
         except HTTPException:
             raise
         except Exception as error:
-            return show_problem(make_fault(error), session)
+            return show_problem(make_failure(error), session)
 
     return enter
 
