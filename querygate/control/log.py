@@ -28,7 +28,7 @@ from querygate.control.chain import (
 )
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
-from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
+from querygate.control.log_reader import Told, queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
 from querygate.core.answer_bodies import AnswerBody
@@ -47,10 +47,10 @@ _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
-_LAST_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq DESC LIMIT 1"
-_ALL_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq"
-_FAMILY = """SELECT * FROM log WHERE kind >= :first AND kind < :after
-             AND kind NOT IN ('query.intent', 'query.outcome') ORDER BY seq"""  # as the index has it
+_OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
+_LAST_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq DESC LIMIT 1"  # noqa: S608
+_ALL_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq"  # noqa: S608
+_FAMILY = f"SELECT * FROM log WHERE kind >= :first AND kind < :after AND {_OTHERS} ORDER BY seq"  # noqa: S608
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
@@ -198,6 +198,11 @@ class Log:
             return None
         return entry.user, body["answer"]
 
+    def entry(self, seq: int) -> LogEvent | None:
+        """One entry by its number; None where there is none, or none outside the archives."""
+        rows = self.database.settled_rows(_AT, (seq,))
+        return Entry(*rows[0]).event() if rows else None
+
     def has_ended(self, query_id: str) -> bool:
         """Whether the outcome of a query is in the log; in the archives nobody looks."""
         return self._of_query(query_id, OUTCOME) is not None
@@ -292,6 +297,11 @@ class Log:
             except sqlite3.DatabaseError:
                 found = None  # the long way shows at which entry
             return found or verify_log(connection, self.archives, known)
+
+    def verify_telling(self, told: Told) -> VerifiedChain:
+        """The same from the first entry to the last in one go, and how far it has come. Raises ChainBroken."""
+        with self.database.snapshot() as connection:
+            return verify_log(connection, self.archives, told=told)
 
     def _find_intent(self, query_id: str) -> _Intent | None:
         """One that another process put on record."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from querygate.control.chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
@@ -44,7 +44,16 @@ def read_lines(connection: sqlite3.Connection, archives: Archives, after: int = 
         yield from lines_of(links)
 
 
-def verify_log(connection: sqlite3.Connection, archives: Archives, known: VerifiedChain | None = None) -> VerifiedChain:
+Told = Callable[[int], None]
+"""Is told of the number of an entry that the check has come to."""
+
+
+def verify_log(
+    connection: sqlite3.Connection,
+    archives: Archives,
+    known: VerifiedChain | None = None,
+    told: Told = lambda entries: None,
+) -> VerifiedChain:
     """Follow the chain through all archives and the database.
 
     What a row says of an archive must be said in the chain too. Otherwise whoever can write the file could pass off
@@ -56,19 +65,26 @@ def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verifi
         if segment.first != chain.entries + 1 or segment.prev != chain.head:
             raise ChainBroken(segment.first, "its archive does not follow the previous one")
         if segment.discarded is None:
-            chain.follow(links_of_lines(archives.lines(segment)))
+            chain.follow(_telling(links_of_lines(archives.lines(segment)), told))
         else:
             chain.skip(segment.last, segment.head)
         if (chain.entries, chain.head) != (segment.last, segment.head):
             raise ChainBroken(segment.last, "its archive ends at another entry")
     try:
-        chain.follow(read_links(connection))
+        chain.follow(_telling(read_links(connection), told))
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
         raise ChainBroken(chain.entries + 1, "the database cannot be read at this entry") from None
     check_said(segments, chain.said)
     return chain.end()
+
+
+def _telling(stretches: Iterable[EntryLinks], told: Told) -> Iterator[EntryLinks]:
+    for links in stretches:
+        if links.seqs:
+            told(int(links.seqs[0]))
+        yield links
 
 
 def is_damaged(error: sqlite3.DatabaseError) -> bool:

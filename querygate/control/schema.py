@@ -380,9 +380,15 @@ USAGE: Migration = (
     "CREATE INDEX grants_to_whom ON grants (whose, name, dataset) WHERE revoked IS NULL",
 )
 
+LOG_USERS: Migration = (
+    # What one person did is looked up, by themselves and by whoever oversees the site.
+    "CREATE INDEX log_user ON log (user, seq)",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
     RIGHTS,
     USAGE,
+    LOG_USERS,
 )

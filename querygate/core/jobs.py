@@ -30,6 +30,7 @@ JobKind = Literal[
     "audit.verdict",
     "audit.run",
     "audit.reveal",
+    "log.verify",
     "extract.preview",
     "extract.risk_page",
     "extract.build",

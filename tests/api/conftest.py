@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.web import create_app
+from tests.api.console_site import ConsoleSite, make_console_site
 from tests.api.small_site import make_small_site
 
 
@@ -35,3 +36,9 @@ def ask(client, small):
         return client.post(path, headers=small.headers(name), json={"dataset": dataset, "sql": sql, **more})
 
     return asked
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
+    """A site for the pages of those who look after it. It is shared: tests leave accounts and datasets as they were."""
+    return make_console_site(tmp_path_factory.mktemp("console"))

@@ -30,6 +30,9 @@ class ConsoleSite:
         return self.small.opened
 
     def __getitem__(self, name: str) -> Browser:
+        """The browser of somebody, who signs in when it is first needed."""
+        if name not in self.browsers:
+            self.browsers[name] = Browser(self.app, self.small.keys[name])
         return self.browsers[name]
 
     def kinds(self) -> list[str]:
@@ -46,5 +49,4 @@ def make_console_site(folder: Path) -> ConsoleSite:
     joined = with_jobs(small.opened)
     app = create_app(joined.opened, joined.extracts, joined.exchange)
     worker = Worker(joined.exchange, JobHandlers(small.opened).table(), threads=1, lease_s=30, poll_s=0.01)
-    browsers = {name: Browser(app, key) for name, key in keys.items()}
-    return ConsoleSite(SmallSite(small.opened, keys), app, worker, browsers)
+    return ConsoleSite(SmallSite(small.opened, keys), app, worker, {})

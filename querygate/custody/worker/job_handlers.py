@@ -30,6 +30,7 @@ from querygate.custody.worker.worker import Handler
 from querygate.gate.answer import NOISY, Passage
 from querygate.site.audit_notes import noted_run
 from querygate.site.extracts import Extracts
+from querygate.site.log_check import verify_record
 from querygate.site.open_gate import OpenSite
 
 
@@ -65,6 +66,7 @@ class JobHandlers:
             "audit.verdict": self.judge,
             "audit.run": self.audit,
             "audit.reveal": self.refuse_reveal,
+            "log.verify": self.verify,
             **(told if extracts else dict.fromkeys(told, self.refuse_extract)),
             "extract.release": self.refuse_release,
         }
@@ -140,6 +142,12 @@ class JobHandlers:
             "Values of people are not sent to a gate on another machine.",
             f"Run `querygate audit run --dataset {job.dataset} --reveal` on the custodian's machine.",
         )
+
+    def verify(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """Follow the whole log, as a process that serves has no time to; and the ledger beside it."""
+        progress("reading the log", 0.0)
+        self._catch_up()
+        return verify_record(self._asked, progress, with_ledger=self._asked is self._opened)
 
     # -- extracts ----------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from querygate.site.audit_cases import AuditCases
 from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.web.console import audit_pages, console, request_pages
+from querygate.web.console import audit_pages, console, overview_pages, request_pages
 from querygate.web.console.navigation import destinations
 from querygate.web.console.problem_pages import install_problem_pages
 from querygate.web.console.session_door import make_page_door
@@ -43,10 +43,12 @@ def install_console(
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
     sign_in, limits = checks
+    cases = AuditCases(opened, exchange)
     rooms = (
         (console.PAGES, console.Console(opened, sessions, jobs, sign_in)),
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
-        (audit_pages.PAGES, audit_pages.AuditPages(opened, AuditCases(opened, exchange), jobs)),
+        (audit_pages.PAGES, audit_pages.AuditPages(opened, cases, jobs)),
+        (overview_pages.PAGES, overview_pages.OverviewPages(opened, cases, jobs, exchange)),
     )
     for pages, room in rooms:
         for route in pages:

@@ -25,14 +25,13 @@ class Destination:
 
 
 MENU: Final = (
+    Destination("Today", "/today", ("oversee",)),
     Destination("Datasets", DATASETS, ("ask", "look")),
     Destination("History", "/history", ("ask",)),
     Destination("Extracts", "/requests", EXTRACTS),
     Destination("Audits", "/audits", ("oversee",)),
+    Destination("Log", "/log", ("oversee",)),
 )
-
-FIRST: Final = ("/audits", "/requests", DATASETS)
-"""Where somebody begins: the first of these that is open to them alone among people, or that all have."""
 
 
 def destinations(principal: Principal) -> list[Destination]:
@@ -46,8 +45,9 @@ def first_page(principal: Principal) -> str:
     >>> first_page(Principal("ann", "researcher")), first_page(Principal("rita", "reviewer"))
     ('/datasets', '/requests')
     """
+    if principal.may("oversee"):
+        return "/today"
+    if principal.may("review"):
+        return "/requests"
     addresses = [one.address for one in destinations(principal)]
-    for address in FIRST:
-        if address in addresses and (address != "/requests" or not principal.may("ask")):
-            return address
     return addresses[0] if addresses else DATASETS
