@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: PostgreSQL's server programs and a browser. Quick where they are there already.
+# What the tests need beyond Python: PostgreSQL's server programs, a browser, and network namespaces. Quick where they are there already.
 set -euo pipefail
 
 packages=()
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || packages+=(chromium fonts-dejavu-core)
+PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null || packages+=(iproute2)
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 say() { echo "tests/install_tools.sh: $*" >&2; }

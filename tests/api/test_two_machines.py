@@ -1,4 +1,5 @@
-"""Two machines as two folders: the gate's has no vault, and nothing listens beside the custodian's."""
+"""Two machines: two folders, and where it is permitted two networks with a cable between them. The gate's has no vault,
+and nothing listens beside the custodian's."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from querygate.site.log_pages import read_log_page
 from querygate.site.open_gate import OpenSite, now, open_gate
 from tests.empty_site import empty_site
 from tests.served_site import PEOPLE, Door, ServedSite, make_served_site, serving, working
+from tests.two_networks import INSIDE, OUTSIDE, Networks, encrypted_door, inside, two_networks
 from tests.work import HANG_S
 
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
@@ -54,12 +57,28 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> TwoMachines:
 
 
 @pytest.fixture(scope="module")
-def door(machines: TwoMachines) -> Iterator[Door]:
-    with serving(machines.gate, "--no-worker") as door:
-        words = ("--gate", door.address, "--key-file", str(machines.key_file), "--extracts")
-        with working(machines.custodian.site.folder, *words) as worker:
-            yield door
-            assert listening(worker.pid) == []
+def networks() -> Iterator[Networks | None]:
+    """A network for each of the two, where that is permitted."""
+    with two_networks() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def door(machines: TwoMachines, networks: Networks | None) -> Iterator[Door]:
+    """Whoever asks is in the gate's network. Without networks of their own, both are on this machine."""
+    with ExitStack() as stack:
+        stack.enter_context(inside(networks and networks.gate))
+        door = stack.enter_context(serving(machines.gate, "--no-worker"))
+        address, settings = door.address, dict[str, str]()
+        if networks is not None:
+            port = int(door.address.rsplit(":", 1)[1].strip("/"))
+            address, believed = stack.enter_context(encrypted_door(machines.key_file.parent, port))
+            settings = {"SSL_CERT_FILE": str(believed)}
+        words = ("--gate", address, "--key-file", str(machines.key_file), "--extracts")
+        with inside(networks and networks.vault):
+            worker = stack.enter_context(working(machines.custodian.site.folder, *words, **settings))
+        yield door
+        assert listening(worker.pid) == []
 
 
 def spent(opened: OpenSite) -> float:
@@ -146,6 +165,19 @@ def test_previews_builds_reports_and_audits(machines: TwoMachines, door: Door) -
         door.outcome("carl", found["job"])
         found = door.call("carl", "GET", "/api/v1/audit/findings?dataset=patients")[1]
     assert (found["by"], found["queries"] >= 1) == ("carl", True)
+
+
+def test_the_vaults_machine_takes_no_connection(door: Door, networks: Networks | None) -> None:
+    """The gate's network sees the vault's machine, and finds nothing to speak to there."""
+    if networks is None:
+        pytest.skip("Network namespaces are not permitted here, or iproute2 is not installed.")
+    assert networks.listening(networks.vault) == []
+    assert any(OUTSIDE in line for line in networks.listening(networks.gate))
+    assert door.call("ann", "GET", "/readyz")[0] == 200
+    with inside(networks.gate):
+        for port in (22, 80, 443, 5432, 8080, *range(40_000, 40_020)):
+            with pytest.raises(ConnectionRefusedError), socket.create_connection((INSIDE, port), timeout=HANG_S):
+                pass
 
 
 def test_only_a_key_for_workers_opens_the_desk_and_only_whoever_holds_a_job_ends_it(
