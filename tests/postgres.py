@@ -38,7 +38,7 @@ SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
     """A server that runs. `password` is its owner's."""
 
@@ -46,6 +46,15 @@ class Server:
     port: int
     password: str
     process: subprocess.Popen[bytes] = field(repr=False)
+
+    def halt(self) -> None:
+        """As in the middle of a restart: connections are cut, and nobody is let in."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(PATIENCE_S)
+
+    def resume(self) -> None:
+        self.process = _started(self.folder, self.port)
+        assert _is_up(self)
 
     def url(self, user: str = OWNER, password: str | None = None, database: str = "postgres") -> str:
         """Over TCP, with the password in it."""
@@ -76,11 +85,7 @@ class Server:
 @functools.cache
 def server() -> Server:
     """The server of this test process."""
-    programs = find_programs()
-    if programs is None:
-        if os.geteuid() == 0:
-            pytest.fail(MISSING)
-        pytest.skip(MISSING + " There is no permission to install it here.")
+    programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="querygate-pg-"))
     data, password_file, password = folder / "data", folder / "password", secrets.token_hex(8)
     password_file.write_text(password)
@@ -97,12 +102,15 @@ def server() -> Server:
         settings.writelines(f"{name} = {value}\n" for name, value in SETTINGS.items())
     while True:
         port = _free_port()
-        words = [programs / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port)]
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, **who)
-        running = Server(folder, port, password, process)
+        running = Server(folder, port, password, _started(folder, port))
         if _is_up(running):
             return running
+
+
+def _started(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    words = [_programs() / "postgres", "-D", folder / "data", "-k", folder, "-h", "127.0.0.1", "-p", str(port)]
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, **_unprivileged(folder))
 
 
 def stop() -> None:
@@ -113,6 +121,15 @@ def stop() -> None:
         running.process.wait(PATIENCE_S)
         shutil.rmtree(running.folder, ignore_errors=True)
         server.cache_clear()
+
+
+def _programs() -> Path:
+    programs = find_programs()
+    if programs is None:
+        if os.geteuid() == 0:
+            pytest.fail(MISSING)
+        pytest.skip(MISSING + " There is no permission to install it here.")
+    return programs
 
 
 def find_programs() -> Path | None:

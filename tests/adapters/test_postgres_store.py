@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.site.health import store_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
+from querygate.web import create_app
 from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault import postgres_writer
 from tests.policies import AGE, ILLNESS, make_policy
@@ -350,3 +352,52 @@ def test_a_setting_that_is_no_location(place: Place) -> None:
             configured(place, text)
         assert refused.value.code == "QG805"
         assert "SECRET" not in str(refused.value.to_dict())
+
+
+def test_a_restart_in_the_middle_of_load_is_told_and_then_forgotten(place: Place) -> None:
+    """Whoever asks meanwhile is told what is the matter; afterwards the same gate answers again."""
+    place.copy()
+    store = place.server.url(place.reader, database=place.database)
+    with (place.opened.site.folder / "querygate.toml").open("a") as stream:
+        stream.write(f'\nstore = "{store}"\nanswer_cache_mb = 0\n')
+    opened = open_gate(open_site(place.opened.site.folder))
+    opened.accounts.add_user("ann", "researcher")
+    headers = {"Authorization": f"Bearer {opened.accounts.new_key('ann').secret}"}
+    client, told, over = create_app(opened).test_client(), list[tuple[int, str]](), threading.Event()
+
+    def load() -> None:
+        for age in range(10_000):
+            if over.is_set():
+                return
+            body = {"dataset": "t", "sql": f"SELECT COUNT(*), AVG(age) FROM t WHERE age > {age % 70}"}
+            answer = client.post("/api/v1/query", headers=headers, json=body)
+            told.append((answer.status_code, (answer.json or {}).get("code", "")))
+
+    def wait_for(wanted: tuple[int, str]) -> None:
+        """Something like it came after this moment."""
+        since, until_s = len(told), time.monotonic() + HANG_S
+        while wanted not in told[since:] and time.monotonic() < until_s:
+            time.sleep(0.01)
+        assert wanted in told[since:]
+
+    clients = [threading.Thread(target=load) for _ in range(3)]
+    for thread in clients:
+        thread.start()
+    try:
+        wait_for((200, ""))
+        place.server.halt()
+        try:
+            wait_for((503, "QG804"))
+        finally:
+            place.server.resume()
+        wait_for((200, ""))
+    finally:
+        over.set()
+        for thread in clients:
+            thread.join()
+    assert {*told} == {(200, ""), (503, "QG804")}
+    opened.log.verify()
+    lines = list(opened.log.queries(user="ann"))
+    assert len(lines) == len(told)
+    assert {(line["outcome"], line["code"]) for line in lines} == {("answered", None), ("failed", "QG804")}
+    opened.log.database.close()

@@ -38,7 +38,7 @@ def test_answers_stop_with_the_disk_and_come_back_with_it(small: SmallSite, tmp_
                 ):
                     body = {"dataset": "clinic", "sql": sql}
                     answer = client.post("/api/v1/query", headers=small.headers("ann"), json=body)
-                    told[answer.status_code, answer.json.get("code")] += 1
+                    told[answer.status_code, (answer.json or {}).get("code")] += 1
             return told
 
         well = {(200, None): 4, (422, "QG201"): 2}

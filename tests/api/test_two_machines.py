@@ -67,7 +67,7 @@ def networks() -> Iterator[Networks | None]:
 def door(machines: TwoMachines, networks: Networks | None) -> Iterator[Door]:
     """Whoever asks is in the gate's network. Without networks of their own, both are on this machine."""
     with ExitStack() as stack:
-        stack.enter_context(inside(networks and networks.gate))
+        stack.enter_context(inside(networks.gate if networks else None))
         door = stack.enter_context(serving(machines.gate, "--no-worker"))
         address, settings = door.address, dict[str, str]()
         if networks is not None:
@@ -75,7 +75,7 @@ def door(machines: TwoMachines, networks: Networks | None) -> Iterator[Door]:
             address, believed = stack.enter_context(encrypted_door(machines.key_file.parent, port))
             settings = {"SSL_CERT_FILE": str(believed)}
         words = ("--gate", address, "--key-file", str(machines.key_file), "--extracts")
-        with inside(networks and networks.vault):
+        with inside(networks.vault if networks else None):
             worker = stack.enter_context(working(machines.custodian.site.folder, *words, **settings))
         yield door
         assert listening(worker.pid) == []

@@ -32,6 +32,9 @@ DEFAULTS = {
     "keepalives_count": 4,
 }
 
+RETRY_S = 5.0
+"""When to ask again while a server is being started."""
+
 # SQLSTATE, or its first two characters, to what is told of it.
 _TOLD = {
     "22021": ("a text is not UTF-8", "Correct it, or use a view that leaves it out."),
@@ -98,6 +101,19 @@ def told(code: str) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise as_told(error, code) from None
+
+
+@contextmanager
+def lost_told(code: str) -> Iterator[None]:
+    """The same for a server that is out of reach or goes away; all else is left to who asked."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if not isinstance(error, NotConnected) and _explain(error) is not _LOST:
+            raise
+        lost = as_told(error, code)
+        lost.retry_after_s = RETRY_S
+        raise lost from None
 
 
 def as_told(error: psycopg.Error, code: str) -> ConfigError:

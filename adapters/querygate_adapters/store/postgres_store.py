@@ -46,7 +46,7 @@ from querygate_adapters.store.catalog_json import (
 from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
-from querygate_adapters.store.postgres_connection import Connection, Location
+from querygate_adapters.store.postgres_connection import Connection, Location, lost_told
 
 SCHEMA = "querygate"
 
@@ -146,14 +146,15 @@ class ConnectionPool:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection in a read-only transaction."""
-        connection = self._take()
-        try:
-            with connection.transaction():
-                yield connection
-        finally:
-            if not connection.closed:
-                self._idle.append(connection)
+        """A connection in a read-only transaction. ConfigError QG804 where the server is out of reach, or goes away."""
+        with lost_told("QG804"):
+            connection = self._take()
+            try:
+                with connection.transaction():
+                    yield connection
+            finally:
+                if not connection.closed:
+                    self._idle.append(connection)
 
     def _take(self) -> Connection:
         while self._idle:
