@@ -122,6 +122,10 @@ class Accounts:
             ) from None
         return self._user(name)
 
+    def find_user(self, name: str) -> User:
+        """One user; QG808 where there is none, or they were removed."""
+        return self._user(name)
+
     def list_users(self) -> tuple[User, ...]:
         """All, and those who were removed: what they asked is still on record under their names."""
         rows = self._database.rows(_USERS + " ORDER BY name")

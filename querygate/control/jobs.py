@@ -44,6 +44,7 @@ _CANCEL = "UPDATE job SET is_cancelling = 1 WHERE id = ? AND finished IS NULL"
 _SWEEP = "DELETE FROM job WHERE finished < ?"
 _FORGET = "DELETE FROM job WHERE id = ? AND finished IS NOT NULL"
 _SWEEP_SEEN = "DELETE FROM job WHERE kind = ? AND finished < ?"
+_LATEST = "SELECT * FROM job ORDER BY number DESC LIMIT ?"
 _WAITING = "SELECT count(*), min(created) FROM job WHERE state = 'queued'"
 
 
@@ -146,6 +147,10 @@ class Jobs:
         """How many wait for a worker, and since when the first of them does."""
         count, since = self._database.rows(_WAITING)[0]
         return int(count), since
+
+    def latest(self, number: int) -> list[Job]:
+        """The newest jobs, whoever asked for them."""
+        return [_job(row) for row in self._database.rows(_LATEST, (number,))]
 
     def is_over(self, job: Job) -> bool:
         """Whether the lease has run out."""

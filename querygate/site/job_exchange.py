@@ -122,6 +122,10 @@ class JobExchange:
         """How many jobs wait, and since when the first of them does."""
         return self._jobs.waiting()
 
+    def latest(self, number: int) -> list[Job]:
+        """The newest jobs, for whoever runs the site."""
+        return self._jobs.latest(number)
+
     def _end(
         self,
         job: Job,

@@ -14,7 +14,7 @@ from querygate.site.audit_cases import AuditCases
 from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.web.console import audit_pages, console, overview_pages, request_pages
+from querygate.web.console import access_pages, audit_pages, console, overview_pages, request_pages, site_pages
 from querygate.web.console.navigation import destinations
 from querygate.web.console.problem_pages import install_problem_pages
 from querygate.web.console.session_door import make_page_door
@@ -49,6 +49,8 @@ def install_console(
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
         (audit_pages.PAGES, audit_pages.AuditPages(opened, cases, jobs)),
         (overview_pages.PAGES, overview_pages.OverviewPages(opened, cases, jobs, exchange)),
+        (access_pages.PAGES, access_pages.AccessPages(opened)),
+        (site_pages.PAGES, site_pages.SitePages(opened, exchange)),
     )
     for pages, room in rooms:
         for route in pages:

@@ -31,6 +31,8 @@ MENU: Final = (
     Destination("Extracts", "/requests", EXTRACTS),
     Destination("Audits", "/audits", ("oversee",)),
     Destination("Log", "/log", ("oversee",)),
+    Destination("Access", "/access", ("grant", "accounts")),
+    Destination("Site", "/site", ("operate", "accounts")),
 )
 
 

@@ -1,0 +1,110 @@
+"""What an admin looks at: checks that are quick, settings and where each came from, jobs, workers, sizes, messages."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from querygate.control.head_mark import read_mark
+from querygate.core.errors import QueryGateError
+from querygate.site.evidence import mark_file
+from querygate.site.health import (
+    Health,
+    control_health,
+    grant_health,
+    key_health,
+    mark_health,
+    store_health,
+)
+from querygate.site.open_gate import OpenSite
+from querygate.site.settings import SETTINGS, SettingValue
+
+_WAITING = """SELECT 'alerts' AS what, channel, count(*) AS number, max(tries) AS tries FROM outbox GROUP BY channel
+  UNION ALL
+  SELECT 'requests', channel, count(*), max(tries) FROM export_outbox GROUP BY channel"""
+_LAST = """SELECT time, user FROM log WHERE kind = ? AND kind NOT IN ('query.intent', 'query.outcome')
+           ORDER BY seq DESC LIMIT 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """A setting as it may be seen."""
+
+    name: str
+    value: SettingValue
+    origin: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a part of the site takes on disk."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingMessages:
+    """Messages that have not arrived at a channel yet, and how often the one tried most was tried."""
+
+    what: str
+    channel: str
+    number: int
+    tries: int
+
+
+def quick_checks(opened: OpenSite) -> Iterator[Health]:
+    """Those of `querygate doctor` that a page can wait for; none opens the vault or follows the log."""
+    yield control_health(opened.site)
+    yield from store_health(opened)
+    yield grant_health(opened)
+    yield key_health(opened.site)
+    try:
+        yield mark_health(opened)
+    except QueryGateError as error:
+        yield Health("mark", False, error.detail, error.remedy)
+
+
+def shown_settings(opened: OpenSite) -> list[ShownSetting]:
+    """Every setting, without what may be a secret: of a command, which program it is."""
+    settings = opened.site.settings
+    found = []
+    for setting in SETTINGS:
+        value = settings.shown(setting.name)
+        if setting.name.endswith("_command") and isinstance(value, str) and value.strip():
+            value = f"{value.split()[0]} …"
+        found.append(ShownSetting(setting.name, value, settings.origin[setting.name], setting.help))
+    return found
+
+
+def sizes(opened: OpenSite) -> list[Size]:
+    """What the serving side takes. The vault is the custodian's, and nobody looks into it from here."""
+    site = opened.site
+    control = [site.control, site.control.with_name("control.db-wal")]
+    found = [Size("control database", sum(path.stat().st_size for path in control if path.exists()))]
+    for name, folder in (("store", site.store), ("log archives", site.folder / "logs"), ("extracts", site.extracts)):
+        found.append(Size(name, _size(folder)))
+    return [*found, Size("free on this disk", shutil.disk_usage(site.folder).free)]
+
+
+def waiting_messages(opened: OpenSite) -> list[WaitingMessages]:
+    return [WaitingMessages(**dict(row)) for row in opened.log.database.rows(_WAITING)]
+
+
+def last_of(opened: OpenSite, kind: str) -> tuple[str, str | None] | None:
+    """When something was last done, and by whom; None where the log, without its archives, does not say."""
+    rows = opened.log.database.rows(_LAST, (kind,))
+    return (rows[0]["time"], rows[0]["user"]) if rows else None
+
+
+def last_mark(opened: OpenSite) -> str | None:
+    """Until which entry the log was marked, and when."""
+    mark = read_mark(mark_file(opened.site))
+    return f"entry {mark.entries:,}, {mark.time}" if mark else None
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0

@@ -1,0 +1,240 @@
+"""Pages about who may come in and ask: users, keys, grants, and what was spent of budgets.
+
+Everything is done by the use-cases that the API and the command line call. What takes access away asks twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from flask import Response, request
+
+from querygate.control import Actor, Grant, Grantee, User
+from querygate.control.accounts import StoredKey
+from querygate.control.grants import GRANTEES, read_until
+from querygate.control.sessions import Session
+from querygate.core.budget import SpentBudget
+from querygate.core.errors import QueryGateError
+from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right
+from querygate.site.account_changes import AccountChanges
+from querygate.site.evidence import open_ledger
+from querygate.site.open_gate import OpenSite, now
+from querygate.web.console.page import go, make_page
+from querygate.web.console.session_door import PageRoute
+from querygate.web.problems import STATUSES
+
+SEE: tuple[Right, ...] = ("grant", "accounts")
+ACCOUNTS: tuple[Right, ...] = ("accounts",)
+SUSPEND: tuple[Right, ...] = ("suspend",)
+GRANT: tuple[Right, ...] = ("grant",)
+
+PAGES: Final = (
+    PageRoute("access", "GET", "/access", rights=SEE),
+    PageRoute("add_user", "POST", "/access/users", rights=ACCOUNTS),
+    PageRoute("user", "GET", "/access/users/<name>", rights=SEE),
+    PageRoute("change_user", "POST", "/access/users/<name>/change", rights=ACCOUNTS),
+    PageRoute("close_user", "POST", "/access/users/<name>/disable", rights=SUSPEND),
+    PageRoute("open_user", "POST", "/access/users/<name>/enable", rights=SUSPEND),
+    PageRoute("remove_user", "POST", "/access/users/<name>/remove", rights=ACCOUNTS),
+    PageRoute("new_key", "POST", "/access/users/<name>/keys", rights=ACCOUNTS),
+    PageRoute("revoke_key", "POST", "/access/users/<name>/keys/<key_id>/revoke", rights=ACCOUNTS),
+    PageRoute("add_grant", "POST", "/access/grants", rights=GRANT),
+    PageRoute("revoke_grant", "POST", "/access/grants/<grant_id>/revoke", rights=GRANT),
+)
+
+_USER = ("name", "role", "project", "organisation")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked before something is taken away: what happens, and where the answer goes."""
+
+    title: str
+    text: str
+    yes: str
+    address: str
+    back: str
+
+
+class AccessPages:
+    def __init__(self, opened: OpenSite) -> None:
+        self._opened, self._changes = opened, AccountChanges(opened)
+
+    # -- looking -----------------------------------------------------------------------------------------
+
+    def access(self, session: Session) -> Response:
+        return self._page(session)
+
+    def user(self, session: Session, name: str) -> Response:
+        return self._user_page(session, name)
+
+    # -- users and keys ----------------------------------------------------------------------------------
+
+    def add_user(self, session: Session) -> Response:
+        form = request.form
+        name, role, project, organisation = (form.get(one, "").strip() for one in _USER)
+        try:
+            added = self._changes.add_user(name, role, project, organisation, _chosen("datasets"), by=_actor(session))
+        except QueryGateError as error:
+            return self._page(session, error)
+        return go(f"/access/users/{added.name}")
+
+    def change_user(self, session: Session, name: str) -> Response:
+        role, project, organisation = (request.form.get(one, "").strip() for one in ("role", "project", "organisation"))
+        try:
+            self._changes.change_user(
+                name, role=role or None, project=project, organisation=organisation, by=_actor(session)
+            )
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return go(f"/access/users/{name}")
+
+    def close_user(self, session: Session, name: str) -> Response:
+        text = "None of their keys opens anything from now on, and their sessions end. The account can be opened again."
+        if (asked := _asked(session, f"Suspend {name}?", text, "Suspend", f"/access/users/{name}")) is not None:
+            return asked
+        try:
+            self._changes.disable_user(name, by=_actor(session))
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return go(f"/access/users/{name}")
+
+    def open_user(self, session: Session, name: str) -> Response:
+        self._changes.enable_user(name, by=_actor(session))
+        return go(f"/access/users/{name}")
+
+    def remove_user(self, session: Session, name: str) -> Response:
+        text = "Their keys are revoked for good. What they asked stays on record, and nobody else is given the name."
+        if (asked := _asked(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")) is not None:
+            return asked
+        try:
+            self._changes.remove_user(name, by=_actor(session))
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return go("/access")
+
+    def new_key(self, session: Session, name: str) -> Response:
+        """The key is in this response and nowhere else."""
+        expires = request.form.get("expires", "").strip() or None
+        try:
+            issued = self._changes.new_key(name, expires, _chosen("scopes"), by=_actor(session))
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return make_page("new_key.html", session=session, issued=issued)
+
+    def revoke_key(self, session: Session, name: str, key_id: str) -> Response:
+        text = "It opens nothing from now on, in any process, and sessions that began with it end."
+        if (asked := _asked(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")) is not None:
+            return asked
+        try:
+            self._changes.revoke_key(key_id, by=_actor(session))
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return go(f"/access/users/{name}")
+
+    # -- grants ------------------------------------------------------------------------------------------
+
+    def add_grant(self, session: Session) -> Response:
+        form = request.form
+        kind, name = form.get("to", ""), form.get("name", "").strip()
+        try:
+            until = _until(form.get("until", "").strip())
+            grantee = Grantee(kind if kind in GRANTEES else "user", "" if kind == "everyone" else name)
+            dataset = form.get("dataset", "").strip()
+            self._opened.grants.add(grantee, dataset, _chosen("modes"), until, by=_actor(session))
+        except QueryGateError as error:
+            return self._page(session, error)
+        return go("/access#grants")
+
+    def revoke_grant(self, session: Session, grant_id: str) -> Response:
+        text = "They can no longer ask. Answers that they were given stay theirs to read."
+        if (asked := _asked(session, "Revoke this grant?", text, "Revoke", "/access#grants")) is not None:
+            return asked
+        self._opened.grants.revoke(grant_id, by=_actor(session))
+        return go("/access#grants")
+
+    # -- along the way -----------------------------------------------------------------------------------
+
+    def _page(self, session: Session, error: QueryGateError | None = None) -> Response:
+        users = [user for user in self._opened.accounts.list_users() if user.removed is None]
+        datasets = self._opened.store.datasets()
+        return make_page(
+            "access.html",
+            _status(error),
+            session=session,
+            users=users,
+            used=self._used(),
+            grants=self._grants(),
+            spent=self._spent(datasets),
+            datasets=datasets,
+            roles=ROLES,
+            modes=MODES,
+            grantees=GRANTEES,
+            wanted=request.form,
+            problem=error.to_dict() if error else None,
+        )
+
+    def _user_page(self, session: Session, name: str, error: QueryGateError | None = None) -> Response:
+        user = self._opened.accounts.find_user(name)
+        return make_page(
+            "user.html",
+            _status(error),
+            session=session,
+            user=user,
+            keys=[key for key in self._opened.accounts.list_keys() if key.user.lower() == user.name.lower()],
+            grants=[grant for grant in self._grants() if _concerns(grant, user)],
+            roles=ROLES,
+            scopes=[scope for scope, rights in SCOPES.items() if (rights - {"own_keys"}) & TABLE[user.role]],
+            now=now().isoformat(),
+            problem=error.to_dict() if error else None,
+        )
+
+    def _grants(self) -> tuple[Grant, ...]:
+        return self._opened.grants.list_grants()
+
+    def _used(self) -> dict[str, str]:
+        """When each user last came in, as far as their keys tell."""
+        found: dict[str, str] = {}
+        keys: tuple[StoredKey, ...] = self._opened.accounts.list_keys()
+        for key in keys:
+            found[key.user] = max(found.get(key.user, ""), key.used or "")
+        return found
+
+    def _spent(self, datasets: tuple[str, ...]) -> list[SpentBudget]:
+        if self._opened.site.settings["budgets"]:
+            return []  # a ledger elsewhere is not asked for a page
+        ledger = open_ledger(self._opened)
+        return [one for dataset in datasets for one in ledger.spent(dataset)]
+
+
+def _asked(session: Session, title: str, text: str, yes: str, back: str) -> Response | None:
+    """The page that asks whether somebody is sure; None where they said so."""
+    if request.form.get("sure") == "yes":
+        return None
+    question = Question(title, text, yes, request.path, back)
+    return make_page("confirm.html", session=session, question=question)
+
+
+def _actor(session: Session) -> Actor:
+    return Actor(session.principal.name)
+
+
+def _chosen(name: str) -> list[str]:
+    return [value for value in request.form.getlist(name) if value]
+
+
+def _until(text: str) -> datetime | None:
+    return read_until(text) if text else None
+
+
+def _concerns(grant: Grant, user: User) -> bool:
+    """Whether somebody may ask by it."""
+    own = {"user": user.name, "project": user.project or None, "organisation": user.organisation or None}
+    name = own.get(grant.whose)
+    return grant.whose == "everyone" or (name is not None and grant.name.lower() == name.lower())
+
+
+def _status(error: QueryGateError | None) -> int:
+    return 200 if error is None else STATUSES.get(error.code, error.meaning.status)
