@@ -63,7 +63,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._queue = WriteQueue(_beside(path, "-lock"))
+        self._queue, self._wal = WriteQueue(_beside(path, "-lock")), _beside(path, "-wal")
         self._opening = threading.Lock()
         self._opened: WeakSet[Connection] = WeakSet()
         self._process: int | None = None
@@ -132,7 +132,7 @@ class Database:
 
     def _sync(self) -> None:
         """Where there is no such file, all was put into the database itself when the last connection was closed."""
-        sync_file(_beside(self.path, "-wal"))
+        sync_file(self._wal)
 
     def close(self) -> None:
         """Close the connections of all threads; none may be using them. Whoever comes later opens a new one."""

@@ -105,9 +105,11 @@ class Log:
         """Put a query on record with an answer that was computed before: both entries, on disk at once."""
         intent = _Intent.of(asked)
         outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
+        bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
         with turn_given_up(), self.database.appending() as connection:
-            self.append(connection, INTENT, query_id, *intent)
-            self.append(connection, OUTCOME, query_id, intent.user, intent.dataset, outcome)
+            link = self._last(connection)
+            for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
+                link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
 
     def conclude(
         self,
@@ -149,8 +151,9 @@ class Log:
     def _append(
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
+        text = canonical(body)  # before others wait for us
         with turn_given_up(), self.database.appending() as connection:
-            self.append(connection, kind, query_id, user, dataset, body)
+            self._put(connection, self._last(connection), kind, query_id, user, dataset, text)
 
     def append(
         self,
@@ -162,11 +165,29 @@ class Log:
         body: Mapping[str, object],
     ) -> None:
         """The next entry, within a transaction of the caller."""
-        seq, prev = (
-            connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
-        )
-        told = (seq + 1, stamp_now(self.clock), kind, query_id, _storable(user), _storable(dataset), canonical(body))
-        connection.execute(_INSERT, (*told, prev, digest(chained_text(*told, prev))))
+        self._put(connection, self._last(connection), kind, query_id, user, dataset, canonical(body))
+
+    @staticmethod
+    def _last(connection: sqlite3.Connection) -> tuple[int, str]:
+        """Number and hash of the last entry, which the next one is chained to."""
+        found = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
+        return found[0], found[1]
+
+    def _put(
+        self,
+        connection: sqlite3.Connection,
+        last: tuple[int, str],
+        kind: str,
+        query_id: str | None,
+        user: str | None,
+        dataset: str | None,
+        body: str,
+    ) -> tuple[int, str]:
+        """One entry after the last, with a body in its one spelling; then it is the last itself."""
+        told = (last[0] + 1, stamp_now(self.clock), kind, query_id, _storable(user), _storable(dataset), body)
+        hashed = digest(chained_text(*told, last[1]))
+        connection.execute(_INSERT, (*told, last[1], hashed))
+        return told[0], hashed
 
     # -- reading -----------------------------------------------------------------------------------------
 

@@ -316,10 +316,11 @@ def explain(state: State, gate: Gate) -> State:
 
 
 def record(state: State, gate: Gate) -> State:
-    state = replace(state, body=check_size(state.make_body(), gate.limits))
+    state = replace(state, body=state.make_body())
+    size = check_size(state.body, gate.limits)
     conclude(state, gate.log, "answered", answer=state.body)
     if not state.request.options.explain and is_lasting(state.answer, passing={HURRIED, WARNING}):
-        gate.answers.put(key_of(state), KeptAnswer(state.body, state.plan.hash, len(to_json(state.body))))
+        gate.answers.put(key_of(state), KeptAnswer(state.body, state.plan.hash, size))
     return state
 
 
@@ -328,10 +329,13 @@ def repeat(state: State, gate: Gate) -> State:
     known = gate.answers.get(key_of(state))
     if known is None:  # it has just made room for others
         return reduce(lambda passed, step: step(passed, gate), STEPS, state)
-    notes = [*check_differencing(state, gate), *known.body["notes"]]
+    warned = check_differencing(state, gate)
+    notes = [*warned, *known.body["notes"]]
     elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
     body: AnswerBody = {**known.body, "query_id": state.query_id, "notes": notes, "elapsed_ms": elapsed_ms}
-    gate.log.repeat(state.query_id, check_size(body, gate.limits), **asked(state, known.meaning))
+    if warned or known.json_bytes > gate.limits.max_answer_bytes:  # else it is as large as it was when it was kept
+        check_size(body, gate.limits)
+    gate.log.repeat(state.query_id, body, **asked(state, known.meaning))
     return replace(state, body=body)
 
 
@@ -455,11 +459,12 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
     return (WARNING,) if could and wanted == "warn" else ()
 
 
-def check_size(body: AnswerBody, limits: Limits) -> AnswerBody:
-    """The answer, unless it is larger than one may be: it would be in the log too, and stay there."""
-    if len(to_json(body)) > limits.max_answer_bytes:
+def check_size(body: AnswerBody, limits: Limits) -> int:
+    """The bytes of an answer. Refuses what is larger than one may be: it would be in the log too, and stay there."""
+    size = len(to_json(body))
+    if size > limits.max_answer_bytes:
         raise too_large()
-    return body
+    return size
 
 
 def noise_of(gate: Gate) -> NoisyPath:
