@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy  # what is needed of it is loaded once it is needed
 
 MARGIN = 1e-6
 """Sigma is calibrated to a delta smaller by this part, which is far above the errors of the floats below."""
@@ -38,8 +38,8 @@ def delta_of(sigma: float, epsilon: float) -> float:
 
     Phi(1/(2 sigma) - epsilon sigma) - exp(epsilon) Phi(-1/(2 sigma) - epsilon sigma), by logarithms.
     """
-    first = float(log_ndtr(0.5 / sigma - epsilon * sigma))
-    second = epsilon + float(log_ndtr(-0.5 / sigma - epsilon * sigma))
+    first = float(scipy.special.log_ndtr(0.5 / sigma - epsilon * sigma))
+    second = epsilon + float(scipy.special.log_ndtr(-0.5 / sigma - epsilon * sigma))
     return -math.exp(first) * math.expm1(second - first)
 
 

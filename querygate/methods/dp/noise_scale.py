@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.methods.dp.exact_floats import exact
 from querygate.methods.dp.gaussian_scale import lattice_sigma, sigma_per_unit
@@ -56,7 +56,7 @@ class Gaussian:
         """The least whole h with P(|z| <= h) >= level; for a large sigma at most a step more."""
         sigma = float(self.scale)
         if sigma > ADDED:
-            return math.ceil(sigma * float(ndtri((1 + level) / 2)) * (1 + 1e-12))
+            return math.ceil(sigma * float(scipy.special.ndtri((1 + level) / 2)) * (1 + 1e-12))
         z = np.arange(math.ceil(40 * sigma) + 2)
         weights = np.exp(-((z / sigma) ** 2) / 2) * np.where(z == 0, 1.0, 2.0)
         within = np.cumsum(weights) / weights.sum()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.types import Floats, Range
 from querygate.stats.models.logistic_and_poisson import Trouble
@@ -105,7 +105,7 @@ def moment_figures(
     if not float(freedom.low) >= 0.5:
         return "wide"
     spread = box.residual(away).over(freedom).at_least(0.0)
-    ends = [float(stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low)]
+    ends = [float(scipy.special.stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low)]
     steps = Intervals(np.array(ends[0]), np.array(ends[1])).wider(1e-12 * ends[1])
     rows = []
     for k, function in enumerate(functions):
@@ -128,7 +128,7 @@ def _points(likely: Solution | None, k: int, records: float) -> dict[str, float]
         return {}
     freedom = records - likely.coefficients.size
     error = math.sqrt(max(0.0, float(likely.inverse[k, k])) * likely.residual / freedom)
-    value, step = float(likely.coefficients[k]), float(stdtrit(freedom, 0.975))
+    value, step = float(likely.coefficients[k]), float(scipy.special.stdtrit(freedom, 0.975))
     return dict(zip(FIGURES, (value, error, value - step * error, value + step * error), strict=True))
 
 

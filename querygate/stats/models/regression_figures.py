@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.types import Floats, Range
 from querygate.stats.models.logistic_and_poisson import IDENTITY, GroupedCounts, Link, Root, likely_root
 from querygate.stats.models.verified_numbers import Intervals, inverse_diagonal
 
-NORMAL = float(ndtri(0.975))
+NORMAL = float(scipy.special.ndtri(0.975))
 """The quantile that confidence limits of 95 % are so many standard errors away at."""
 
 _QUANTILE = 1e-12  # relative error that quantiles are trusted with
@@ -70,7 +70,7 @@ def regression_figures(
         if not freedom.low >= 0.5:
             return None
         variance = variance * residual_variance(table, root, scatter, freedom)
-        ends = [float(stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low)]
+        ends = [float(scipy.special.stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low)]
         steps = Intervals(np.array(ends[0]), np.array(ends[1])).wider(_QUANTILE * ends[1])
     error = variance.sqrt()
     slack = SOFTWARE * np.where(np.isfinite(error.high), error.high, error.low) + 1e-12 * root.box.magnitude
@@ -137,7 +137,7 @@ def likely_columns(
             return {}
         means = np.divide(events, totals, out=np.zeros_like(events), where=totals > 0)
         variance = variance * float((scatter.likely + totals * (means - mean) ** 2).sum()) / freedom
-        steps = float(stdtrit(freedom, 0.975))
+        steps = float(scipy.special.stdtrit(freedom, 0.975))
     if not (variance >= 0).all():
         return {}
     error = np.sqrt(variance)
