@@ -78,6 +78,30 @@ def make_points(cells: WeightedCells) -> Block:
     return Block(np.round(weight * UNIT).astype(np.int64), columns)
 
 
+def merged_points(points: Block, names: frozenset[str]) -> Block:
+    """Points that differ in these numbers alone as one, with their mean: no count, sum or mean is another for it."""
+    key = np.zeros(points.size, dtype=np.int64)
+    for name, column in points.columns.items():
+        if isinstance(column, NumberColumn):
+            parts = [column.null] if name in names else [column.null, column.low]
+        else:
+            parts = [column.sets]
+        for part in parts:
+            values, place = np.unique(part, return_inverse=True)
+            key = np.unique(key * values.size + place.reshape(-1), return_inverse=True)[1].reshape(-1)
+    _, first, place, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    n = np.zeros(first.size, dtype=np.int64)
+    np.add.at(n, place, points.n)
+    columns: dict[str, BlockColumn] = {name: column.take(first) for name, column in points.columns.items()}
+    with np.errstate(all="ignore"):
+        for name in names:
+            known = points.number(name)
+            total = np.bincount(place, points.n.astype(np.float64) * known.low, first.size)
+            mean = np.where((times == 1) | (n == 0), known.low[first], total / n)
+            columns[name] = NumberColumn(mean, mean, known.null[first])
+    return Block(n, columns)
+
+
 def _is_spread(block: Block) -> Bools:
     """Which rows are more than one point."""
     found = np.zeros(block.size, dtype=np.bool_)

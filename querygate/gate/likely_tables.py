@@ -16,16 +16,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from querygate.core.block import Block
+from querygate.core.expression import Ref
 from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.predicate import columns, is_not_null, leaves
 from querygate.core.types import Catalog
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.fitted_views import FittedTable, fit_table
-from querygate.estimates.points import WeightedCells, make_points
+from querygate.estimates.points import WeightedCells, make_points, merged_points
 
 KEPT_BYTES = 64 * 2**20
 """Memory for the tables and points of one version."""
+
+LINEAR = frozenset({"count", "sum", "avg"})
+"""Statistics that are no other where points are put together at their mean."""
 
 Key = tuple[object, ...]
 Kept = TypeVar("Kept", Block, FittedTable)
@@ -66,6 +71,26 @@ class _OfVersion:
                 self.kept.pop(next(iter(self.kept)))
         return made
 
+    def sheet(self, plan: Plan, places: tuple[int, ...], points: Block, key: Key) -> PointSheet:
+        """These points, or far fewer that are as good for this plan."""
+        averaged = _averaged_columns(plan)
+        if averaged:
+            points = self.get((*key, averaged), lambda: merged_points(points, averaged))
+        return PointSheet(plan, places, points)
+
+
+def _averaged_columns(plan: Plan) -> frozenset[str]:
+    """Numbers of which nothing but counts, sums and means is asked for, and no condition but that they are known."""
+    if any(one.family != "column" or one.statistic not in LINEAR for one in plan.aggregates):
+        return frozenset()
+    conditions = leaves(p for measure in plan.measures for p in (measure.where, *measure.splits))
+    asked = {name for p in conditions for name in columns(p) if p != is_not_null(name)}
+    asked |= {name for key in plan.keys for name in key.by.columns}
+    values = [value for measure in plan.measures for value in measure.values]
+    asked |= {name for value in values if not isinstance(value, Ref) for name in value.columns}
+    plain = {value.column for value in values if isinstance(value, Ref) and value.type in ("integer", "number")}
+    return frozenset(plain - asked)
+
 
 class LikelyTables:
     """Points for any plan, of any version that is still open."""
@@ -88,7 +113,7 @@ class LikelyTables:
             unit, names = catalog.margins[choice.margins[0]].sensitive, choice.plan.columns
             views = _Views(version, release, limits, check)
             points = version.get((unit, names), lambda: make_points(views.table(unit, names).cells(names)))  # noqa: B023
-            found.append(PointSheet(choice.plan, choice.places, points))
+            found.append(version.sheet(choice.plan, choice.places, points, (unit, names)))
         return found
 
 
@@ -107,7 +132,8 @@ def _of_classes(plan: Plan, version: _OfVersion, release: PublishedVersion, limi
             block = release.project(names, limits, moments)
             return make_points(WeightedCells(block, block.n.astype(np.float64)))
 
-        found.append(PointSheet(part, tuple(of), version.get(("classes", names), points)))
+        key: Key = ("classes", names)
+        found.append(version.sheet(part, tuple(of), version.get(key, points), key))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -22,7 +23,7 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.estimates.column_pieces import TooManyPieces
-from querygate.estimates.points import UNIT, WeightedCells, make_points
+from querygate.estimates.points import UNIT, WeightedCells, make_points, merged_points
 
 
 def weighed(block: Block) -> WeightedCells:
@@ -115,3 +116,31 @@ def test_more_points_lie_where_a_piece_has_denser_neighbours() -> None:
 def test_too_many_rows_are_no_points() -> None:
     with pytest.raises(TooManyPieces):
         make_points(weighed(Block(np.ones(500_000, dtype=np.int64))))
+
+
+def test_points_together_have_the_counts_sums_and_means_they_had_apart() -> None:
+    random = np.random.default_rng(3)
+    size = 400
+    x = np.where(random.random(size) < 0.1, 2.0**50, random.integers(-3, 4, size)).astype(np.int64)
+    null = np.where(random.random(size) < 0.2, ALL_NULLS, NO_NULLS)
+    age = random.integers(0, 5, size)
+    points = Block(
+        random.integers(0, 9, size) * UNIT,
+        {
+            "x": NumberColumn(x, x, null),
+            "age": NumberColumn(age, age, np.zeros(size, dtype=np.int64)),
+            "c": SetColumn(random.integers(0, 3, size), Dictionary.singletons(["a", "b"])),
+        },
+    )
+    merged = merged_points(points, frozenset({"x"}))
+    assert merged.size <= 5 * 3 * 2
+    for value in range(5):
+        for state in (NO_NULLS, ALL_NULLS):
+            apart, together = (
+                (block.number("age").low == value) & (block.number("x").null == state) for block in (points, merged)
+            )
+            assert points.n[apart].sum() == merged.n[together].sum()
+            sums = [(block.n[kept] * block.number("x").low[kept].astype(float)).sum()
+                    for block, kept in ((points, apart), (merged, together))]  # fmt: skip
+            assert math.isclose(sums[0], sums[1], rel_tol=1e-12)
+    assert merged_points(points.take(np.arange(0)), frozenset({"x"})).size == 0
