@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from querygate.core.expression import Constant
 from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Plan
-from querygate.core.predicate import TRUE, And, Predicate, columns
+from querygate.core.predicate import TRUE, And, Atom, Predicate, columns, is_not_null
 from querygate.core.types import Scalar
 
 
@@ -28,6 +28,11 @@ class AskedParts:
     @property
     def is_nothing(self) -> bool:
         return not self.parts and not self.keys
+
+    @property
+    def is_of_all(self) -> bool:
+        """Nothing but that columns are known: what is told of that is the same for every statement, and may be kept."""
+        return not self.keys and all(isinstance(p, Atom) and p == is_not_null(p.column) for p in self.parts)
 
     def within(self, plan: Plan, known: frozenset[str]) -> AskedParts:
         """The parts that speak of these columns alone."""

@@ -8,20 +8,24 @@ Proof: docs/explanation/proofs/views-answers.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from querygate.bounds.asked_parts import AskedParts
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
-from querygate.core.predicate import both
+from querygate.core.predicate import Predicate, both
 from querygate.core.types import Bools, Ints, Scalar
 
 MOST_CLASSES = 20_000
 """With more classes in a margin, ends of conditions matter little, and comparing boxes would take its time."""
+
+_AT_ONCE = 2**18
+"""Groups times classes, or rows, that are told of at once: more would take memory and gain nothing."""
 
 Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
 
@@ -122,6 +126,21 @@ class _Meeting:
     by_class: Ints
 
 
+_MEETINGS: WeakKeyDictionary[Block, dict[tuple[Predicate, ...], _Meeting]] = WeakKeyDictionary()
+"""Who has values in some columns, by block, for as long as a version keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """By group and class how many meet what is asked of quasi-identifiers at least and at most; and by group, or once
+    where all groups are alike, who certainly meets the rest."""
+
+    least: Ints
+    most: Ints
+    by_row: Ints
+    by_class: Ints
+
+
 @dataclass
 class ClassLimits:
     """Limits for the groups of a plan that are read from a block of a margin, `block`, by class. `counts` has the
@@ -138,32 +157,47 @@ class ClassLimits:
     _met: dict[AskedParts, dict[tuple[Scalar, ...], _Meeting]] = field(default_factory=dict)
 
     def narrowed(
-        self, group: FetchedGroup, measure: Measure, cells: MeasureCells, rows: Ints, part: Block
-    ) -> MeasureCells:
-        """The cells with what is known of the group: `rows` of a part of the block, spread over groups."""
+        self, groups: Sequence[FetchedGroup], rows: Sequence[Ints], measure: Measure, cells: MeasureCells, part: Block
+    ) -> tuple[MeasureCells, list[SelectedAmong | None]]:
+        """The cells with what is known of the groups, and of each group how many are selected of classes: `rows` are
+        its own of a part of the block, spread over groups."""
+        amongs: list[SelectedAmong | None] = []
         if part.classified is None or measure.splits:
-            return cells
-        totals = self._totals(group, measure)
-        if totals is None:
-            return cells
-        meeting, least, most = totals
-        origin = part.classified.row[rows]
+            return cells, [None] * len(groups)
+        at_once = max(1, _AT_ONCE // max(1, self.nesting.size.size, self.block.size))
+        for first in range(0, len(groups), at_once):
+            some = slice(first, first + at_once)
+            totals = self._totals(groups[some], measure)
+            if totals is None:
+                return cells, [None] * len(groups)
+            cells, told = self._limited(totals, rows[some], cells, part.classified.row)
+            amongs += told
+        return cells, amongs
+
+    def _limited(
+        self, totals: _Totals, rows: Sequence[Ints], cells: MeasureCells, origins: Ints
+    ) -> tuple[MeasureCells, list[SelectedAmong | None]]:
+        """Groups have no row in common, so classes of all of them are told of at once, each by itself."""
+        size, least, most = self.nesting.size, totals.least, totals.most
+        here = np.concatenate(rows)
+        of = np.repeat(np.arange(len(rows)), [own.size for own in rows])
+        origin = origins[here]
         place = self._place[origin]
-        spare = self.nesting.size - least
-        at_least = np.maximum(cells.least[rows], meeting.by_row[origin] - spare[place])
-        least = np.maximum(least - (self.nesting.size - meeting.by_class), 0)
-        sums = [np.bincount(place, counts, least.size).astype(np.int64) for counts in (at_least, cells.most[rows])]
-        at_most = np.minimum(cells.most[rows], most[place] - (sums[0][place] - at_least))
-        at_least = np.maximum(at_least, least[place] - (sums[1][place] - cells.most[rows]))
+        at = of * size.size + place
+        now_least, now_most = cells.least[here], cells.most[here]
+        met = totals.by_row[of, origin] if len(totals.by_row) > 1 else totals.by_row[0][origin]
+        at_least = np.maximum(now_least, met - (size - least).ravel()[at])
+        least = np.maximum(least - (size - totals.by_class), 0)
+        sums = [np.bincount(at, counts, least.size).astype(np.int64) for counts in (at_least, now_most)]
+        at_most = np.minimum(now_most, most.ravel()[at] - (sums[0][at] - at_least))
+        at_least = np.maximum(at_least, least.ravel()[at] - (sums[1][at] - now_most))
         if (at_least > at_most).any():
             raise ValueError("margins of this version contradict each other: the store is damaged")
-        new_least, new_most = cells.least.copy(), cells.most.copy()
-        new_least[rows], new_most[rows] = at_least, at_most
-        places = np.zeros_like(cells.least)
-        places[rows] = place
+        new_least, new_most, places = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
+        new_least[here], new_most[here], places[here] = at_least, at_most, place
         values = tuple(replace(value, least=new_least, most=new_most) for value in cells.values)
-        among = SelectedAmong(places, least, most)
-        return replace(cells, least=new_least, most=new_most, values=values, among=among)
+        told: list[SelectedAmong | None] = [SelectedAmong(places, *each) for each in zip(least, most, strict=True)]
+        return replace(cells, least=new_least, most=new_most, values=values), told
 
     @cached_property
     def _place(self) -> Ints:
@@ -172,24 +206,29 @@ class ClassLimits:
             raise ValueError("this block was not projected by class")
         return self.nesting.places(self.block.classified.label)
 
-    def _totals(self, group: FetchedGroup, measure: Measure) -> tuple[_Meeting, Ints, Ints] | None:
-        """Who certainly meets what is not asked of quasi-identifiers alone, and by class how many meet the rest at
-        least and at most; None where nothing is asked of quasi-identifiers."""
-        asked = AskedParts.of(self.plan, group.chosen, measure.where)
+    def _totals(self, groups: Sequence[FetchedGroup], measure: Measure) -> _Totals | None:
+        """None where nothing is asked of quasi-identifiers."""
+        asked = AskedParts.of(self.plan, groups[0].chosen, measure.where)
         own = asked.within(self.plan, self.quasi)
         rest = asked.without(own)
         if own.is_nothing:
             return None
         if own not in self._asked:
             self._asked[own] = self._by_class(own)
-        nobody = np.zeros_like(self.nesting.size)
-        least, most = self._asked[own].get(own.keys_of(group), (nobody, nobody))
-        least = np.where(self.nesting.is_known, least, 0)
-        most = np.where(self.nesting.is_known, most, self.nesting.size)
         if rest not in self._met:
             self._met[rest] = self._by_row(rest)
-        meeting = self._met[rest].get(rest.keys_of(group))
-        return meeting or _Meeting(np.zeros_like(self.block.n), nobody), least, most
+        of_own, of_rest = self._asked[own], self._met[rest]
+        nobody = np.zeros_like(self.nesting.size)
+        found = [of_own.get(own.keys_of(group), (nobody, nobody)) for group in groups]
+        least, most = (np.stack(counts) for counts in zip(*found, strict=True))
+        none = _Meeting(np.zeros_like(self.block.n), nobody)
+        kinds = [of_rest.get(rest.keys_of(group), none) for group in (groups if rest.keys else groups[:1])]
+        return _Totals(
+            np.where(self.nesting.is_known, least, 0),
+            np.where(self.nesting.is_known, most, self.nesting.size),
+            np.stack([met.by_row for met in kinds]),
+            np.stack([met.by_class for met in kinds]),
+        )
 
     def _by_class(self, own: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         found = {}
@@ -206,6 +245,14 @@ class ClassLimits:
         return found
 
     def _by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
+        if not rest.is_of_all:
+            return self._read_by_row(rest)
+        kept = _MEETINGS.setdefault(self.block, {})
+        if rest.parts not in kept:
+            (kept[rest.parts],) = self._read_by_row(rest).values()
+        return {rest.keys_of(None): kept[rest.parts]}
+
+    def _read_by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
         if rest.is_nothing:
             return {rest.keys_of(None): self._meeting(self.block.n)}
         block = replace(self.block, frame=np.arange(self.block.size), classified=None)

@@ -6,6 +6,9 @@ its parts in other groups by the row of the projected block that it came from.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
@@ -50,16 +53,36 @@ NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64),
 """Of a column without class sums: beside one that has them, its intervals add up class by class too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Rows by class: the labels of classes, rising, the number of the class of each row, and the rows class by class
+    with the numbers of theirs."""
+
+    labels: Ints
+    number: Ints
+    order: Ints
+    number_in_order: Ints
+
+    @classmethod
+    def of(cls, label: Ints) -> Division:
+        labels, number = np.unique(label, return_inverse=True)
+        order = np.argsort(label, kind="stable")
+        return cls(labels, number.reshape(-1), order, number.reshape(-1)[order])
+
+
+_DIVISIONS: WeakKeyDictionary[Block, Division] = WeakKeyDictionary()
+"""By block, for as long as a version keeps it: statements that differ in their conditions have it in common."""
+
+
 class ClassRows:
     """The rows of a projected block by their class."""
 
     def __init__(self, block: Block) -> None:
         if block.classified is None:
             raise ValueError("this block was not projected by class")
-        self.block, self._label = block, block.classified.label
-        self._moments = block.classified.moments
-        self._order = np.argsort(self._label, kind="stable")
-        self._sorted = self._label[self._order]
+        self.block, self._moments = block, block.classified.moments
+        known = _DIVISIONS.get(block)
+        self._division = known or _DIVISIONS.setdefault(block, Division.of(block.classified.label))
 
     def of_values(
         self, measure: Measure, found: MeasureCells, rows: Ints, part: Block, *, apart: bool
@@ -84,19 +107,22 @@ class ClassRows:
         held = rows[found.most[rows] > 0]
         if not held.size or part.classified is None:
             return None
-        origin = part.classified.row[held]
-        classes = np.unique(self._label[origin])
-        every = self._rows_of(classes)
+        origin, division = part.classified.row[held], self._division
+        touched = np.zeros(division.labels.size, dtype=np.bool_)
+        touched[division.number[origin]] = True
         column = self.block.number(name)
+        every = division.order[touched[division.number_in_order]]
         every = every[column.null[every] != ALL_NULLS]
-        by_row = np.argsort(every)
-        at = by_row[np.minimum(np.searchsorted(every[by_row], origin), every.size - 1)] if every.size else origin
-        if not every.size or not np.array_equal(every[at], origin) or np.unique(at).size < at.size:
+        place = np.full(self.block.size, -1)
+        place[every] = np.arange(every.size)
+        at = place[origin]
+        if at.min() < 0 or np.bincount(at).max() > 1:
             return None  # a row twice in a group, or one without a known value: nothing that a spread block has
         if self.block.frame is None and (column.null[every] == SOME_NULLS).any():
             return None
+        group = (np.cumsum(touched) - 1)[division.number[every]]
         moments = self._moments.get(name, NOTHING)
-        return self._filled(moments, values, found, held, at, every, classes, column, apart)
+        return self._filled(moments, values, found, held, at, every, (division.labels[touched], group), column, apart)
 
     def _filled(
         self,
@@ -106,16 +132,17 @@ class ClassRows:
         held: Ints,
         at: Ints,
         every: Ints,
-        classes: Ints,
+        classified: tuple[Ints, Ints],
         column: NumberColumn,
         apart: bool,
     ) -> ClassCells:
+        """`classified` are the labels of the classes, and of each row of `every` the place of its class."""
+        classes, group = classified
         floor, ceiling, size = column.low[every], column.high[every], self.block.n[every]
         least, most = np.zeros_like(size), np.zeros_like(size)
         low, high = floor.copy(), ceiling.copy()
         least[at], most[at] = found.least[held], found.most[held]
         low[at], high[at] = values.low[held], values.high[held]
-        group = np.searchsorted(classes, self._label[every])
         told = _told(moments, classes, floor, ceiling, size, group)
         frame = None
         if self.block.frame is not None:
@@ -129,14 +156,6 @@ class ClassRows:
         return ClassCells(
             low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame, *totals
         )
-
-    def _rows_of(self, classes: Ints) -> Ints:
-        """All rows of these classes, class by class."""
-        first, last = (np.searchsorted(self._sorted, classes, side=side) for side in ("left", "right"))
-        times = last - first
-        inside = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
-        rows: Ints = self._order[np.repeat(first, times) + inside]
-        return rows
 
 
 def _told(

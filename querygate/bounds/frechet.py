@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from querygate.bounds.gather import gather
 from querygate.bounds.readings import frame_of
 from querygate.core.block import Block
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan
-from querygate.core.predicate import both
+from querygate.core.predicate import Predicate, both
 from querygate.core.types import Ints, Scalar
 
 _MOST_COVERS = 6
@@ -33,6 +34,10 @@ _MOST_TRIED = 4096
 """Collections that are looked at: all there are of up to twelve margins, and the smaller ones of more."""
 
 _NO_LIMIT = 2**62
+
+
+_COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int], tuple[Ints, Ints]]] = WeakKeyDictionary()
+"""How many have values in some columns, by block, for as long as a version keeps it."""
 
 
 @dataclass
@@ -90,6 +95,15 @@ class JointLimits:
         return self._read[margin, asked].get(asked.keys_of(group), (nobody, nobody))
 
     def _gathered(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+        if not asked.is_of_all:
+            return self._read_by_frame(block, asked)
+        kept = _COUNTS.setdefault(block, {})
+        at = (asked.parts, self._frames)
+        if at not in kept:
+            (kept[at],) = self._read_by_frame(block, asked).values()
+        return {asked.keys_of(None): kept[at]}
+
+    def _read_by_frame(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
         return {group.keys: self._by_frame(group.cells[0]) for group in gather(plan, block, self.check)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
-from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import (
     TRUE,
     And,
@@ -91,27 +91,34 @@ def _gather_set(
             c if is_free and not _ignores(m, cut, rows.block) else replace(c, free=False, solid=False)
             for m, c, is_free in zip(measures, measured, free, strict=True)
         ]
-        each = list(zip(measures, measured, apart, strict=True))
-        if not spreading:
-            group = FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen)
-            cells = _of_group(classes, limits, plan, group, each, rows.members[0], rows.block)
-            if total or cells[0].most.any():
-                groups.append(replace(group, cells=cells))
-            continue
-        for key, here in zip(rows.keys, rows.members, strict=True):
-            if not measured[0].most[here].any():
-                continue  # nobody can be there
+        if spreading:
+            found = [
+                (
+                    FetchedGroup(
+                        _told(plan, {**fixed, **constants, **_places(plan, spreading, key)}), (), chosen=chosen
+                    ),
+                    own,
+                )
+                for key, own in zip(rows.keys, rows.members, strict=True)
+                if measured[0].most[own].any()  # somebody can be there
+            ]
+        else:
+            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
+        each = _Measured(plan.measures, measures, measured, apart)
+        for group, cells in each.of_groups(found, classes, limits, rows.block):
             check()
-            told = {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
-            group = FetchedGroup(_told(plan, {**fixed, **constants, **told}), (), chosen=chosen)
-            cells = _of_group(classes, limits, plan, group, each, here, rows.block)
-            if cells[0].most.any():
+            if group.always or cells[0].most.any():
                 groups.append(replace(group, cells=cells))
     return groups
 
 
 ROW = "row"
 """The column of a block of groups that numbers its rows."""
+
+
+def _places(plan: Plan, spreading: Iterable[int], key: Sequence[int]) -> dict[int, Scalar]:
+    """The values of keys by their places among those that a key can have."""
+    return {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
 
 
 def _told(plan: Plan, found: dict[int, Scalar]) -> tuple[Scalar, ...]:
@@ -276,25 +283,39 @@ def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
     return not block.told & cut and not undecided(measure, block)
 
 
-def _of_group(
-    classes: ClassRows | None,
-    limits: ClassLimits | None,
-    plan: Plan,
-    group: FetchedGroup,
-    each: Sequence[tuple[Measure, MeasureCells, bool]],
-    here: Ints,
-    block: Block,
-) -> tuple[MeasureCells, ...]:
-    """The cells of one group, with what is told about their classes where a measure takes a column that has it."""
-    made = []
-    for asked, (measure, cells, apart) in zip(plan.measures, each, strict=True):
-        if limits is not None:
-            cells = limits.narrowed(group, asked, cells, here, block)
-        found = _part(cells, here)
-        if classes is not None:
-            found = replace(found, classes=classes.of_values(measure, cells, here, block, apart=apart))
-        made.append(found)
-    return tuple(made)
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Measures as they were asked for, with the condition of a case, and their cells in a spread block; `apart` is as
+    in `ClassCells`."""
+
+    asked: Sequence[Measure]
+    measures: Sequence[Measure]
+    cells: Sequence[MeasureCells]
+    apart: Sequence[bool]
+
+    def of_groups(
+        self,
+        found: Sequence[tuple[FetchedGroup, Ints]],
+        classes: ClassRows | None,
+        limits: ClassLimits | None,
+        block: Block,
+    ) -> Iterator[tuple[FetchedGroup, tuple[MeasureCells, ...]]]:
+        """The cells of each group, with what is told about their classes where a measure takes a column that has it."""
+        groups, rows = [group for group, _ in found], [own for _, own in found]
+        cells = list(self.cells)
+        amongs: list[list[SelectedAmong | None]] = [[None] * len(found) for _ in cells]
+        if limits is not None and found:
+            for i, asked in enumerate(self.asked):
+                cells[i], amongs[i] = limits.narrowed(groups, rows, asked, cells[i], block)
+        for place, (group, here) in enumerate(found):
+            made = []
+            for measure, of_all, among, apart in zip(self.measures, cells, amongs, self.apart, strict=True):
+                own = of_all if among[place] is None else replace(of_all, among=among[place])
+                part = _part(own, here)
+                if classes is not None:
+                    part = replace(part, classes=classes.of_values(measure, own, here, block, apart=apart))
+                made.append(part)
+            yield group, tuple(made)
 
 
 def _part(cells: MeasureCells, rows: Ints) -> MeasureCells:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,6 +34,9 @@ BY_ENDS = frozenset(
 """Statistics whose extremes are reached with every value at an end of its interval; others need what lies between."""
 
 
+Measured: TypeAlias = "Mapping[int, MeasureCells]"
+"""The cells of the measures that an aggregate needs, by their places."""
+
 QUOTIENTS = frozenset({"ratio_of_sums", "weighted_mean"})
 """Quotients of two sums over the same records."""
 
@@ -49,7 +53,7 @@ def count_range(cells: MeasureCells) -> Range:
     return found if cells.free or found.is_exact else replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
-def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def make_range(aggregate: Aggregate, measures: Measured) -> Range:
     """The range of an aggregate. Where the cells allow more than the store does, it is an outer bound and says so."""
     cells = measures[aggregate.measure]
     found = _FAMILIES[aggregate.family](aggregate, measures)
@@ -99,8 +103,12 @@ def _counted_together(cells: MeasureCells, among: SelectedAmong) -> Range:
     return Range(low, int(np.minimum(most, among.most)[held].sum()))
 
 
-def _of_column(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
-    measured = measures[aggregate.measure]
+def _of_column(aggregate: Aggregate, measures: Measured) -> Range:
+    return column_range(aggregate, measures[aggregate.measure])
+
+
+def column_range(aggregate: Aggregate, measured: MeasureCells) -> Range:
+    """The range of a statistic of one column, by its intervals and counts."""
     if aggregate.statistic == "count":
         return count_range(measured)
     if measured.among is None or aggregate.statistic not in _GROWING or not measured.values:
@@ -124,7 +132,7 @@ def _leaning(cells: Cells, among: SelectedAmong, *, up: bool) -> Cells:
     return merged(replace(cells, least=least, most=most))
 
 
-def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def _of_distinct(aggregate: Aggregate, measures: Measured) -> Range:
     """A statistic of the different values: each counts once, however many records have it."""
     values = distinct_cells(_column_cells(measures[aggregate.measure]))
     found = STATISTICS.get(aggregate.statistic).range(values, *aggregate.parameters)
@@ -132,12 +140,12 @@ def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Rang
     return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
-def _of_sets(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def _of_sets(aggregate: Aggregate, measures: Measured) -> Range:
     cells = measures[aggregate.measure]
     return count_distinct_of_sets(cells.sets, cells.least, cells.most)
 
 
-def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def _of_pair(aggregate: Aggregate, measures: Measured) -> Range:
     """SQL names y first, except in a quotient of sums."""
     cells = measures[aggregate.measure]
     x, y = cells.values if aggregate.statistic in QUOTIENTS else cells.values[::-1]
@@ -149,7 +157,7 @@ def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     return meet(PAIR_STATISTICS.get(aggregate.statistic).range(pairs), sharper)
 
 
-def _of_groups(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def _of_groups(aggregate: Aggregate, measures: Measured) -> Range:
     cells = measures[aggregate.measure]
     value, (first_least, first_most, second_least, second_most) = cells.values[0], cells.splits[0]
     groups = GroupCells(
@@ -159,7 +167,7 @@ def _of_groups(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     return GROUP_STATISTICS.get(aggregate.statistic).range(groups)
 
 
-def _told_group(aggregate: Aggregate, side: int, measures: Sequence[MeasureCells]) -> ToldGroup:
+def _told_group(aggregate: Aggregate, side: int, measures: Measured) -> ToldGroup:
     """A group by itself: the condition that makes it may say more of its values, and so may its classes.
 
     Of order alone nothing is gained by means."""
@@ -172,7 +180,7 @@ def _told_group(aggregate: Aggregate, side: int, measures: Sequence[MeasureCells
     return ToldGroup(*(make_range(each, measures) for each in alone))
 
 
-def _of_table(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+def _of_table(aggregate: Aggregate, measures: Measured) -> Range:
     cells = measures[aggregate.measure]
     (_, exposed, _, unexposed), (_, with_outcome, _, without) = cells.splits
     least = np.minimum(cells.least, np.minimum(exposed + unexposed, with_outcome + without))
@@ -180,7 +188,7 @@ def _of_table(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     return TABLE_STATISTICS.get(aggregate.statistic).range(table)
 
 
-_FAMILIES: dict[str, Callable[[Aggregate, Sequence[MeasureCells]], Range]] = {
+_FAMILIES: dict[str, Callable[[Aggregate, Measured], Range]] = {
     "column": _of_column,
     "distinct": _of_distinct,
     "sets": _of_sets,
@@ -197,7 +205,7 @@ def _told_of_count(found: Range, told: MeasureCells) -> Range:
     return found if told.least.any() else replace(found, may_be_null=True)
 
 
-def _told_of_counts(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:
+def _told_of_counts(aggregate: Aggregate, found: Range, measures: Measured) -> Range:
     """What margins tell of each count of a quotient: one may know more of the part, another of the whole."""
     if not aggregate.sides or measures[aggregate.measure].frame is None:
         return found
@@ -209,7 +217,7 @@ def _told_of_counts(aggregate: Aggregate, found: Range, measures: Sequence[Measu
     return meet(found, quotient)
 
 
-def _told_of_table(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:
+def _told_of_table(aggregate: Aggregate, found: Range, measures: Measured) -> Range:
     """What margins tell of each count of a table: one may know more of the ill, another of those who are exposed."""
     if not aggregate.sides or measures[aggregate.measure].frame is None or found.low is None:
         return found
@@ -217,7 +225,7 @@ def _told_of_table(aggregate: Aggregate, found: Range, measures: Sequence[Measur
     return found if told is None else meet(found, replace(told, may_be_null=found.may_be_null))
 
 
-def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:
+def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Measured) -> Range:
     """What a quotient is where there is nothing to divide, or nothing to divide by."""
     cells = measures[aggregate.measure]
     if aggregate.empty == "refuse" and not cells.least.any():

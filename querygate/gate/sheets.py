@@ -14,13 +14,11 @@ from weakref import WeakKeyDictionary
 from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.limits.pace import take_share
 from querygate.core.margin_choice import choose_margins, part_of
-from querygate.core.plan import Aggregate, FetchedGroup, Measure, MeasureCells, Plan
+from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar
-from querygate.gate.ranges import count_range, make_range, uses_classes
-from querygate.stats.cells import meet
+from querygate.gate.met_ranges import met_count, met_range
 
 MOST_RANGES = 500_000
 """Groups times statistics in one answer."""
@@ -143,7 +141,7 @@ def range_groups(
     plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None], *, exists: Bools | None = None
 ) -> list[RangedGroup]:
     """Ranges for every group that can be there. The first sheet counts the groups; `exists` is as in `gather`."""
-    read_sheets = [_ReadSheet(sheet, check, exists) for sheet in sheets]
+    read_sheets = [_ReadSheet(sheet, check, exists, counts=sheet is sheets[0]) for sheet in sheets]
     groups = [group for group in read_sheets[0].groups if all(sheet.has(group) for sheet in read_sheets)]
     if len(groups) * len(plan.aggregates) > MOST_RANGES:
         raise too_large()
@@ -151,7 +149,7 @@ def range_groups(
     for i, group in enumerate(groups):
         check()
         told = [sheet.readings(group) for sheet in read_sheets]
-        count = _count(told[0][0])
+        count = met_count(told[0][0])
         if count.high == 0 and not group.always:
             continue  # in each frame cell another margin says that nobody is there
         ranges: dict[int, Range] = {}
@@ -177,8 +175,10 @@ def _class_limits(
 class _ReadSheet:
     """The groups of a sheet in each of its blocks."""
 
-    def __init__(self, sheet: Sheet, check: Callable[[], None], exists: Bools | None) -> None:
+    def __init__(self, sheet: Sheet, check: Callable[[], None], exists: Bools | None, *, counts: bool) -> None:
         self._plan = sheet.plan
+        used = {i for aggregate in sheet.plan.aggregates for i in aggregate.measures}
+        self._wanted = sorted(used | {0} if counts else used)
         inside = sheet.inside or (None,) * len(sheet.blocks)
         listed = [
             gather(sheet.plan, block, check, exists=exists, limits=_class_limits(sheet.plan, block, counts, check))
@@ -194,63 +194,13 @@ class _ReadSheet:
         """Can somebody be in it, by every block?"""
         return all((group.chosen, group.keys) in found for found in self._found)
 
-    def readings(self, group: FetchedGroup) -> list[Readings]:
-        """What the blocks say of each measure of the sheet's plan in this group."""
-        parts = zip(*(found[group.chosen, group.keys].cells for found in self._found), strict=True)
-        limits = (self._limited(group, measure) for measure in self._plan.measures)
-        return [read(cells, limit) for cells, limit in zip(parts, limits, strict=True)]
+    def readings(self, group: FetchedGroup) -> dict[int, Readings]:
+        """What the blocks say in this group of each measure that an aggregate of the sheet needs, and of the first if
+        it is the one that counts."""
+        cells = [found[group.chosen, group.keys].cells for found in self._found]
+        return {
+            i: read([each[i] for each in cells], self._limited(group, self._plan.measures[i])) for i in self._wanted
+        }
 
     def _limited(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
         return None if self._limits is None or measure.splits else self._limits.of(group, measure)
-
-
-# -- ranges that all readings allow ------------------------------------------------------------------------------------
-
-
-def _count(readings: Readings) -> Range:
-    return _honest(count_range(readings.met or readings.others[0]), readings)
-
-
-def met_range(aggregate: Aggregate, readings: Sequence[Readings], left: int = 1) -> Range:
-    """The range that every reading of an aggregate's measures allows, the next of so many that are left."""
-    found: Range | None = None
-    refusal: UnsupportedSQL | None = None
-    candidates = _candidates(aggregate, readings)
-    for turn, cells in enumerate(candidates):
-        take_share(left * len(candidates) - turn)
-        try:
-            told = make_range(aggregate, cells)
-        except UnsupportedSQL as refused:  # a divisor that may be zero, unless another reading knows better
-            refusal = refused
-            continue
-        found = told if found is None else _both(found, told)
-    if found is None:
-        raise refusal or ValueError("an aggregate was read from nothing")
-    return _honest(found, readings[aggregate.measure])
-
-
-def _candidates(aggregate: Aggregate, readings: Sequence[Readings]) -> list[tuple[MeasureCells, ...]]:
-    """Cells of all measures, one reading of each at a time, as long as one of those that are used has another."""
-    ways = [_ways(reading, classes=uses_classes(aggregate)) for reading in readings]
-    turns = max(len(ways[i]) for i in aggregate.measures)
-    return [tuple(way[turn] if turn < len(way) else way[0] for way in ways) for turn in range(turns)]
-
-
-def _ways(readings: Readings, *, classes: bool) -> tuple[MeasureCells, ...]:
-    if readings.met is None:
-        return readings.others
-    if readings.settled and not (classes and any(cells.classes for cells in readings.others)):
-        return (readings.met,)
-    return (readings.met, *readings.others)
-
-
-def _both(found: Range, other: Range) -> Range:
-    """What two ranges say together; one that is NULL for certain leaves nothing else."""
-    return other if other.is_null else found if found.is_null else meet(found, other)
-
-
-def _honest(found: Range, readings: Readings) -> Range:
-    """Other margins may exclude what a range of one of them attains: only a point is sharp."""
-    if readings.others[0].frame is None or found.is_null or found.low == found.high:
-        return found
-    return replace(found, sharp=False, attained_low=None, attained_high=None)

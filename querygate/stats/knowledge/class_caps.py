@@ -56,8 +56,8 @@ def largest_capped_sum(rows: CapRows) -> CapBound:
     return CapBound(bound, _reached(rows, share, 0.0)[0])
 
 
-def largest_capped_mean(rows: CapRows, ddof: int, start: float) -> CapBound:
-    """The largest total divided by the number of selected members less ddof.
+def largest_capped_mean(rows: CapRows, ddof: int, start: float, *, reached: bool = True) -> CapBound:
+    """The largest total divided by the number of selected members less ddof; what is reached if it is asked for.
 
     From any level the best shares there give a bound that is no higher, and the best shares at that bound the next: a
     few rounds reach the least of all (Newton's method on a convex function that falls).
@@ -77,6 +77,8 @@ def largest_capped_mean(rows: CapRows, ddof: int, start: float) -> CapBound:
             best = min(best, bound)
             break
         best = level = bound
+    if not reached:
+        return CapBound(best, math.nan)
     total, count = _reached(rows, share, best)
     return CapBound(best, total / (count - ddof))
 

@@ -36,12 +36,13 @@ def class_sum(cells: ClassCells) -> Range | None:
     """
     if not is_usable(cells):
         return None
-    whole = _whole_sum(cells)
+    exact = _is_exact(cells)
+    whole = _whole_sum(cells, exact)
     if whole is not None:
         return _told(cells, [*whole], CapBound(whole[1], whole[1]), CapBound(-whole[0], -whole[0]))
     records = exact_sum(cells.most)
-    margin = 0.0 if _is_exact(cells) else up(gamma(records) * reach_of(cells) * records)
-    high, low = largest_capped_sum(_capped(cells)), largest_capped_sum(_capped(mirrored(cells)))
+    margin = 0.0 if exact else up(gamma(records) * reach_of(cells) * records)
+    high, low = (largest_capped_sum(_capped(each, exact)) for each in (cells, mirrored(cells)))
     ends: list[int | float] = [-up(low.bound + margin), up(high.bound + margin)]
     if cells.integer:
         ends = [math.ceil(ends[0]), math.floor(ends[1])]
@@ -55,14 +56,15 @@ def class_mean(cells: ClassCells) -> Range | None:
     """
     if not is_usable(cells) or not is_certain(cells):
         return None
-    whole = _whole_sum(cells)
+    exact = _is_exact(cells)
+    whole = _whole_sum(cells, exact)
     if whole is not None:
         ends = [Fraction(total, exact_sum(cells.size)) for total in whole]
         first, last = enclose(ends[0]), enclose(ends[1])
         return _told(cells, [first.low, last.high], CapBound(0.0, float(ends[1])), CapBound(0.0, -float(ends[0])))
-    high, low = _largest_mean(cells), _largest_mean(mirrored(cells))
+    high, low = _largest_mean(cells, exact), _largest_mean(mirrored(cells), exact)
     margin = 0.0
-    if not _is_exact(cells):
+    if not exact:
         reach = reach_of(cells)
         margin = up(gamma(exact_sum(cells.most)) * reach + 4 * UNIT * reach)
     return _told(cells, [-up(low.bound + margin), up(high.bound + margin)], high, low)
@@ -90,9 +92,9 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
 # -- sums and means --------------------------------------------------------------------------------------------------
 
 
-def _whole_sum(cells: ClassCells) -> tuple[int, int] | None:
+def _whole_sum(cells: ClassCells, exact: bool) -> tuple[int, int] | None:
     """Both ends of the sum of whole numbers where everybody is selected: classes add up without any search."""
-    if not _is_exact(cells) or not np.array_equal(cells.least, cells.size):
+    if not exact or not np.array_equal(cells.least, cells.size):
         return None
     number = cells.sum_low.size
     least, most = (np.bincount(cells.group, cells.size * end, number) for end in (cells.low, cells.high))
@@ -100,16 +102,18 @@ def _whole_sum(cells: ClassCells) -> tuple[int, int] | None:
     return math.ceil(math.fsum(low.tolist())), math.floor(math.fsum(high.tolist()))
 
 
-def _largest_mean(cells: ClassCells) -> CapBound:
-    return largest_capped_mean(_capped(cells), 0, float(cells.high[cells.most > 0].max()))
+def _largest_mean(cells: ClassCells, exact: bool) -> CapBound:
+    """What is reached in one margin others may exclude, so there nobody is told."""
+    start = float(cells.high[cells.most > 0].max())
+    return largest_capped_mean(_capped(cells, exact), 0, start, reached=cells.frame is None)
 
 
-def _capped(cells: ClassCells) -> CapRows:
-    """Values against the sums of the classes."""
+def _capped(cells: ClassCells, exact: bool) -> CapRows:
+    """Values against the sums of the classes; `exact` is whether whole numbers add up to doubles."""
     least, most = _leaning(cells)
     held = most > 0
     value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
-    spare = spare_of(cells.sum_high, base, cells, exact=_is_exact(cells))
+    spare = spare_of(cells.sum_high, base, cells, exact=exact)
     return CapRows(value[held], base[held], least[held], most[held], cells.group[held], spare)
 
 
@@ -225,11 +229,14 @@ def _most_variance(cells: ClassCells, low: Floats, high: Floats, size: Ints) -> 
 
 def _largest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     """Every centre gives a bound; the best lies where the mean of the selection can be."""
-    ends = [-_largest_mean(mirrored(cells)).bound, _largest_mean(cells).bound]
+    exact = _is_exact(cells)
+    ends = [-_largest_mean(mirrored(cells), exact).bound, _largest_mean(cells, exact).bound]
     low, high = max(ends[0], float(cells.floor.min())), min(ends[1], float(cells.ceiling.max()))
 
     def bound(centre: float) -> float:
-        return largest_capped_mean(_squares(cells, known, centre), ddof, (high - low + reach_of(cells)) ** 2).bound
+        return largest_capped_mean(
+            _squares(cells, known, centre), ddof, (high - low + reach_of(cells)) ** 2, reached=False
+        ).bound
 
     best = math.inf
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -307,7 +314,7 @@ def is_certain(cells: ClassCells) -> bool:
 def is_usable(cells: ClassCells) -> bool:
     """Somebody can be selected, and ends are doubles."""
     ends = (cells.floor, cells.ceiling, cells.low, cells.high, cells.sum_low, cells.sum_high)
-    if not cells.most.any() or not all(np.isfinite(end).all() for end in ends):
+    if not cells.most.any() or not all(end.dtype.kind == "i" or np.isfinite(end).all() for end in ends):
         return False
     return not cells.integer or reach_of(cells) < EXACT
 

@@ -1,0 +1,61 @@
+"""Means of several margins: the best reading first, and the same range as all readings one after the other."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from querygate.core.errors import Refusal
+from querygate.core.types import Group, Request
+from querygate.gate import met_ranges
+from querygate.gate.answer import answer
+from tests.property.random_cases import RESEARCHER, Case
+from tests.property.view_cases import view_case
+
+SEEDS = (900_004, 900_007, 900_016)
+STATEMENTS = 8
+
+
+def statements(case: Case, random_: random.Random) -> list[str]:
+    """Means of a sensitive number by groups of a quasi-identifier, with conditions that cut classes."""
+    columns = case.opened.store.current("t").catalog.columns
+    numbers = [c.name for c in columns if c.role == "sensitive" and c.type in ("integer", "number")]
+    cut = [c for c in columns if c.role == "quasi-identifier" and c.type in ("integer", "number")]
+    keys = [c.name for c in columns if c.role == "quasi-identifier" and c.type in ("category", "boolean")]
+    found = []
+    for _ in range(STATEMENTS if numbers else 0):
+        where = []
+        for column in cut:
+            low, high = sorted(random_.uniform(float(column.low), float(column.high)) for _ in range(2))
+            where.append(f"{column.name} BETWEEN {low!r} AND {high!r}")
+        key = random_.choice([*keys, ""])
+        condition = f" WHERE {' AND '.join(where)}" if where else ""
+        found.append(
+            f"SELECT {key + ', ' if key else ''}AVG({random_.choice(numbers)}) FROM t{condition}"
+            + (f" GROUP BY {key}" if key else "")
+        )
+    return found
+
+
+def given(case: Case, sql: str) -> tuple[Group, ...] | str:
+    try:
+        return answer(Request(RESEARCHER, "t", sql), case.opened.gate).groups
+    except Refusal as refusal:
+        return refusal.code
+
+
+def test_the_quick_way_gives_what_all_readings_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    for seed in SEEDS:
+        case = view_case(seed, tmp_path / str(seed))
+        if case is None:
+            continue
+        asked = statements(case, random.Random(seed))
+        quick = [given(case, sql) for sql in asked]
+        with monkeypatch.context() as patched:
+            patched.setattr(met_ranges, "_mean", lambda aggregate, readings: None)
+            assert [given(case, sql) for sql in asked] == quick
+        compared += sum(not isinstance(groups, str) for groups in quick)
+    assert compared >= STATEMENTS
