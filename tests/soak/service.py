@@ -1,10 +1,11 @@
-"""A site under load whose gate and worker are killed at random: nothing delivered is missing from the log, no budget is
-overspent, and no job is done twice.
+"""A site under load whose gates and worker are killed at random, and whose PostgreSQL server restarts once: nothing
+delivered is missing from the log, no budget is overspent, and no job is done twice.
 
-Clients ask for ranges, noisy answers (new ones and old ones), prices and budgets, all mixed; what is answered with a
-job is followed to its end. Every now and then the gate or the worker gets SIGKILL; the gate is started again by the
-soak, the worker by the gate. In the end what the clients have in hand is compared with the log and the ledger.
-SERVICE_REQUESTS, SERVICE_CLIENTS and SERVICE_EVERY_S change the size.
+Clients ask for ranges (new ones and old ones), noisy answers (new ones and old ones), what is refused, prices, budgets
+and previews of extracts, all mixed; what is answered with a job is followed to its end. Every now and then the whole
+gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, the others by the gate.
+Half way through, the server with the published store is stopped and started again. In the end what the clients have in
+hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS and SERVICE_EVERY_S change the size.
 """
 
 from __future__ import annotations
@@ -21,19 +22,27 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from querygate.core.budget_rules import LedgerBroken
+from querygate.custody.jobs.copy_to_postgres import copy_store
 from querygate.custody.jobs.open_noise import open_budgets
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
+from querygate.site.evidence import compare_ledger
 from querygate.site.job_exchange import JobExchange
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
+from tests import postgres
+from tests.postgres import Server
 from tests.report import row
-from tests.served_site import ServedSite, make_served_site, started
+from tests.served_site import ServedSite, make_served_site, serving, started
 
 REQUESTS = int(os.environ.get("SERVICE_REQUESTS", "20000"))
 CLIENTS = int(os.environ.get("SERVICE_CLIENTS", "64"))
@@ -43,6 +52,19 @@ TOTAL = 30.0
 """Epsilon of the dataset: enough for 300 noisy answers, which is less than what is asked for."""
 
 TIMEOUT_S = 120.0
+DOWN_S = 3.0
+"""How long PostgreSQL is gone."""
+
+SETTINGS = """
+processes = 4
+worker_threads = 2
+requests_per_minute = 0
+concurrent_requests = 0
+anchor_minutes = 1
+"""
+REFUSED = ("SELECT age FROM patients", "SELECT COUNT(* FROM patients {}", "SELECT AVG(x) FROM patients WHERE age > {}")
+RESEARCHERS = [f"user{number}" for number in range(8)]
+KINDS = {"range": 45, "same": 15, "noisy": 8, "old": 10, "refused": 8, "check": 8, "budget": 5, "preview": 1}
 
 TWICE = """SELECT count(*) FROM (
              SELECT query_id FROM log WHERE kind = 'query.outcome' GROUP BY query_id HAVING count(*) > 1)"""
@@ -57,6 +79,7 @@ class Found:
     noisy: dict[str, set[str]] = field(default_factory=dict)
     killed: Counter[str] = field(default_factory=Counter)
     recovered_s: list[float] = field(default_factory=list)
+    store_again_s: list[float] = field(default_factory=list)
     left: int = REQUESTS
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,11 +110,22 @@ class Gate:
         self.process = self._start()
 
     def kill_worker(self) -> None:
+        for pid in self._children(lambda words: b"work" in words):
+            os.kill(pid, signal.SIGKILL)
+
+    def kill_process(self) -> None:
+        """One of those that serve."""
+        for pid in self._children(lambda words: b"work" not in words)[:1]:
+            os.kill(pid, signal.SIGKILL)
+
+    def _children(self, wanted: Callable[[list[bytes]], bool]) -> list[int]:
+        found = []
         for path in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            for pid in path.read_text().split():
-                with suppress(OSError):
-                    if b"\0work\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                        os.kill(int(pid), signal.SIGKILL)
+            with suppress(OSError):
+                for pid in path.read_text().split():
+                    if wanted(Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")):
+                        found.append(int(pid))
+        return found
 
     def stop(self) -> None:
         self.process.terminate()
@@ -99,21 +133,58 @@ class Gate:
 
 
 def run() -> list[dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as folder:
-        site = make_served_site(Path(folder), total=TOTAL)
+    with tempfile.TemporaryDirectory() as folder, served_from_postgres(Path(folder)) as (site, server):
+        request = to_review(site)
         gate, found, over = Gate(site), Found(), threading.Event()
         wait_for(gate)
         began_s = time.monotonic()
-        clients = [threading.Thread(target=ask, args=(site, gate, found, seed)) for seed in range(CLIENTS)]
-        killer = threading.Thread(target=kill, args=(gate, found, over))
-        for thread in (*clients, killer):
-            thread.start()
-        for thread in clients:
-            thread.join(max(0.0, LIMIT_S - (time.monotonic() - began_s)))
-        over.set()
-        killer.join()
-        gate.stop()
+        clients = [threading.Thread(target=ask, args=(site, gate, found, seed, request)) for seed in range(CLIENTS)]
+        beside = [
+            threading.Thread(target=kill, args=(gate, found, over)),
+            threading.Thread(target=restart, args=(server, site, gate, found, over)),
+        ]
+        try:
+            for thread in (*clients, *beside):
+                thread.start()
+            for thread in clients:
+                thread.join(max(0.0, LIMIT_S - (time.monotonic() - began_s)))
+        finally:
+            over.set()
+            for thread in beside:
+                thread.join()
+            gate.stop()
         return rows_of(site, found, time.monotonic() - began_s)
+
+
+@contextmanager
+def served_from_postgres(folder: Path) -> Iterator[tuple[ServedSite, Server]]:
+    """A site whose published store is on a server of its own."""
+    running = postgres.server()
+    try:
+        made = make_served_site(folder, total=TOTAL, settings=SETTINGS)
+        location = running.url(database=running.new_database())
+        copy_store(made.opened, location, user="carl")
+        with (made.folder / "querygate.toml").open("a") as stream:
+            stream.write(f'\nstore = "{location}"\n')
+        made.opened.log.database.close()
+        opened = open_gate(open_site(made.folder))
+        for name in RESEARCHERS:
+            opened.accounts.add_user(name, "researcher")
+        keys = {name: opened.accounts.new_key(name).secret for name in RESEARCHERS}
+        yield ServedSite(opened, {**made.keys, **keys}), running
+    finally:
+        postgres.stop()
+
+
+def to_review(site: ServedSite) -> str:
+    """A request for an extract, to be previewed."""
+    wish = {"dataset": "patients", "purpose": "soak", "columns": ["age", "sex"]}
+    with serving(site) as door:
+        ident = str(door.call("ann", "POST", "/api/v1/exports", wish)[1]["id"])
+        for name, act in (("ann", "submit"), ("carl", "take")):
+            status, told = door.call(name, "POST", f"/api/v1/exports/{ident}/{act}", {})
+            assert status == 200, told
+    return ident
 
 
 # -- clients and killers ---------------------------------------------------------------------------------------------
@@ -132,26 +203,34 @@ def call(site: ServedSite, gate: Gate, name: str, method: str, path: str, body: 
             return error.code, json.load(error)
 
 
-def ask(site: ServedSite, gate: Gate, found: Found, seed: int) -> None:
+def ask(site: ServedSite, gate: Gate, found: Found, seed: int, request: str) -> None:
     rng = random.Random(seed)
-    name = ("ann", "bob")[seed % 2]
     while found.next():
-        kind = rng.choices(("range", "noisy", "old", "check", "budget"), (60, 10, 15, 10, 5))[0]
+        kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
+        name = "carl" if kind == "preview" else RESEARCHERS[seed % len(RESEARCHERS)]
         age, low = rng.randrange(1, 100), rng.randrange(60, 180)
         sql = f"SELECT sex, COUNT(*) AS n FROM patients WHERE age > {age} AND sbp > {low} GROUP BY sex"
-        if kind == "old":
+        if kind in ("old", "same"):
             sql = f"SELECT COUNT(*) AS n FROM patients WHERE age > {age % 10}"
-        options = {} if kind == "range" else {"mode": "laplace"}
+        elif kind == "refused":
+            sql = rng.choice(
+                ("SELECT age FROM patients", f"SELECT COUNT(* FROM patients {age}", "SELECT AVG(x) FROM y")
+            )
+        options = {"mode": "laplace"} if kind in ("noisy", "old", "check") else {}
         question = {"dataset": "patients", "sql": sql, "options": options}
         try:
             if kind == "budget":
                 status, body = call(site, gate, name, "GET", "/api/v1/budget?dataset=patients")
+            elif kind == "preview":
+                status, body = call(site, gate, name, "GET", f"/api/v1/exports/{request}?preview=true")
+                if status == 202:
+                    status, body = follow(site, gate, name, body["job"])
             else:
                 path = "/api/v1/query/check" if kind == "check" else "/api/v1/query"
                 status, body = call(site, gate, name, "POST", path, question)
                 if status == 202:
                     status, body = follow(site, gate, name, body["job"])
-        except (OSError, ValueError):  # it was killed on the way
+        except (OSError, ValueError, HTTPException):  # it was killed on the way
             with found.lock:
                 found.told["cut off"] += 1
             time.sleep(0.2)
@@ -162,7 +241,7 @@ def ask(site: ServedSite, gate: Gate, found: Found, seed: int) -> None:
 def follow(site: ServedSite, gate: Gate, name: str, job: str) -> tuple[int, Any]:
     until_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until_s:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, HTTPException):
             status, body = call(site, gate, name, "GET", f"/api/v1/jobs/{job}")
             if status != 200 or body["finished"] is not None:
                 return (200, body["result"]) if "result" in body else (500, body.get("problem", body))
@@ -182,15 +261,32 @@ def note(found: Found, kind: str, sql: str, status: int, body: Any) -> None:
 def kill(gate: Gate, found: Found, over: threading.Event) -> None:
     rng = random.Random(11)
     while not over.wait(rng.uniform(0.5, 1.5) * EVERY_S):
-        victim = rng.choice(("gate", "worker"))
-        (gate.kill if victim == "gate" else gate.kill_worker)()
+        victim = rng.choice(("gate", "process", "process", "worker", "worker"))
+        {"gate": gate.kill, "process": gate.kill_process, "worker": gate.kill_worker}[victim]()
         found.killed[victim] += 1
         if victim == "gate":
             found.recovered_s.append(wait_for(gate))
 
 
+def restart(server: Server, site: ServedSite, gate: Gate, found: Found, over: threading.Event) -> None:
+    """Once, half way through: PostgreSQL goes, and comes back. How long until the gate answers from it again?"""
+    while found.left > REQUESTS // 2 and not over.wait(0.2):
+        pass
+    server.halt()
+    time.sleep(DOWN_S)
+    server.resume()
+    began_s = time.monotonic()
+    question = {"dataset": "patients", "sql": "SELECT COUNT(*) FROM patients WHERE pulse > 100", "options": {}}
+    while not over.is_set():
+        with suppress(OSError, ValueError, HTTPException):
+            if call(site, gate, "bob", "POST", "/api/v1/query", question)[0] == 200:
+                break
+        time.sleep(0.1)
+    found.store_again_s.append(time.monotonic() - began_s)
+
+
 def wait_for(gate: Gate) -> float:
-    """Until the gate is ready; how long that took."""
+    """Until the gate takes connections; how long that took."""
     began_s = time.monotonic()
     while time.monotonic() - began_s < TIMEOUT_S:
         with suppress(OSError), socket.create_connection(("127.0.0.1", gate.port), timeout=5):
@@ -218,6 +314,7 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
         broken = 0
     except LedgerBroken:
         broken = 1
+    wrong = compare_ledger(opened).wrong
     spent = max((one.epsilon for one in ledger.spent("patients") if one.scope.kind == "dataset"), default=0.0)
     twice = opened.log.database.rows(TWICE)[0][0]
     print(dict(found.told), dict(found.killed), f"{entries:,} entries, {seconds:.0f} s")
@@ -234,6 +331,10 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
         row("service: jobs left open", open_jobs(site), "", target=0, met=open_jobs(site) == 0),
         row("service: gate ready again, median", median(recovered), "s"),
         row("service: gate ready again, longest", max(recovered), "s"),
+        row("service: store answers again after PostgreSQL", max(found.store_again_s, default=-1.0), "s"),
+        row("service: entries of the log, unbroken", entries, ""),
+        row("service: ledger and log disagree", len(wrong), "", target=0, met=not wrong),
+        row("service: requests a second", sum(found.told.values()) / seconds, "/s"),
     ]
 
 
