@@ -7,7 +7,9 @@ secret is true. At any epsilon, however small, time or a refusal would be the se
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -17,14 +19,21 @@ from typing import Any
 
 import pytest
 
-from querygate.core.errors import Fault, Refusal
+from querygate.core.errors import Fault, QueryGateError, Refusal
 from querygate.core.limits.deadline import within
 from querygate.core.types import QueryOptions
 from querygate.custody.noise.noisy_answer import count
+from querygate.custody.worker.job_handlers import JobHandlers
+from querygate.custody.worker.worker import Worker
 from querygate.gate.answer import Gate, ask, check
+from querygate.site.job_exchange import JobExchange
+from querygate.site.layout import open_site
+from querygate.site.noise_by_job import NoiseByJob
+from querygate.site.open_gate import open_gate
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault import row_columns
 from tests.attack.dear_statements import HIGH, LOW, TARGET, Neighbour, dear, make_site
+from tests.work import HANG_S
 
 DEAR = dear("abcdefgh")
 STATEMENTS = (
@@ -188,6 +197,41 @@ def test_answers_and_refusals_leave_at_ticks(tmp_path: Path) -> None:
             ask(site.request(sql), gate)
         assert (clock.now - began) % 0.25 < 0.002
     assert len(clock.waits) == 3
+
+
+def test_what_a_worker_does_leaves_at_ticks_too(tmp_path: Path) -> None:
+    """As behind HTTP: the gate puts a job, a real worker does it in its own time, and the gate's clock has a say alone.
+    The same holds for what is refused: by the statement, by the budget, and by a vault that cannot be read."""
+    site, clock, over = make_site(tmp_path, {TARGET: HIGH}), Clock(), threading.Event()
+    opened = open_gate(open_site(site.opened.site.folder))
+    worker = Worker(JobExchange(opened), JobHandlers(opened).table(), threads=1, lease_s=HANG_S, poll_s=0.01)
+    thread = threading.Thread(target=worker.run, args=(over.is_set,))
+    thread.start()
+    noise = NoiseByJob(opened, JobExchange(opened), clock.wait)
+    noise._tick_s = 0.25
+    gate, told = replace(opened.gate, noise=noise, clock_s=clock), []
+    try:
+        for sql, epsilon in (
+            (DEAR, 1.0),
+            ("SELECT MAX(sbp) FROM people", 1.0),
+            ("SELECT COUNT(*) FROM people WHERE age > 30", 100.0),
+            ("SELECT COUNT(*) FROM people WHERE age > 31", 1.0),
+        ):
+            if sql.endswith("31"):
+                shutil.rmtree(opened.site.vault / "people")
+            began = clock.now
+            try:
+                ask(replace(site.request(sql), options=QueryOptions("laplace", epsilon=epsilon)), gate)
+                told.append("answered")
+            except QueryGateError as error:
+                told.append(error.code)
+            assert (clock.now - began) % 0.25 < 0.01, sql
+    finally:
+        over.set()
+        thread.join()
+    assert told[0] == "answered"
+    assert "answered" not in told[1:]
+    assert len(clock.waits) == 4
 
 
 def test_what_is_nearly_free_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
