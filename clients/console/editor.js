@@ -1,8 +1,9 @@
-// The SQL editor over the page's own text field, which stays what is sent.
+// The editor of SQL, or of a policy, over the page's own text field, which stays what is sent.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { PostgreSQL, sql } from "@codemirror/lang-sql";
-import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, StreamLanguage, bracketMatching, syntaxHighlighting } from "@codemirror/language";
+import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, keymap, lineNumbers } from "@codemirror/view";
@@ -56,30 +57,44 @@ function run() {
   return true;
 }
 
-function makeEditor(field) {
-  const words = JSON.parse(field.dataset.words);
-  const nonce = document.querySelector("meta[name=csp-nonce]").content;
+// What is written: SQL with the columns of a dataset, which Ctrl+Enter runs, or TOML.
+function languageOf(field) {
+  if (field.id === "policy") {
+    return [StreamLanguage.define(toml)];
+  }
   const language = sql({ dialect: PostgreSQL, upperCaseKeywords: true });
+  const words = JSON.parse(field.dataset.words);
+  return [
+    keymap.of([{ key: "Mod-Enter", run, preventDefault: true }]),
+    language,
+    language.language.data.of({ autocomplete: columnCompletions(words) }),
+  ];
+}
+
+function makeEditor(field) {
+  const nonce = document.querySelector("meta[name=csp-nonce]").content;
   const view = new EditorView({
     state: EditorState.create({
       doc: field.value,
       extensions: [
         EditorView.cspNonce.of(nonce),
-        keymap.of([{ key: "Mod-Enter", run, preventDefault: true }]),
+        languageOf(field),
         lineNumbers(),
         history(),
         drawSelection(),
         bracketMatching(),
         closeBrackets(),
         autocompletion(),
-        language,
-        language.language.data.of({ autocomplete: columnCompletions(words) }),
         syntaxHighlighting(colours),
         look,
         typeOver,
         EditorView.lineWrapping,
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": "SQL", spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({
+          "aria-label": field.id === "policy" ? "Policy" : "SQL",
+          spellcheck: "false",
+          autocapitalize: "off",
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) field.value = update.state.doc.toString();
         }),
@@ -95,7 +110,7 @@ function makeEditor(field) {
   return view;
 }
 
-const field = document.getElementById("sql");
+const field = document.getElementById("sql") || document.getElementById("policy");
 if (field) {
   const view = makeEditor(field);
   window.querygateEditor = {
@@ -116,5 +131,20 @@ if (field) {
       const to = Math.min(from + Math.max(span.length, 1), doc.length);
       view.dispatch(setDiagnostics(view.state, [{ from, to, severity: "error", message: span.message }]));
     },
+    // Lines with something wrong, each with what it is.
+    markLines(found) {
+      const doc = view.state.doc;
+      const marks = found
+        .filter((one) => one.line >= 1 && one.line <= doc.lines)
+        .map((one) => ({ from: doc.line(one.line).from, to: doc.line(one.line).to, severity: "error", message: one.message }));
+      view.dispatch(setDiagnostics(view.state, marks));
+    },
   };
+  const wrong = [...document.querySelectorAll("[data-wrong-line]")].map((element) => ({
+    line: Number(element.dataset.wrongLine),
+    message: element.textContent,
+  }));
+  if (wrong.length) {
+    window.querygateEditor.markLines(wrong);
+  }
 }

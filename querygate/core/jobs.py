@@ -31,6 +31,12 @@ JobKind = Literal[
     "audit.run",
     "audit.reveal",
     "log.verify",
+    "publish.check",
+    "publish.draft",
+    "publish.preview",
+    "publish.version",
+    "publish.serve",
+    "publish.withdraw",
     "extract.preview",
     "extract.risk_page",
     "extract.build",
@@ -40,7 +46,7 @@ JobKind = Literal[
 JobState = Literal["queued", "leased", "done", "failed", "cancelled"]
 
 KINDS: tuple[JobKind, ...] = get_args(JobKind)
-QUICK: tuple[JobKind, ...] = ("noise.answer", "noise.check", "noise.budget", "audit.verdict")
+QUICK: tuple[JobKind, ...] = ("noise.answer", "noise.check", "noise.budget", "audit.verdict", "publish.check")
 """Kinds that somebody waits for. Others may take long, and must not keep these waiting."""
 
 LONG: tuple[JobKind, ...] = tuple(kind for kind in KINDS if kind not in QUICK)

@@ -32,6 +32,11 @@ class Site:
         return self.folder / "vault"
 
     @property
+    def dropped(self) -> Path:
+        """Tables that custodians uploaded, for a worker to read: whoever serves only puts them down."""
+        return self.folder / "dropped"
+
+    @property
     def extracts(self) -> Path:
         """What was released, to be fetched."""
         return self.folder / "extracts"

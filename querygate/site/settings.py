@@ -135,6 +135,19 @@ SETTINGS: tuple[Setting, ...] = (
         3600,
     ),
     Setting("review_audit_mb", 2048, "Memory for that audit, in megabytes.", 64, 1_000_000),
+    Setting(
+        "publish_sources",
+        "",
+        "Sources that custodians may publish in the console, as NAME=SOURCE, separated by semicolons; empty for none.",
+    ),
+    Setting(
+        "upload_mb",
+        0,
+        "Largest table, in megabytes, that custodians may upload in the console for a worker on this machine to "
+        "publish; 0 for none.",
+        0,
+        100_000,
+    ),
     Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
@@ -185,6 +198,8 @@ class Settings:
             return value
         if name == "siem" or name.endswith("_webhook"):  # its path is often a secret
             return re.sub(r"([\w+]+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
+        if name == "publish_sources":  # each may have a password
+            return "; ".join(f"{part.partition('=')[0].strip()}=..." for part in value.split(";") if part.strip())
         if name not in ("store", "budgets"):
             return value
         found = _LOCATION.fullmatch(value)

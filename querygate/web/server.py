@@ -136,5 +136,6 @@ def serve(
 
 def _most_bytes(opened: OpenSite) -> int:
     """What is read at all; the application then says what is too large for its route."""
-    kilobytes: int = max(opened.site.settings["max_body_kb"], opened.site.settings["max_result_kb"])
+    settings = opened.site.settings
+    kilobytes: int = max(settings["max_body_kb"], settings["max_result_kb"], settings["upload_mb"] * 1000 + 100)
     return max(READ_ANYWAY_BYTES, kilobytes * 1024 + 1)

@@ -9,8 +9,10 @@ from flask import Flask
 
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
-from querygate.site.open_gate import OpenSite
+from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
+from querygate.site.settings import FILE
 from querygate.web import create_app
 from tests.api.browser import Browser
 from tests.api.small_site import SmallSite, make_small_site
@@ -40,8 +42,13 @@ class ConsoleSite:
         return [event["kind"] for event in self.opened.log.events()]
 
 
-def make_console_site(folder: Path) -> ConsoleSite:
+def make_console_site(folder: Path, settings: str = "") -> ConsoleSite:
+    """The site with these settings beside the defaults."""
     small = make_small_site(folder)
+    if settings:
+        with (small.folder / FILE).open("a") as stream:
+            stream.write(f"\n{settings}")
+        small = SmallSite(open_gate(open_site(small.folder)), small.keys)
     keys = dict(small.keys)
     for name, role in PEOPLE.items():
         small.opened.accounts.add_user(name, role)

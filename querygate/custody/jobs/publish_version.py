@@ -6,11 +6,12 @@ import json
 import secrets
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from querygate.control import SqliteRequests, stamp_now
@@ -31,6 +32,8 @@ from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.known_versions import NotedVersions
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
+
+NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 def open_version_writer(
@@ -67,12 +70,13 @@ def publish_to(
     handling: VersionHandling | None = None,
     reinstate: bool = False,
     tables: RawTable | None = None,
+    noted: Mapping[str, str] = NOTHING_MORE,
 ) -> Report:
     """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file, and `tables` are
     what it says.
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
-    `reinstate` is a dataset served again that was withdrawn.
+    `reinstate` is a dataset served again that was withdrawn. `noted` is put on record with it.
     """
     check_differencing(policy.audit.on_differencing, opened.site.settings)
     with ExitStack() as to_the_record:  # from the switch on, Ctrl-C waits until the version is on record
@@ -94,7 +98,8 @@ def publish_to(
                 kept=write_kept_policy(policy, base_dir, tables),
             )
         report = replace(report, warnings=(*report.warnings, *_extracts_beside(opened, policy)))
-        _note_published(opened, policy, report, user, {"reinstated": True} if was_withdrawn else {})
+        more = {"reinstated": True} if was_withdrawn else {}
+        _note_published(opened, policy, report, user, {**more, **noted})
         with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
             writer.keep_figures(policy.dataset, report.version, json.dumps(to_json(report)))
     return report

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
 from querygate.custody.jobs.publish_version import (
+    NOTHING_MORE,
     open_version_writer,
     publish_to,
     read_kept_policy,
@@ -67,6 +69,7 @@ def publish_with_report(
     on_overlap: OnOverlap | None = None,
     reinstate: bool = False,
     tables: RawTable | None = None,
+    noted: Mapping[str, str] = NOTHING_MORE,
 ) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing. `tables` are those of the
     policy file: with them the report says which edits of it would help.
@@ -81,6 +84,7 @@ def publish_with_report(
         progress=progress,
         on_overlap=on_overlap,
         reinstate=reinstate,
+        noted=noted,
         tables=tables,
     )
     if kind == "none":

@@ -26,6 +26,7 @@ from querygate.custody.jobs.log_audit import audit_site
 from querygate.custody.jobs.open_noise import open_noise
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.custody.worker.inline_verdicts import InlineVerdicts
+from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication
 from querygate.custody.worker.worker import Handler
 from querygate.gate.answer import NOISY, Passage
 from querygate.site.audit_notes import noted_run
@@ -48,7 +49,8 @@ class JobHandlers:
 
     def table(self) -> Mapping[JobKind, Handler]:
         """For a gate on this machine."""
-        return {**self.table_elsewhere(), "extract.release": self.release, "audit.reveal": self.reveal}
+        here: dict[JobKind, Handler] = {"extract.release": self.release, "audit.reveal": self.reveal}
+        return {**self.table_elsewhere(), **here, **PublishHandlers(self._opened).table()}
 
     def table_elsewhere(self, *, extracts: bool = True) -> Mapping[JobKind, Handler]:
         """For a gate on another machine. Figures for reviewers are exact figures of raw records, and who reviews is
@@ -67,6 +69,7 @@ class JobHandlers:
             "audit.run": self.audit,
             "audit.reveal": self.refuse_reveal,
             "log.verify": self.verify,
+            **dict.fromkeys(PUBLISHING, refuse_publication),
             **(told if extracts else dict.fromkeys(told, self.refuse_extract)),
             "extract.release": self.refuse_release,
         }

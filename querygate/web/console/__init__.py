@@ -14,11 +14,21 @@ from querygate.site.audit_cases import AuditCases
 from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.web.console import access_pages, audit_pages, console, overview_pages, request_pages, site_pages
+from querygate.site.publications import Publications
+from querygate.web.console import (
+    access_pages,
+    audit_pages,
+    console,
+    overview_pages,
+    publish_pages,
+    request_pages,
+    site_pages,
+)
 from querygate.web.console.navigation import destinations
 from querygate.web.console.problem_pages import install_problem_pages
 from querygate.web.console.session_door import make_page_door
 from querygate.web.console.snippets import make_snippets
+from querygate.web.console.upload_request import UploadRequest, remove_drop
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
 from querygate.web.user_limits import UserLimits
@@ -50,16 +60,22 @@ def install_console(
         (audit_pages.PAGES, audit_pages.AuditPages(opened, cases, jobs)),
         (overview_pages.PAGES, overview_pages.OverviewPages(opened, cases, jobs, exchange)),
         (access_pages.PAGES, access_pages.AccessPages(opened)),
+        (publish_pages.PAGES, publish_pages.PublishPages(Publications(opened, exchange), jobs)),
         (site_pages.PAGES, site_pages.SitePages(opened, exchange)),
     )
     for pages, room in rooms:
         for route in pages:
-            door = make_page_door(route, getattr(room, route.name), sessions, limits)
+            more = {"prepare": room.prepare_upload} if isinstance(room, publish_pages.PublishPages) else {}
+            door = make_page_door(
+                route, getattr(room, route.name), sessions, limits, **(more if route.takes_file else {})
+            )
             app.add_url_rule(
                 route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
             )
     app.add_template_global(make_snippets, "snippets")
     app.add_template_global(destinations, "destinations")
+    app.request_class = UploadRequest
+    app.teardown_request(remove_drop)
     app.before_request(_give_nonce)
     install_problem_pages(app, sessions)
     app.after_request(_finish)

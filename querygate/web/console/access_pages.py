@@ -5,6 +5,7 @@ Everything is done by the use-cases that the API and the command line call. What
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -56,6 +57,7 @@ class Question:
     yes: str
     address: str
     back: str
+    form: Mapping[str, str]
 
 
 class AccessPages:
@@ -93,7 +95,7 @@ class AccessPages:
 
     def close_user(self, session: Session, name: str) -> Response:
         text = "None of their keys opens anything from now on, and their sessions end. The account can be opened again."
-        if (asked := _asked(session, f"Suspend {name}?", text, "Suspend", f"/access/users/{name}")) is not None:
+        if (asked := ask_first(session, f"Suspend {name}?", text, "Suspend", f"/access/users/{name}")) is not None:
             return asked
         try:
             self._changes.disable_user(name, by=_actor(session))
@@ -107,7 +109,7 @@ class AccessPages:
 
     def remove_user(self, session: Session, name: str) -> Response:
         text = "Their keys are revoked for good. What they asked stays on record, and nobody else is given the name."
-        if (asked := _asked(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")) is not None:
+        if (asked := ask_first(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")) is not None:
             return asked
         try:
             self._changes.remove_user(name, by=_actor(session))
@@ -126,7 +128,9 @@ class AccessPages:
 
     def revoke_key(self, session: Session, name: str, key_id: str) -> Response:
         text = "It opens nothing from now on, in any process, and sessions that began with it end."
-        if (asked := _asked(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")) is not None:
+        if (
+            asked := ask_first(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")
+        ) is not None:
             return asked
         try:
             self._changes.revoke_key(key_id, by=_actor(session))
@@ -150,7 +154,7 @@ class AccessPages:
 
     def revoke_grant(self, session: Session, grant_id: str) -> Response:
         text = "They can no longer ask. Answers that they were given stay theirs to read."
-        if (asked := _asked(session, "Revoke this grant?", text, "Revoke", "/access#grants")) is not None:
+        if (asked := ask_first(session, "Revoke this grant?", text, "Revoke", "/access#grants")) is not None:
             return asked
         self._opened.grants.revoke(grant_id, by=_actor(session))
         return go("/access#grants")
@@ -209,11 +213,11 @@ class AccessPages:
         return [one for dataset in datasets for one in ledger.spent(dataset)]
 
 
-def _asked(session: Session, title: str, text: str, yes: str, back: str) -> Response | None:
-    """The page that asks whether somebody is sure; None where they said so."""
+def ask_first(session: Session, title: str, text: str, yes: str, back: str, **form: str) -> Response | None:
+    """The page that asks whether somebody is sure; None where they said so. `form` goes along."""
     if request.form.get("sure") == "yes":
         return None
-    question = Question(title, text, yes, request.path, back)
+    question = Question(title, text, yes, request.path, back, form)
     return make_page("confirm.html", session=session, question=question)
 
 

@@ -31,6 +31,7 @@ MENU: Final = (
     Destination("Extracts", "/requests", EXTRACTS),
     Destination("Audits", "/audits", ("oversee",)),
     Destination("Log", "/log", ("oversee",)),
+    Destination("Publish", "/publish", ("publish",)),
     Destination("Access", "/access", ("grant", "accounts")),
     Destination("Site", "/site", ("operate", "accounts")),
 )

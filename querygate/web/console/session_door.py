@@ -35,10 +35,18 @@ class PageRoute:
     rule: str
     who: Literal["anyone", "session"] = "session"
     rights: tuple[Right, ...] = ("ask",)  # whoever is signed in has one of these; none: it does not matter
+    takes_file: bool = False  # before the form is read, the page says where its file goes
 
 
-def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: UserLimits) -> Page:
-    """The page behind its lock. Whoever is not signed in is sent to sign in, and back to where they wanted to go."""
+def make_page_door(
+    route: PageRoute,
+    page: Page,
+    sessions: Sessions,
+    limits: UserLimits,
+    prepare: Callable[[], None] = lambda: None,
+) -> Page:
+    """The page behind its lock. Whoever is not signed in is sent to sign in, and back to where they wanted to go.
+    `prepare` is called for those who may come in, before their form is read."""
 
     def enter(**path: str) -> Response:
         if route.method == "POST":
@@ -49,10 +57,11 @@ def make_page_door(route: PageRoute, page: Page, sessions: Sessions, limits: Use
         if session is None:
             return _to_sign_in()
         try:
-            if route.method == "POST":
-                check_proof(session)
             if route.rights and not any(map(session.principal.may, route.rights)):
                 raise not_allowed(route.rights[0])
+            prepare()
+            if route.method == "POST":
+                check_proof(session)
             return limits.serve(session.principal, lambda: page(session, **path))
         except QueryGateError as error:
             return show_problem(error, session)

@@ -1,0 +1,91 @@
+"""A policy that was written in the console: it comes from a browser, so it names no files of the custodian's machine.
+
+With a reference table, for instance, whoever holds a session could have any file of the machine published.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from querygate.core.errors import ConfigError
+from querygate.custody.policy.load import parse_policy
+from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.policy.toml_reader import dotted
+
+NAME = "policy"
+OUTSIDE = ("references", "join", "k_map", "release")
+"""Tables of a policy that are about other files or databases."""
+
+_FILE = re.compile(r"(?i).*(\.(csv|tsv|txt|parquet|parq|duckdb|json|toml)(\.gz|\.zst)?(#.*)?|://.*|^(duckdb|spark):.*)")
+_LINE = re.compile(rf"{NAME}: (?P<path>(?:[\w-]+|\"(?:[^\"\\]|\\.)*\")(?:\.(?:[\w-]+|\"(?:[^\"\\]|\\.)*\"))*): ")
+_KEY = re.compile(r'[\w-]+|"(?:[^"\\]|\\.)*"')
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyProblem:
+    """Something wrong with a policy, and the line where it shows."""
+
+    line: int
+    text: str
+
+
+def read_console_policy(text: str) -> PolicyFile:
+    """The policy; ConfigError QG801 where it is none, or names files."""
+    folder = Path("/nonexistent")  # nothing lies beside it
+    policy = parse_policy(text, NAME, folder)
+    raw = tomllib.loads(text)
+    named = [*(key for key in OUTSIDE if key in raw), *(dotted(path) for path in _named_files(raw, ()))]
+    if named:
+        lines = [f"{NAME}: {path}: names a file or a database; accepted in the console: nothing" for path in named]
+        remedy = "Publish it with `querygate publish` on the custodian's machine."
+        raise ConfigError("QG801", "\n".join(lines), remedy)
+    return PolicyFile(folder / f"{NAME}.toml", policy, raw)
+
+
+def _named_files(raw: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            if key not in ("title", "unit", "values"):
+                yield from _named_files(value, (*path, key))
+    elif isinstance(raw, str) and _FILE.fullmatch(raw):
+        yield path
+
+
+def problems_of(text: str, error: ConfigError) -> list[PolicyProblem]:
+    """What is wrong, each with the line to be underlined.
+
+    >>> wrong = ConfigError("QG801", "policy: columns.age.role: unknown word", "")
+    >>> problems_of('k = 5\\n[columns.age]\\ntype = "integer"\\nrole = "x"', wrong)[0].line
+    4
+    """
+    if error.span is not None:
+        return [PolicyProblem(error.span.line, error.detail)]
+    return [PolicyProblem(_line_of(text, one), one) for one in error.detail.split("\n")]
+
+
+def _line_of(text: str, problem: str) -> int:
+    """The line of the key that a problem names; of its table, where it has none; else the first."""
+    found = _LINE.match(problem)
+    if found is None:
+        return 1
+    keys = [key.strip('"') for key in _KEY.findall(found["path"])]
+    inside: tuple[str, ...] = ()
+    best = 1
+    for number, line in enumerate(text.split("\n"), 1):
+        table = re.fullmatch(r"\s*\[+(.*?)\]+\s*(#.*)?", line)
+        if table:
+            inside = tuple(key.strip('"') for key in _KEY.findall(table[1]))
+            if inside and inside == tuple(keys[: len(inside)]):
+                best = number
+            continue
+        key = re.match(r'\s*("(?:[^"\\]|\\.)*"|[\w-]+)\s*[=.]', line)
+        here = (*inside, key[1].strip('"')) if key else ()
+        if here and here == tuple(keys[: len(here)]):
+            best = number
+            if len(here) == len(keys):
+                return number
+    return best

@@ -1,0 +1,143 @@
+"""What a worker does for the console's pages about publishing: draft, check, preview, publish, serve, withdraw.
+
+Only for a gate on this machine, and only from sources that the settings allow: they are looked up again here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.jobs import Job, JobKind
+from querygate.core.json_body import to_json
+from querygate.core.progress import Progress
+from querygate.custody.policy.console_policy import problems_of, read_console_policy
+from querygate.custody.worker.worker import Handler
+from querygate.site.open_gate import OpenSite
+from querygate.site.publication_sources import REMOVED, configured_sources, dropped_file, is_upload
+
+PUBLISHING: tuple[JobKind, ...] = tuple(kind for kind in get_args(JobKind) if kind.startswith("publish."))
+
+
+def refuse_publication(job: Job, progress: Progress) -> Mapping[str, Any]:
+    raise NotPermitted(
+        "QG309",
+        "A gate on another machine does not publish.",
+        "Run `querygate publish` on the custodian's machine, and `querygate sync`.",
+    )
+
+
+class PublishHandlers:
+    """The handlers of one site. What they need of custody is imported with the first job."""
+
+    def __init__(self, opened: OpenSite) -> None:
+        self._opened = opened
+
+    def table(self) -> Mapping[JobKind, Handler]:
+        return {
+            "publish.check": self.check,
+            "publish.draft": self.draft,
+            "publish.preview": self.preview,
+            "publish.version": self.publish,
+            "publish.serve": self.serve,
+            "publish.withdraw": self.withdraw,
+        }
+
+    def check(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """What is wrong with a policy, line by line; nothing is read but its text."""
+        text = str(job.body["policy"])
+        try:
+            found = read_console_policy(text).policy
+        except ConfigError as error:
+            problems = [to_json(one) for one in problems_of(text, error)]
+            return {"valid": False, "problems": problems, "remedy": error.remedy}
+        return {"valid": True, "dataset": found.dataset, "k": found.k, "warnings": list(found.warnings)}
+
+    def draft(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        from querygate.custody.policy.proposals.proposal_path import draft_policy
+        from querygate_adapters.sources.aged_source import with_ages
+        from querygate_adapters.sources.open_source import open_source
+        from querygate_adapters.sources.survey import survey
+
+        progress("looking over the source")
+        source, title = open_source(self._source(job)), str(job.body["title"])
+        drafted = draft_policy(source, title, survey, with_ages, datetime.date.today())
+        columns = [{"name": p.name, "role": p.role, "type": p.type, "found": p.warning} for p in drafted.columns]
+        body = {"source": job.body["source"], "rows": drafted.rows}
+        self._opened.log.note("publish.draft", user=job.user, body=body)
+        return {"policy": drafted.text, "rows": drafted.rows, "columns": columns}
+
+    def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """How much of what is asked could be printed, of the policy as it is."""
+        from querygate.custody.jobs.preview_views import previewing
+
+        file = read_console_policy(str(job.body["policy"]))
+        with previewing(file, self._source(job), progress=progress) as measured:
+            own = measured.of_policy(progress)
+            records, used = measured.sample.records, measured.sample.used
+        body = {"source": job.body["source"], "policy_hash": file.policy.hash}
+        self._opened.log.note("publish.preview", user=job.user, dataset=file.policy.dataset, body=body)
+        return {"own": to_json(own), "records": records, "used": used}
+
+    def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """Once, however often it is tried: a version that is on record with this job is what came of it."""
+        from querygate.custody.jobs.publish_with_report import publish_with_report
+
+        file = read_console_policy(str(job.body["policy"]))
+        dataset = file.policy.dataset
+        done = next((e for e in self._opened.log.events_of("publish", dataset) if e["body"].get("job") == job.id), None)
+        if done is not None:
+            return self._published(job, dataset, done["body"])
+        report = publish_with_report(
+            self._opened,
+            file.policy,
+            self._source(job),
+            user=job.user,
+            kind="json",
+            base_dir=file.folder,
+            progress=progress,
+            reinstate=bool(job.body.get("reinstate")),
+            tables=file.raw,
+            noted={"job": job.id, "source": str(job.body["source"])},
+        ).published
+        told = {"version": report.version, "rows": report.rows, "k": report.measured.k}
+        return {**self._published(job, dataset, told), "warnings": list(report.warnings)}
+
+    def _published(self, job: Job, dataset: str, told: Mapping[str, Any]) -> dict[str, Any]:
+        """A table that was uploaded has done its service: its rows are in the vault now."""
+        self._remove(str(job.body["source"]), job.user)
+        return {"dataset": dataset, **{name: told[name] for name in ("version", "rows", "k")}}
+
+    def serve(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        from querygate.custody.jobs.publish_version import serve_version
+
+        version = int(job.body["version"])
+        before = serve_version(self._opened, job.dataset, version, user=job.user, reinstate=True)
+        return {"dataset": job.dataset, "version": version, "before": before}
+
+    def withdraw(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+
+        found = withdraw_dataset(self._opened, job.dataset, user=job.user)
+        return {"dataset": job.dataset, "version": found.version, "extracts": list(found.extracts)}
+
+    def _source(self, job: Job) -> str:
+        """Where the source of a job is, if it is one that may be published here."""
+        name, settings = str(job.body["source"]), self._opened.site.settings
+        if is_upload(name) and settings["upload_mb"]:
+            path = dropped_file(self._opened.site, name)
+            if path.is_file() and not path.is_symlink():
+                return str(path)
+        found = configured_sources(settings["publish_sources"]).get(name)
+        if found is None:
+            raise ConfigError(
+                "QG802", "There is no such source, or no longer.", "Choose one of the list, or upload it."
+            )
+        return found
+
+    def _remove(self, name: str, user: str) -> None:
+        if is_upload(name) and (path := dropped_file(self._opened.site, name)).exists():
+            path.unlink()
+            self._opened.log.note(REMOVED, user=user, body={"id": name})

@@ -1,0 +1,132 @@
+"""Pages for publishing: from a source to a draft, to what it would leave usable, to a version that is served.
+
+Each step is a job. Its page shows what came of it above the policy, which goes along to the next step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from flask import Response, g, request
+
+from querygate.control.sessions import Session
+from querygate.core.errors import QueryGateError
+from querygate.core.jobs import JobKind
+from querygate.core.rights import Right
+from querygate.site.publications import Publications
+from querygate.web.console.access_pages import ask_first
+from querygate.web.console.page import go, make_page
+from querygate.web.console.session_door import PageRoute
+from querygate.web.job_routes import JobViews
+from querygate.web.problems import STATUSES, malformed
+
+PUBLISH: tuple[Right, ...] = ("publish",)
+STEPS = ("check", "preview", "version")
+
+PAGES: Final = (
+    PageRoute("publish", "GET", "/publish", rights=PUBLISH),
+    PageRoute("upload", "POST", "/publish/sources", rights=PUBLISH, takes_file=True),
+    PageRoute("draft", "POST", "/publish/draft", rights=PUBLISH),
+    PageRoute("work", "GET", "/publish/work/<job_id>", rights=PUBLISH),
+    PageRoute("take_step", "POST", f"/publish/<any({', '.join(STEPS)}):step>", rights=PUBLISH),
+    PageRoute("versions", "GET", "/publish/datasets/<dataset>", rights=PUBLISH),
+    PageRoute("withdraw", "POST", "/publish/datasets/<dataset>/withdraw", rights=PUBLISH),
+    PageRoute("serve_version", "POST", "/publish/datasets/<dataset>/serve", rights=PUBLISH),
+)
+
+
+class PublishPages:
+    def __init__(self, publications: Publications, jobs: JobViews) -> None:
+        self._publications, self._jobs = publications, jobs
+
+    def publish(self, session: Session) -> Response:
+        return self._page(session)
+
+    def prepare_upload(self) -> None:
+        """Before the form is read: how large it may be, and that its file goes to the custodian's folder. What stands
+        around the file in a form takes some room too."""
+        g.begin_upload = self._publications.begin_upload
+        request.max_content_length = self._publications.most_upload_bytes + 100_000
+
+    def upload(self, session: Session) -> Response:
+        """The file has come in by now, or was refused on the way."""
+        file = request.files.get("file")
+        if file is None or not file.filename or g.get("drop") is None:
+            return self._page(session, malformed("file: is missing.", "Choose a table to upload."))
+        name = self._publications.keep_upload(session.principal, g.pop("drop"), file.filename)
+        return self._put(session, "publish.draft", source=name)
+
+    def draft(self, session: Session) -> Response:
+        return self._put(session, "publish.draft", source=request.form.get("source", ""))
+
+    def take_step(self, session: Session, step: str) -> Response:
+        source, policy = request.form.get("source", ""), request.form.get("policy", "").replace("\r\n", "\n")
+        kind = cast(JobKind, f"publish.{step}")
+        if step == "version" and request.form.get("sure") != "yes":
+            return self._page(session, malformed("sure: is missing.", "Say that you have checked every column."))
+        more: dict[str, Any] = {"reinstate": request.form.get("reinstate") == "yes"} if step == "version" else {}
+        return self._put(session, kind, source=source, policy=policy, **more)
+
+    def work(self, session: Session, job_id: str) -> Response:
+        """A step and what came of it; the policy as it is now."""
+        job = self._publications.job(session.principal, job_id)
+        result = dict(job.result or {}) if job.state == "done" else {}
+        policy = result.get("policy") if job.kind == "publish.draft" else job.body.get("policy")
+        return make_page(
+            "publish_work.html",
+            session=session,
+            job=self._jobs.body_of(session.principal, job_id),
+            kind=job.kind.partition(".")[2],
+            source=job.body.get("source", ""),
+            title=job.body.get("title", ""),
+            policy=policy,
+            result=result,
+            dataset=job.dataset or result.get("dataset", ""),
+        )
+
+    # -- versions ----------------------------------------------------------------------------------------
+
+    def versions(self, session: Session, dataset: str) -> Response:
+        return make_page(
+            "versions.html",
+            session=session,
+            dataset=dataset,
+            versions=self._publications.versions(dataset),
+            is_withdrawn=self._publications.is_withdrawn(dataset),
+        )
+
+    def withdraw(self, session: Session, dataset: str) -> Response:
+        self._publications.versions(dataset)
+        text = "No version is served from now on. Those who asked still know their answers. It can be served again."
+        asked = ask_first(session, f"Withdraw {dataset}?", text, "Withdraw", f"/publish/datasets/{dataset}")
+        return asked or self._put(session, "publish.withdraw", dataset)
+
+    def serve_version(self, session: Session, dataset: str) -> Response:
+        version = request.form.get("version", "")
+        known = {str(one.version) for one in self._publications.versions(dataset) if one.state == "readable"}
+        if version not in known:
+            raise malformed("version: is none that could be served.", "Choose one of the list.")
+        text = "All questions are answered from it, from now on."
+        back = f"/publish/datasets/{dataset}"
+        asked = ask_first(session, f"Serve version {version} of {dataset}?", text, "Serve it", back, version=version)
+        return asked or self._put(session, "publish.serve", dataset, version=int(version))
+
+    # -- along the way -----------------------------------------------------------------------------------
+
+    def _put(self, session: Session, kind: JobKind, dataset: str = "", **body: Any) -> Response:
+        try:
+            job_id = self._publications.put(session.principal, kind, dataset, **body)
+        except QueryGateError as error:
+            return self._page(session, error)
+        return go(f"/publish/work/{job_id}")
+
+    def _page(self, session: Session, error: QueryGateError | None = None) -> Response:
+        return make_page(
+            "publish.html",
+            STATUSES.get(error.code, error.meaning.status) if error else 200,
+            session=session,
+            sources=self._publications.sources(),
+            most_mb=self._publications.most_upload_bytes // 1_000_000,
+            datasets=self._publications.datasets(),
+            problem=error.to_dict() if error else None,
+        )
