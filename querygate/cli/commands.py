@@ -34,6 +34,8 @@ COMMANDS = {
     "user": ("querygate.cli.user:user", "Add, change, list, close and remove user accounts."),
     "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
     "grant": ("querygate.cli.grant:grant", "Say who may ask which dataset."),
+    "login": ("querygate.cli.login:login", "Get a key of a gate through single sign-on."),
+    "logout": ("querygate.cli.login:logout", "Give such a key up."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
     "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
     "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),

@@ -27,6 +27,7 @@ from querygate.site.health import (
     log_health,
     mark_health,
     permission_health,
+    sign_on_health,
     store_health,
 )
 from querygate.site.layout import Site, open_site
@@ -60,6 +61,7 @@ def examine(site: Site) -> Iterator[Health]:
     if not control.ok:
         return
     yield key_health(site)
+    yield from sign_on_health(site)
     opened = open_gate(site)
     unbroken = log_health(opened)
     yield unbroken

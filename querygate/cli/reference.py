@@ -6,6 +6,7 @@ python -m querygate.cli.reference docs/reference
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ import click
 
 from querygate.cli.commands import main as commands
 from querygate.core.errors import CODES
+from querygate.core.rights import MODES, ROLES
 from querygate.custody.policy.clinical_measures import measures
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
+from querygate.site.sign_on_file import SECRET_VARIABLE, SIGN_ON_KEYS, SignOnKey
 from querygate.web.pages import SECTIONS, explain_who, make_example, make_fields
 from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES, Parameter, Route
@@ -76,6 +79,14 @@ and where it comes from. How a dataset is protected is never a setting, but part
 |---|---|---|---|---|
 """
 
+SIGN_ON_PAGE = f"""
+## The file of single sign-on
+
+The setting `single_sign_on` names it; [Single sign-on](../how-to/single-sign-on.md) has examples. The secret of the
+client is not in it, but in a file that only the gate may read or in the variable `{SECRET_VARIABLE}`.
+
+"""
+
 REFUSALS = """\
 <!-- Written by `make docs` from querygate/web/refusal_explanations.py. -->
 
@@ -111,7 +122,7 @@ def make_pages() -> dict[str, str]:
     return {
         "cli.md": CLI + "".join(_command(path, command) for path, command in walk(commands, "querygate")),
         "http.md": HTTP % make_example("Problem") + "".join(_sections()),
-        "settings.md": SETTINGS_PAGE + "".join(map(_setting, SETTINGS)),
+        "settings.md": SETTINGS_PAGE + "".join(map(_setting, SETTINGS)) + SIGN_ON_PAGE + _sign_on_keys(),
         "refusals.md": REFUSALS + "".join(map(_refusal, CODES)),
         "measures.md": MEASURES + _measures(),
     }
@@ -189,6 +200,24 @@ def _setting(setting: Setting) -> str:
     default = str(setting.default).lower() if setting.default != "" else '""'
     cells = (f"`{setting.name}`", f"`{default}`", accepted, f"`{PREFIX}{setting.name.upper()}`", setting.help)
     return f"| {' | '.join(cells)} |\n"
+
+
+def _sign_on_keys() -> str:
+    def shown(key: SignOnKey) -> str:
+        default = key.default
+        if default is None:
+            return "required"
+        if isinstance(default, float):
+            return f"`{default:g}`"
+        return f"`{json.dumps(default)}`"
+
+    rows = [(f"`{key.name}`", shown(key), key.help) for key in SIGN_ON_KEYS]
+    groups = (
+        f"`role`: one of {', '.join(ROLES)}. `grants`: a list of {{dataset, modes}}, with modes among "
+        f"{', '.join(MODES)}; all modes, if left out. Of several groups with a role, the first in the file counts; "
+        "grants add up."
+    )
+    return _table(("key", "default", "meaning"), [*rows, ("`groups.NAME`", "none", groups)])
 
 
 def _refusal(code: str) -> str:

@@ -14,8 +14,9 @@ from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, open_here, site_option
 from querygate.control import User
 from querygate.control.accounts import NewKey
+from querygate.control.sign_on.identities import Identities
 from querygate.core.rights import ROLES, SCOPES
-from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, AccountChanges, groups_of
+from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, RESERVED, AccountChanges, groups_of
 
 
 @click.group(cls=CommandGroup)
@@ -128,6 +129,45 @@ def enable_user(name: str, site: Path) -> None:
     """Reopen the account of NAME, with the keys that were not revoked."""
     opened = _changes(site).enable_user(name, by=actor())
     click.echo(f"Reopened the account of {opened.name}.")
+
+
+@user.command("link", example="querygate user link ann --issuer https://login.example.org --subject 248289761001")
+@click.argument("name")
+@click.option("--issuer", required=True, metavar="URL", help="The provider, as the file of single sign-on names it.")
+@click.option("--subject", required=True, metavar="TEXT", help="Who they are there: `sub` of the ID token.")
+@format_option
+@site_option
+def link_user(name: str, issuer: str, subject: str, form: str, site: Path) -> None:
+    """Let somebody at the provider of single sign-on reach the account of NAME, which people made.
+
+    Whoever signs in and is not let in is in the log (`querygate log list --kind login.refused`) with issuer and
+    subject. The role stays what people gave; groups can add grants.
+    """
+    linked = _identities(site).link(name, issuer, subject, by=actor())
+    print_record(asdict(linked), form, lambda: f"Linked {linked.user}.")
+
+
+@user.command("unlink", example="querygate user unlink ann")
+@click.argument("name")
+@site_option
+def unlink_user(name: str, site: Path) -> None:
+    """Nobody reaches the account of NAME through single sign-on any more. Sessions, keys and grants that came from
+    there end; the role stays until you change it."""
+    click.echo(f"Unlinked {_identities(site).unlink(name, by=actor())}.")
+
+
+@user.command("links", example="querygate user links")
+@format_option
+@site_option
+def list_links(form: str, site: Path) -> None:
+    """List who signs in through single sign-on, and when they last did."""
+    found = [asdict(one) for one in _identities(site).list_identities()]
+    print_records(found, form, columns=("user", "issuer", "subject", "created", "seen"), empty="Nobody is linked yet.")
+
+
+def _identities(site: Path) -> Identities:
+    opened = open_here(site)
+    return Identities(opened.log, opened.grants, RESERVED)
 
 
 KEY_COLUMNS = ("id", "user", "created", "expires", "used", "scopes", "revoked")

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal, TypeAlias
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
@@ -26,16 +27,16 @@ from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, SCOPES, UserRole
 from querygate.core.types import Principal
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+USER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[^\W_](?:[\w .@&/+-]{0,62}[\w.])?")
-_USERS = "SELECT name, role, created, disabled, project, organisation, removed FROM users"
+_USERS = "SELECT name, role, created, disabled, project, organisation, removed, source FROM users"
 _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 
 # The second choice of the OWASP Password Storage Cheat Sheet. The secrets are 256 random bits that nobody can guess,
 # so more would only let a flood of false keys cost the gate more.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
-_KEYS = "SELECT id, user, created, revoked, expires, used, scopes FROM keys"
+_KEYS = "SELECT id, user, created, revoked, expires, used, scopes, source FROM keys"
 _OPENING = """SELECT keys.hash, keys.used, keys.scopes, users.name, users.role
   FROM keys JOIN users ON users.name = keys.user
   WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
@@ -48,10 +49,16 @@ USED_EVERY = timedelta(minutes=1)
 
 CUSTODIAN: UserRole = "custodian"
 
+Source: TypeAlias = Literal["hand", "oidc"]
+HAND: Source = "hand"
+SIGN_ON: Source = "oidc"
+"""Where a role, a key or a grant comes from: from people, or from single sign-on."""
+
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with an account. `disabled` and `removed` are since when, None while the account is open or there."""
+    """Somebody with an account. `disabled` and `removed` are since when, None while the account is open or there.
+    `source` is where the role comes from: from people, or from groups at the provider of single sign-on."""
 
     name: str
     role: UserRole
@@ -60,6 +67,7 @@ class User:
     project: str | None = None
     organisation: str | None = None
     removed: str | None = None
+    source: Source = HAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,7 @@ class StoredKey:
     expires: str | None = None
     used: str | None = None
     scopes: tuple[str, ...] | None = None
+    source: Source = HAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,7 @@ class Accounts:
 
     def add_user(self, name: str, role: str, project: str = "", organisation: str = "") -> User:
         """Open an account. Answers to people of one project, and of one organisation, are audited together."""
-        if not _NAME.fullmatch(name):
+        if not USER_NAME.fullmatch(name):
             raise ConfigError(
                 "QG806",
                 "A user name has 1 to 64 letters, digits, '.', '_', '@' or '-', and starts with a letter or digit.",
@@ -136,6 +145,12 @@ class Accounts:
     ) -> User:
         """Give a user another role, project or organisation, from now on; "" is none, None leaves it as it is."""
         user = self._user(name)
+        if role not in (None, user.role) and user.source == SIGN_ON:
+            raise ConfigError(
+                "QG806",
+                "The role of this user comes from their groups at the provider of single sign-on.",
+                "Change their groups there, or first end it with `querygate user unlink`.",
+            )
         role = user.role if role is None else _check_role(role)
         groups = (
             user.project if project is None else _group(project),
@@ -178,7 +193,9 @@ class Accounts:
 
     # -- keys --------------------------------------------------------------------------------------------
 
-    def new_key(self, user: str, *, expires: datetime | None = None, scopes: Collection[str] = ()) -> NewKey:
+    def new_key(
+        self, user: str, *, expires: datetime | None = None, scopes: Collection[str] = (), source: Source = HAND
+    ) -> NewKey:
         """A key of this user, until it expires; for some things only, where scopes are named."""
         owner = self._user(user).name
         if expires is not None and expires <= self._clock():
@@ -189,8 +206,16 @@ class Accounts:
         hashed = _HASHER.hash(secret, salt=self._entropy(16))
         with self._database.writing() as connection:
             connection.execute(
-                "INSERT INTO keys (id, user, hash, created, expires, scopes) VALUES (?, ?, ?, ?, ?, ?)",
-                (key_id, owner, hashed, self._now(), expires and stamp(expires), ",".join(sorted(scopes)) or None),
+                "INSERT INTO keys (id, user, hash, created, expires, scopes, source) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    key_id,
+                    owner,
+                    hashed,
+                    self._now(),
+                    expires and stamp(expires),
+                    ",".join(sorted(scopes)) or None,
+                    source,
+                ),
             )
         return NewKey(key_id, owner, f"qg_{key_id}_{secret}")
 
@@ -200,7 +225,7 @@ class Accounts:
         now = stamp(self._clock())
         if old.revoked is not None or (old.expires is not None and old.expires <= now):
             raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
-        made = self.new_key(old.user, expires=expires, scopes=old.scopes or ())
+        made = self.new_key(old.user, expires=expires, scopes=old.scopes or (), source=old.source)
         ends = stamp(self._clock() + overlap)
         with self._database.writing() as connection:
             connection.execute(

@@ -14,12 +14,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, TypeAlias, get_args
 
-from querygate.control.accounts import check_group, no_user
+from querygate.control.accounts import HAND, SIGN_ON, Source, check_group, no_user
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
 from querygate.control.log import Log
 from querygate.core.errors import ConfigError
@@ -34,14 +35,16 @@ UPGRADE = "upgrade"
 
 _DATASET = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
-_COLUMNS = "id, whose, name, dataset, modes, until, created, by, revoked"
+_COLUMNS = "id, whose, name, dataset, modes, until, created, by, revoked, source"
 _MODES = """SELECT modes FROM grants
   WHERE dataset IN (:dataset, '*') AND revoked IS NULL AND (until IS NULL OR until > :now)
     AND (whose = 'user' AND name = :user
          OR whose = 'project' AND name = (SELECT project FROM users WHERE users.name = :user)
          OR whose = 'organisation' AND name = (SELECT organisation FROM users WHERE users.name = :user)
          OR whose = 'everyone' AND name = '')"""
-_INSERT = f"INSERT INTO grants ({_COLUMNS}, noted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 1)"  # noqa: S608
+_FROM_GROUPS = """SELECT id, dataset, modes FROM grants
+  WHERE whose = 'user' AND name = ? AND source = 'oidc' AND revoked IS NULL ORDER BY created, id"""
+_INSERT = f"INSERT INTO grants ({_COLUMNS}, noted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, 1)"  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,19 @@ class Grant:
     created: str
     by: str
     revoked: str | None = None
+    source: Source = HAND
 
     @property
     def is_for_everything(self) -> bool:
         return self.dataset == EVERY_DATASET
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGrant:
+    """What a group at the provider of single sign-on brings: a dataset, or every one, in these modes."""
+
+    dataset: str
+    modes: tuple[str, ...] = MODES
 
 
 class Grants:
@@ -99,7 +111,7 @@ class Grants:
         self, to: Grantee, dataset: str, modes: Collection[str] = (), until: datetime | None = None, *, by: Actor
     ) -> Grant:
         """Let them ask, from now on. No modes are all of them; `dataset` may be "*", which is every one."""
-        _check_dataset(dataset)
+        check_dataset(dataset)
         name = self._check_grantee(to)
         wanted = tuple(mode for mode in MODES if not modes or mode in modes)
         if not set(modes) <= set(MODES):
@@ -113,8 +125,7 @@ class Grants:
         grant = Grant(ident, to.kind, name, dataset, wanted, ends, stamp(now), by.name)
         body = {"id": ident, "to": to.kind, "name": name, "dataset": dataset, "modes": list(wanted), "until": ends}
         with self._database.writing() as connection:
-            values = (ident, to.kind, name, dataset, ",".join(wanted), ends, grant.created, by.name)
-            connection.execute(_INSERT, values)
+            connection.execute(_INSERT, _row(grant))
             self._log.append(connection, "grant.add", None, by.name, _named(dataset), {**body, **by.body()})
         return grant
 
@@ -136,6 +147,24 @@ class Grants:
                 named = _named(found.dataset)
                 self._log.append(connection, "grant.revoke", None, by.name, named, {**body, **by.body()})
         return next(grant for grant in self.list_grants(revoked=True) if grant.id == ident)
+
+    def renew(self, connection: sqlite3.Connection, user: str, wanted: Collection[GroupGrant]) -> None:
+        """Within the transaction of a sign-in: what this user has from groups is exactly this, from now on. Grants that
+        people gave are not touched."""
+        rows = connection.execute(_FROM_GROUPS, (user,)).fetchall()
+        had = {GroupGrant(row["dataset"], tuple(row["modes"].split(","))): row["id"] for row in rows}
+        now, by = stamp_now(self._log.clock), SIGN_ON
+        for gone in [one for one in had if one not in wanted]:
+            connection.execute("UPDATE grants SET revoked = ? WHERE id = ?", (now, had[gone]))
+            body = {"id": had[gone], "to": "user", "name": user, "dataset": gone.dataset}
+            self._log.append(connection, "grant.revoke", None, by, _named(gone.dataset), body)
+        for new in dict.fromkeys(one for one in wanted if one not in had):
+            ident = new_query_id(self._log.clock, self._entropy).replace("q_", "g_", 1)
+            connection.execute(
+                _INSERT, _row(Grant(ident, "user", user, new.dataset, new.modes, None, now, by, source=SIGN_ON))
+            )
+            body = {"id": ident, "to": "user", "name": user, "dataset": new.dataset, "modes": list(new.modes)}
+            self._log.append(connection, "grant.add", None, by, _named(new.dataset), {**body, "until": None})
 
     def list_grants(self, *, revoked: bool = False) -> tuple[Grant, ...]:
         """Oldest first; those that were revoked only where they are asked for."""
@@ -181,7 +210,13 @@ def read_until(text: str) -> datetime:
         raise ConfigError("QG806", "This is not a date.", "Write it as 2026-12-31 or 2026-12-31T12:30Z.") from None
 
 
-def _check_dataset(dataset: str) -> None:
+def _row(grant: Grant) -> tuple[str | None, ...]:
+    """What is stored of a new grant."""
+    to_whom = grant.id, grant.whose, grant.name, grant.dataset, ",".join(grant.modes)
+    return (*to_whom, grant.until, grant.created, grant.by, grant.source)
+
+
+def check_dataset(dataset: str) -> None:
     if dataset != EVERY_DATASET and not _DATASET.fullmatch(dataset):
         raise ConfigError(
             "QG806",

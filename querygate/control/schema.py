@@ -385,10 +385,61 @@ LOG_USERS: Migration = (
     "CREATE INDEX log_user ON log (user, seq)",
 )
 
+SIGN_ON: Migration = (
+    # Who a person is at a provider of single sign-on. An account is bound by issuer and subject, which are given to
+    # nobody else, and never by a name.
+    """CREATE TABLE identity (
+        issuer  TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        user    TEXT NOT NULL UNIQUE COLLATE NOCASE REFERENCES users (name),
+        created TEXT NOT NULL,
+        seen    TEXT,
+        PRIMARY KEY (issuer, subject)
+    ) STRICT""",
+    # What comes from groups at the provider (oidc) is renewed at each sign-in; what people gave (hand) is left alone.
+    *(
+        f"ALTER TABLE {table} ADD COLUMN source TEXT NOT NULL DEFAULT 'hand' CHECK (source IN ('hand', 'oidc'))"
+        for table in ("users", "keys", "grants")
+    ),
+    # A session is of a user, and of the key that it began with, if there was one.
+    """CREATE TABLE new_session (
+        token TEXT PRIMARY KEY,
+        user  TEXT NOT NULL COLLATE NOCASE REFERENCES users (name),
+        key   TEXT REFERENCES keys (id),
+        began TEXT NOT NULL,
+        seen  TEXT NOT NULL
+    ) STRICT""",
+    """INSERT INTO new_session (token, user, key, began, seen)
+       SELECT session.token, keys.user, session.key, session.began, session.seen
+       FROM session JOIN keys ON keys.id = session.key""",
+    "DROP TABLE session",
+    "ALTER TABLE new_session RENAME TO session",
+    # Browsers that were sent to the provider and are not back: the hash of what each holds, and where it goes then.
+    """CREATE TABLE sign_in_attempt (
+        browser TEXT PRIMARY KEY,
+        next    TEXT NOT NULL,
+        began   TEXT NOT NULL
+    ) STRICT""",
+    # Programs that wait until somebody lets them in at a browser (RFC 8628): the hash of what each holds, and the code
+    # that the person types.
+    """CREATE TABLE device_code (
+        device  TEXT PRIMARY KEY,
+        code    TEXT NOT NULL UNIQUE,
+        scopes  TEXT,
+        address TEXT NOT NULL,
+        began   TEXT NOT NULL,
+        polled  TEXT,
+        state   TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'approved', 'refused')),
+        user    TEXT COLLATE NOCASE REFERENCES users (name),
+        CHECK ((state = 'waiting') = (user IS NULL))
+    ) STRICT""",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
     RIGHTS,
     USAGE,
     LOG_USERS,
+    SIGN_ON,
 )

@@ -1,4 +1,5 @@
-"""Who is signed in at a browser. A session stands for the key that began it, and ends with it.
+"""Who is signed in at a browser. A session stands for the key that began it, and ends with it; or for somebody whom the
+provider of single sign-on vouched for, and ends with their account.
 
 The browser holds a random token; the table holds its hash, so a stolen `control.db` opens nothing.
 """
@@ -24,19 +25,21 @@ IDLE = timedelta(hours=1)
 _SEEN_AGAIN = timedelta(minutes=1)
 """How exactly it is known when something was last asked: writing it down at every request would cost an fsync."""
 
-_FIND = """SELECT session.token, session.seen, users.name, users.role, keys.scopes
-  FROM session JOIN keys ON keys.id = session.key JOIN users ON users.name = keys.user
+_FIND = """SELECT session.token, session.seen, session.key, users.name, users.role, keys.scopes
+  FROM session JOIN users ON users.name = session.user LEFT JOIN keys ON keys.id = session.key
   WHERE session.token = ? AND session.began > ? AND session.seen > ?
-    AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
+    AND (session.key IS NULL OR keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?))
     AND users.disabled IS NULL AND users.removed IS NULL"""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody signed in. `proof` is what a form of theirs must carry, so that no other site can send one for them."""
+    """Somebody signed in. `proof` is what a form of theirs must carry, so that no other site can send one for them.
+    `by_sign_on` is whether they came through the provider of single sign-on, and not with a key."""
 
     principal: Principal
     proof: str
+    by_sign_on: bool = False
 
 
 class Sessions:
@@ -47,14 +50,21 @@ class Sessions:
 
     def begin(self, key_id: str) -> str:
         """The token of a new session of whoever holds this key. Sessions that have ended are swept."""
+        return self._begin("SELECT ?, user, id, ?, ? FROM keys WHERE id = ?", key_id)
+
+    def begin_by_sign_on(self, user: str) -> str:
+        """The token of a new session of somebody whom the provider of single sign-on vouches for."""
+        return self._begin("SELECT ?, name, NULL, ?, ? FROM users WHERE name = ?", user)
+
+    def _begin(self, whose: str, named: str) -> str:
         token, now = self._entropy(32).hex(), self._clock()
         with self._database.writing() as connection:
             connection.execute(
                 "DELETE FROM session WHERE began <= ? OR seen <= ?", (stamp(now - LASTS), stamp(now - IDLE))
             )
             connection.execute(
-                "INSERT INTO session (token, key, began, seen) VALUES (?, ?, ?, ?)",
-                (_hash(token), key_id, stamp(now), stamp(now)),
+                f"INSERT INTO session (token, user, key, began, seen) {whose}",
+                (_hash(token), stamp(now), stamp(now), named),
             )
         return token
 
@@ -66,7 +76,7 @@ class Sessions:
             return None
         self._note_seen(rows[0]["token"], rows[0]["seen"], now)
         principal = Principal(rows[0]["name"], rows[0]["role"], read_scopes(rows[0]["scopes"]))
-        return Session(principal, proof_of(token))
+        return Session(principal, proof_of(token), by_sign_on=rows[0]["key"] is None)
 
     def end(self, token: str) -> None:
         with self._database.writing() as connection:

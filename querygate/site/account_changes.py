@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from querygate.control import Actor, Grantee, User
-from querygate.control.accounts import NewKey, StoredKey
+from querygate.control import Actor, Grantee, User, stamp
+from querygate.control.accounts import SIGN_ON, NewKey, StoredKey
 from querygate.control.grants import read_until
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
@@ -79,6 +79,13 @@ class AccountChanges:
         issued = self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes)
         limits = ({"expires": expires} if expires else {}) | ({"scopes": sorted(scopes)} if scopes else {})
         self._note("key.new", {"id": issued.id, "name": issued.user, **limits}, by)
+        return issued
+
+    def new_sign_on_key(self, user: str, ends: datetime, scopes: Collection[str] = ()) -> NewKey:
+        """A key that somebody gave a program of theirs, where the provider of single sign-on vouches for them."""
+        issued = self._accounts.new_key(user, expires=ends, scopes=scopes, source=SIGN_ON)
+        body = {"id": issued.id, "name": issued.user, "expires": stamp(ends), "source": SIGN_ON}
+        self._note("key.new", body | ({"scopes": sorted(scopes)} if scopes else {}), Actor(issued.user))
         return issued
 
     def rotate_key(

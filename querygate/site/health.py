@@ -22,6 +22,7 @@ from querygate.core.errors import ConfigError
 from querygate.site.evidence import check_anchored, compare_ledger, mark_file
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_file, now
+from querygate.site.sign_on_file import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
 
@@ -69,6 +70,18 @@ def store_health(opened: OpenSite) -> Iterator[Health]:
         else:
             detail = f"version {catalog.version}, {catalog.rows:,} rows, k = {catalog.k}"
             yield Health(f"dataset {dataset}", True, detail)
+
+
+def sign_on_health(site: Site) -> Iterator[Health]:
+    """Is the file of single sign-on accepted? The provider is not asked."""
+    try:
+        sign_on = load_sign_on(site)
+    except ConfigError as error:
+        yield Health("single sign-on", False, error.detail, error.remedy)
+        return
+    if sign_on is not None:
+        detail = f"{sign_on.issuer}, {counted(len(sign_on.rules), 'group')} with a role or grants"
+        yield Health("single sign-on", True, detail)
 
 
 def files_health(site: Site) -> Iterator[Health]:

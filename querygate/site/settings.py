@@ -68,6 +68,17 @@ SETTINGS: tuple[Setting, ...] = (
         "Addresses and networks of proxies whose X-Forwarded-For is believed, separated by commas.",
     ),
     Setting(
+        "public_url",
+        "",
+        "Address at which browsers reach the gate, such as https://gate.example.org. With https, cookies go over TLS "
+        "only. Single sign-on needs it.",
+    ),
+    Setting(
+        "single_sign_on",
+        "",
+        "File, in the site's folder or with a full path, that describes single sign-on; empty for keys alone.",
+    ),
+    Setting(
         "login_failures_per_minute",
         10,
         "Wrong keys a minute that one address may try before others are not looked at.",

@@ -25,6 +25,8 @@ from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
 from querygate.web.sign_in import SignIn
+from querygate.web.sign_on.device_routes import DeviceViews
+from querygate.web.sign_on.sign_on_door import SignOnDoor
 from querygate.web.user_limits import UserLimits
 from querygate.web.work_routes import WorkViews
 
@@ -69,6 +71,7 @@ def create_app(
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     sign_in, limits = SignIn(opened), UserLimits(opened)
+    sign_on = SignOnDoor(opened, sign_in)
     extracts = extracts or Extracts(opened, via="http")
     exports = Exports(extracts)
     jobs, figures = JobViews(opened, exchange), Figures(opened, metrics)
@@ -82,6 +85,7 @@ def create_app(
         GrantViews(opened),
         UserViews(opened),
         KeyViews(opened, sign_in),
+        DeviceViews(opened, sign_in, sign_on),
         Pages(),
         figures,
     )
@@ -95,8 +99,9 @@ def create_app(
             provide_automatic_options=False,
         )
     problems.install(app)
-    install_console(app, opened, extracts, jobs, exchange, (sign_in, limits))
+    install_console(app, opened, extracts, jobs, exchange, (sign_in, limits, sign_on))
     app.extensions["querygate"] = (sign_in, limits)
+    app.extensions["querygate.sign_on"] = sign_on
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: watch.begin(metrics))
     app.after_request(harden)

@@ -44,6 +44,7 @@ SECTIONS = {
         "revoke_key",
     ),
     "Your own keys": ("list_own_keys", "rotate_own_key", "revoke_own_key"),
+    "Signing in with a program": ("begin_device", "redeem_device"),
     "For operators": ("healthz", "readyz", "metrics"),
     "Pages": ("reference", "refusals", "openapi"),
 }

@@ -279,6 +279,35 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Wait as long as the header `Retry-After` says. The custodian can change the limits: they are settings.",
         "POST /api/v1/query a thousand times within a minute",
     ),
+    "QG319": Explanation(
+        "Somebody came back from the provider of single sign-on, but not as they set out: they took longer than ten "
+        "minutes, came in another browser, refused at the provider, or what the provider said of them does not hold.",
+        "Begin again at the sign-in page. If it happens every time, ask an admin to compare the clocks, the issuer and "
+        "the client of the gate with those of the provider.",
+        "GET /sign-in/callback?code=...&state=... a second time",
+    ),
+    "QG320": Explanation(
+        "The provider of single sign-on did not answer in time, or not as a provider does. Keys work without it.",
+        "Sign in with a key, or try again in a minute.",
+        "GET /sign-in/provider while the provider is being restarted",
+    ),
+    "QG321": Explanation(
+        "The provider vouches for the person, but none of their groups has a role here, their account is closed, or an "
+        "account with their name belongs to somebody else. Nobody takes over an account by its name.",
+        "Ask an admin: a group can be given a role in the file of single sign-on, and an account can be linked to a "
+        "sign-in.",
+        "GET /sign-in/callback, as somebody without a group",
+    ),
+    "QG322": Explanation(
+        "The site's settings name no provider of single sign-on, so there is nobody who could let a program in.",
+        "Use a key.",
+        "querygate login --url https://gate.example.org",
+    ),
+    "QG323": Explanation(
+        "The code of a program that wants to be let in is unknown, was used or refused, or is older than ten minutes.",
+        "Begin again with `querygate login`.",
+        "POST /api/v1/device/token, after the person has refused",
+    ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "
         "people than the dataset allows, or that could not be ruled out. The decision is made before anything is "

@@ -12,6 +12,7 @@ from querygate.web.model_schemas import MODEL_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
+from querygate.web.sign_on.device_schemas import DEVICE_SCHEMAS
 
 __all__ = ["SCHEMAS", "Schema", "ref"]
 
@@ -384,6 +385,7 @@ SCHEMAS: dict[str, Schema] = {
     **AUDIT_SCHEMAS,
     **GRANT_SCHEMAS,
     **ACCOUNT_SCHEMAS,
+    **DEVICE_SCHEMAS,
     **MODEL_SCHEMAS,
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,

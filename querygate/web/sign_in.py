@@ -27,6 +27,7 @@ from querygate.web.client_address import client_address, lane_of, read_proxies
 
 COMPARED_AT_ONCE = 2
 REMEMBERED = 4096
+BEGUN_PER_MINUTE = 60
 PATIENCE_S = 0.5
 """How long a key waits to be compared before its owner is told to try again."""
 
@@ -39,6 +40,7 @@ class SignIn:
         self._accounts = opened.accounts
         self._trusted = read_proxies(settings["trusted_proxies"])
         self._wrong = Throttle(settings["login_failures_per_minute"])
+        self._begun = Throttle(BEGUN_PER_MINUTE)
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
         self._lanes: dict[bytes, str] = {}
         self.record = LoginRecord(opened.log)
@@ -70,6 +72,37 @@ class SignIn:
                 if not is_throttled and has_form_of_key(presented):
                     self._wrong.wait_s(lane_of(address), time.monotonic())
             raise
+
+    # -- without a key -----------------------------------------------------------------------------------
+
+    def check_pace(self) -> None:
+        """Of one address, no more begin to sign in elsewhere than people do; QG317."""
+        address = self.address()
+        wait_s = self._begun.wait_s(lane_of(address), time.monotonic())
+        if wait_s > 0:
+            self.note_throttled()
+            raise too_many(wait_s)
+
+    def check_guesses(self) -> None:
+        """Nothing more is tried from an address with too many failures, as with keys; QG317."""
+        address = self.address()
+        left_s = self._wrong.left_s(lane_of(address), time.monotonic())
+        if left_s > 0:
+            self.note_throttled()
+            raise too_many(left_s)
+
+    def note_throttled(self) -> None:
+        """Somebody was not even looked at."""
+        self.record.turn()
+        self.record.failed(self.address(), throttled=True)
+
+    def note_failure(self, *, is_guess: bool) -> None:
+        """Somebody was not let in; a guess counts against their address."""
+        address = self.address()
+        self.record.turn()
+        self.record.failed(address)
+        if is_guess:
+            self._wrong.wait_s(lane_of(address), time.monotonic())
 
     def lane_of_channel(self, channel: Any) -> str:
         """Whose request waits on a connection: of whoever has shown this key before, or else of an address."""
@@ -111,7 +144,7 @@ def _mark(presented: str) -> bytes:
 def too_many(wait_s: float) -> NotPermitted:
     """QG317, with the time to wait."""
     refused = NotPermitted(
-        "QG317", "There were too many attempts with keys that are not valid.", "Wait a minute, then use a valid key."
+        "QG317", "There were too many attempts to sign in that failed.", "Wait a minute, then use a valid key."
     )
     refused.retry_after_s = wait_s
     return refused

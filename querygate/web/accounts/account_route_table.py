@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.core.rights import Right
-from querygate.web.route import API, TRUTH, Parameter, Route
+from querygate.web.route import ANYONE, API, TRUTH, Parameter, Route
 
 ACCOUNTS: tuple[Right, ...] = ("accounts",)
 OWN: tuple[Right, ...] = ("own_keys",)
@@ -150,4 +150,27 @@ KEY_ROUTES: tuple[Route, ...] = (
     ),
 )
 
-ACCOUNT_ROUTES: tuple[Route, ...] = (*GRANT_ROUTES, *USER_ROUTES, *KEY_ROUTES)
+DEVICE_ROUTES: tuple[Route, ...] = (
+    Route(
+        "begin_device",
+        "POST",
+        f"{API}/device",
+        "For a program without a key: ask to be let in by somebody who signs in at a browser (RFC 8628).",
+        ANYONE,
+        gives="DeviceCode",
+        body="DeviceRequest",
+        codes=("QG317", "QG322"),
+    ),
+    Route(
+        "redeem_device",
+        "POST",
+        f"{API}/device/token",
+        "Ask, every few seconds, whether somebody has let the program in: then it gets a key for some hours.",
+        ANYONE,
+        gives="DeviceState",
+        body="DeviceSecret",
+        codes=("QG317", "QG322", "QG323"),
+    ),
+)
+
+ACCOUNT_ROUTES: tuple[Route, ...] = (*GRANT_ROUTES, *USER_ROUTES, *KEY_ROUTES, *DEVICE_ROUTES)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from querygate.control.accounts import Source
 from querygate.core.rights import ROLES, SCOPES
 from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS
 from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref
@@ -14,6 +17,7 @@ _USER = {
     "project": "Hypertension 2026",
     "organisation": None,
     "removed": None,
+    "source": "hand",
 }
 _KEY = {
     "id": "k3f7q2ab",
@@ -23,9 +27,14 @@ _KEY = {
     "expires": "2027-01-01T00:00:00.000000Z",
     "used": None,
     "scopes": ["ask"],
+    "source": "hand",
 }
 _SECRET = "qg_k3f7q2ab_and 52 more letters and digits"  # noqa: S105 - an example
 
+_SOURCE: Schema = {
+    "enum": list(get_args(Source)),
+    "description": "Where it comes from: people (hand) or single sign-on (oidc).",
+}
 _KEY_FIELDS: Schema = {
     "id": TEXT,
     "user": TEXT,
@@ -34,6 +43,7 @@ _KEY_FIELDS: Schema = {
     "expires": {**MAYBE_TEXT, "description": "The moment at which it ends."},
     "used": {**MAYBE_TEXT, "description": "The minute in which it was last used."},
     "scopes": {"type": ["array", "null"], "items": {"enum": list(SCOPES)}, "description": "null: all of the role."},
+    "source": _SOURCE,
 }
 _ROLE: Schema = {"enum": list(ROLES), "description": f"One of {', '.join(ROLES)}."}
 _PROJECT: Schema = {**TEXT, "description": "Project whose answers are audited together; empty for none."}
@@ -57,6 +67,7 @@ ACCOUNT_SCHEMAS: dict[str, Schema] = {
             "project": MAYBE_TEXT,
             "organisation": MAYBE_TEXT,
             "removed": {**MAYBE_TEXT, "description": "Since when they are gone for good."},
+            "source": {**_SOURCE, "description": "Where the role comes from: people (hand) or single sign-on (oidc)."},
         },
         example=_USER,
     ),

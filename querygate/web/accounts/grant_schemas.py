@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from querygate.control.accounts import Source
 from querygate.control.grants import GRANTEES
 from querygate.core.rights import MODES
 from querygate.web.schema_parts import MAYBE_TEXT, TEXT, Schema, array, record, ref
@@ -16,6 +19,7 @@ EXAMPLE = {
     "created": "2026-03-01T12:30:00.000000Z",
     "by": "carl",
     "revoked": None,
+    "source": "hand",
 }
 
 GRANT_SCHEMAS: dict[str, Schema] = {
@@ -31,6 +35,7 @@ GRANT_SCHEMAS: dict[str, Schema] = {
             "created": TEXT,
             "by": TEXT,
             "revoked": {**MAYBE_TEXT, "description": "Since when it does not hold any more."},
+            "source": {"enum": list(get_args(Source)), "description": "People (hand), or single sign-on (oidc)."},
         },
         example=EXAMPLE,
     ),

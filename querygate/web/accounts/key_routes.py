@@ -38,7 +38,7 @@ class KeyViews:
         body = read_object(_NEW)
         check_fields(body, "", ("user", "expires", "scopes"))
         user, expires = read_text(body, "user"), read_maybe(body, "expires")
-        return self._give_issued(self._changes.new_key(user, expires, _scopes(body), by=Actor(principal.name)))
+        return self._give_issued(self._changes.new_key(user, expires, read_scopes(body), by=Actor(principal.name)))
 
     def rotate_key(self, principal: Principal, key_id: str) -> Response:
         body = read_object(_ROTATION, optional=True)
@@ -76,7 +76,7 @@ class KeyViews:
         return give({**asdict(self._accounts.find_key(issued.id)), "key": issued.secret})
 
 
-def _scopes(body: dict[str, JsonValue]) -> list[str]:
+def read_scopes(body: dict[str, JsonValue]) -> list[str]:
     scopes = body.get("scopes", [])
     if not isinstance(scopes, list) or not all(isinstance(scope, str) and scope in SCOPES for scope in scopes):
         raise malformed(f"scopes: must be a list of {', '.join(SCOPES)}.")

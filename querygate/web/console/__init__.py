@@ -19,9 +19,11 @@ from querygate.web.console import (
     access_pages,
     audit_pages,
     console,
+    device_pages,
     overview_pages,
     publish_pages,
     request_pages,
+    sign_in_pages,
     site_pages,
 )
 from querygate.web.console.navigation import destinations
@@ -31,6 +33,7 @@ from querygate.web.console.snippets import make_snippets
 from querygate.web.console.upload_request import UploadRequest, remove_drop
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
+from querygate.web.sign_on.sign_on_door import SignOnDoor
 from querygate.web.user_limits import UserLimits
 
 __all__ = ["install_console"]
@@ -48,14 +51,16 @@ def install_console(
     extracts: Extracts,
     jobs: JobViews,
     exchange: JobExchange | None,
-    checks: tuple[SignIn, UserLimits],
+    checks: tuple[SignIn, UserLimits, SignOnDoor],
 ) -> None:
     """Put the pages into the application."""
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
-    sign_in, limits = checks
+    sign_in, limits, sign_on = checks
     cases = AuditCases(opened, exchange)
     rooms = (
-        (console.PAGES, console.Console(opened, sessions, jobs, sign_in)),
+        (sign_in_pages.PAGES, sign_in_pages.SignInPages(opened, sessions, sign_in, sign_on)),
+        (device_pages.PAGES, device_pages.DevicePages(opened, sign_in, sign_on)),
+        (console.PAGES, console.Console(opened, jobs)),
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
         (audit_pages.PAGES, audit_pages.AuditPages(opened, cases, jobs)),
         (overview_pages.PAGES, overview_pages.OverviewPages(opened, cases, jobs, exchange)),

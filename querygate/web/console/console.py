@@ -11,9 +11,8 @@ from typing import Final
 
 from flask import Response, render_template, request
 
-from querygate.control.accounts import id_of_key
 from querygate.control.log import QueryLine
-from querygate.control.sessions import Session, Sessions
+from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobUnderway
@@ -27,7 +26,7 @@ from querygate.sql.aggregates import NAMES
 from querygate.web.console.navigation import DATASETS, first_page
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
 from querygate.web.console.range_chart import Chart, make_charts
-from querygate.web.console.session_door import COOKIE, SIGN_IN, PageRoute, drop_cookie, inside, keep_cookie
+from querygate.web.console.session_door import PageRoute, inside
 from querygate.web.console.table_builder import (
     MEASURES,
     TableChoice,
@@ -37,14 +36,10 @@ from querygate.web.console.table_builder import (
 )
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES, malformed
-from querygate.web.sign_in import SignIn
 
 PAGES: Final = (
     PageRoute("start", "GET", "/", rights=()),
     PageRoute("datasets", "GET", DATASETS, rights=("ask", "look")),
-    PageRoute("sign_in", "GET", SIGN_IN, "anyone"),
-    PageRoute("begin_session", "POST", SIGN_IN, "anyone"),
-    PageRoute("sign_out", "POST", "/sign-out", rights=()),
     PageRoute("dataset", "GET", "/datasets/<dataset>", rights=("ask", "look")),
     PageRoute("ask", "POST", "/datasets/<dataset>/answer"),
     PageRoute("price", "POST", "/datasets/<dataset>/price"),
@@ -76,32 +71,8 @@ class Shown:
 
 
 class Console:
-    def __init__(self, opened: OpenSite, sessions: Sessions, jobs: JobViews, sign_in: SignIn) -> None:
-        self._opened, self._gate, self._sessions, self._jobs = opened, opened.gate, sessions, jobs
-        self._sign_in = sign_in
-
-    # -- coming in ---------------------------------------------------------------------------------------
-
-    def sign_in(self) -> Response:
-        return make_page("sign_in.html", next=inside(request.args.get("next", "/")))
-
-    def begin_session(self) -> Response:
-        """A key opens a session. The session before, if the browser had one, ends: nobody can slip one in."""
-        key, wanted = request.form.get("key", "").strip(), inside(request.form.get("next", "/"))
-        try:
-            principal = self._sign_in.identify(key)
-        except NotPermitted as refusal:
-            return make_page("sign_in.html", refusal.meaning.status, next=wanted, refusal=refusal)
-        self._sessions.end(request.cookies.get(COOKIE, ""))
-        key_id = id_of_key(key)
-        token = self._sessions.begin(key_id)
-        self._opened.log.note("session.begin", user=principal.name, body={"key": key_id})
-        return keep_cookie(go(wanted), token)
-
-    def sign_out(self, session: Session) -> Response:
-        self._sessions.end(request.cookies.get(COOKIE, ""))
-        self._opened.log.note("session.end", user=session.principal.name)
-        return drop_cookie(go(SIGN_IN))
+    def __init__(self, opened: OpenSite, jobs: JobViews) -> None:
+        self._opened, self._gate, self._jobs = opened, opened.gate, jobs
 
     # -- looking around ----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Literal, TypeAlias
 from urllib.parse import quote, urlsplit
@@ -12,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from flask import Response, g, redirect, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from querygate.control.sessions import LASTS, Session, Sessions
+from querygate.control.sessions import Session, Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_failure
@@ -102,17 +103,35 @@ def check_proof(session: Session) -> None:
         raise NotPermitted("QG306", "This form is out of date.", "Reload the page and send it again.")
 
 
-def keep_cookie(response: Response, token: str) -> Response:
-    """The browser holds the session until it ends; no script can read it, and no other site can use it."""
-    response.set_cookie(
-        COOKIE, token, max_age=int(LASTS.total_seconds()), secure=request.is_secure, httponly=True, samesite="Lax"
-    )
-    return response
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """Something that a browser holds for us: no script can read it, and no other site can use it. It goes over TLS only
+    where the site is reached so, which behind a proxy only the settings know."""
 
+    name: str
+    path: str
+    lasts: timedelta
+    over_tls: bool
 
-def drop_cookie(response: Response) -> Response:
-    response.delete_cookie(COOKIE, secure=request.is_secure, httponly=True, samesite="Lax")
-    return response
+    def read(self) -> str:
+        return request.cookies.get(self.name, "")
+
+    def keep(self, response: Response, token: str) -> Response:
+        response.set_cookie(
+            self.name,
+            token,
+            max_age=int(self.lasts.total_seconds()),
+            path=self.path,
+            secure=self.over_tls or request.is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
+    def drop(self, response: Response) -> Response:
+        secure = self.over_tls or request.is_secure
+        response.delete_cookie(self.name, path=self.path, secure=secure, httponly=True, samesite="Lax")
+        return response
 
 
 def inside(address: str) -> str:
