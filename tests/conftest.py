@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 
 from querygate.control import accounts
+from querygate.custody.publish import number_widths
+from querygate.custody.publish_report import usable_figures
 from tests import postgres as postgres_server
 
 FOLDER = Path(__file__).parent
@@ -26,6 +29,19 @@ settings.load_profile("suite")
 
 # Hundreds of keys are made, none of which anybody would want to guess.
 accounts._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+# Publications and reports tell of themselves alone, not of what others would have been; modules that are about that ask
+# for it with the fixture `alternatives`.
+THOROUGH = number_widths.AFFORDABLE, usable_figures.MOST_TRIED
+number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
+
+
+@pytest.fixture(scope="module")
+def alternatives() -> Iterator[None]:
+    number_widths.AFFORDABLE, usable_figures.MOST_TRIED = THOROUGH
+    yield
+    number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
 
 
 # What is imported and collected stays until the end, so nothing of it is looked through for garbage.

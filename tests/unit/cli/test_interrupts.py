@@ -85,8 +85,7 @@ def test_at_the_switch_the_version_is_served_and_on_record(publish, clinic, at):
     assert served(clinic) == (2, [1, 2])
 
 
-def test_while_the_report_is_made_the_version_is_served(run, publish, clinic, monkeypatch):
-    monkeypatch.setattr("querygate.custody.publish_report.usable_figures.MOST_TRIED", 0)
+def test_while_the_report_is_made_the_version_is_served(run, publish, clinic):
     code, said, beside = publish("reports/staged-v00002", report="json")
     assert code == 0
     assert "Published clinic, version 2" in said

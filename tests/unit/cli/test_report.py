@@ -23,6 +23,7 @@ def facts(text):
     return {**body, "sweep": {**body["sweep"], "points": [], "seconds": 0}}
 
 
+@pytest.mark.usefixtures("alternatives")
 def test_a_report_is_made_again_as_it_was(run, clinic, publish):
     """With the edits that would help, and their lines to paste."""
     assert publish("--report", "full").exit_code == 0
@@ -42,8 +43,7 @@ def test_a_report_is_made_again_as_it_was(run, clinic, publish):
     assert facts((folder / "report.json").read_text()) == facts(before)
 
 
-def test_a_version_that_was_published_without_a_report_gets_one(run, clinic, publish, monkeypatch):
-    monkeypatch.setattr("querygate.custody.publish_report.usable_figures.MOST_TRIED", 0)
+def test_a_version_that_was_published_without_a_report_gets_one(run, clinic, publish):
     assert run("report", "clinic", 1).exit_code == 2
     assert run("report", "clinic", 1, "--again").exit_code == 0
     assert json.loads(run("report", "clinic", 1, "--format", "json").stdout)["version"] == 1

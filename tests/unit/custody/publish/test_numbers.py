@@ -146,6 +146,7 @@ def test_joint_boxes_are_narrower_and_still_as_wide_as_the_guard(tmp_path: Path)
 # -- what is said ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("alternatives")
 def test_the_report_has_the_choice_and_its_alternatives(tmp_path: Path) -> None:
     report = put(new_site(tmp_path), policy("bins", "rounded", k=10), columns())
     [number] = report.numbers
