@@ -93,7 +93,7 @@ def test_whole_numbers_are_what_enumeration_says(statistic: Callable[..., Range]
 def fine_grids() -> list[tuple[Cells, list[tuple[float, ...]]]]:
     small = [(doubles(cells), every) for cells, every in small_cases()[::3]]
     return [
-        (cells, list(islice(datasets(cells, points=9), 2000)) if cells.most.sum() <= 3 else every[:2000])
+        (cells, list(islice(datasets(cells, points=9), 800)) if cells.most.sum() <= 3 else every[:800])
         for cells, every in small
     ]
 
