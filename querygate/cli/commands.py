@@ -43,6 +43,7 @@ COMMANDS = {
     "backup": ("querygate.cli.backup:backup", "Copy the site while it serves."),
     "restore": ("querygate.cli.backup:restore", "Put a backup back, without forgetting what was spent."),
     "migrate": ("querygate.cli.backup:migrate", "Bring a site up to date, after a backup."),
+    "encryption": ("querygate.cli.encryption:encryption", "Encrypt what lies on disk, and change the key."),
     "doctor": ("querygate.cli.doctor:doctor", "Check the site, and say what to do."),
 }
 

@@ -20,6 +20,7 @@ from querygate.site.health import (
     clock_health,
     control_health,
     digest_health,
+    encryption_health,
     files_health,
     grant_health,
     key_health,
@@ -62,6 +63,7 @@ def examine(site: Site) -> Iterator[Health]:
         return
     yield key_health(site)
     yield from sign_on_health(site)
+    yield encryption_health(site)
     opened = open_gate(site)
     unbroken = log_health(opened)
     yield unbroken

@@ -21,7 +21,7 @@ from querygate.control.log import Log
 from querygate.control.sqlite_budgets import SqlitePage
 from querygate.core.budget_rules import enter
 
-NOTHING_TO_DO = ("query", "dry_run", "answer", "budget", "log", "audit", "risk", "site", "login")
+NOTHING_TO_DO = ("query", "dry_run", "answer", "budget", "log", "audit", "risk", "site", "login", "encryption")
 """Families of entries that tell what was seen, not what was changed."""
 
 _CLOSE = {

@@ -15,6 +15,7 @@ KINDS = (
     *("grant.add", "grant.revoke", "grant.upgrade"),
     *("session.begin", "session.end"),
     *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
+    *("encryption.apply", "encryption.rotate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.ship", "log.verify"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
     *("audit.users", "audit.case", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),

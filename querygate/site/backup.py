@@ -3,7 +3,7 @@
     backup.json      when, by which version, where the log ends, and every file with its size and SHA-256
     control.db       one consistent state, by SQLite's own backup
     logs/            archives of the log, copied after control.db: an archive is there before the database names it
-    querygate.toml, log.key, log.pub, store/, extracts/
+    querygate.toml, log.key, log.pub, store/, extracts/, sealed.keys: what is encrypted stays so
     vault/           only where it was asked for: it is raw data
 
 A backup is a site by itself: the folder can be served as it is. Marks of how far the log has come stay outside, for
@@ -32,7 +32,7 @@ from querygate.site.layout import Site
 from querygate.site.open_gate import now
 
 MANIFEST = "backup.json"
-PARTS = ("logs", "querygate.toml", "log.key", "log.pub", "store", "extracts")
+PARTS = ("logs", "querygate.toml", "log.key", "log.pub", "store", "extracts", "sealed.keys")
 VAULT = "vault"
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 

@@ -25,6 +25,8 @@ from typing import IO, Any, BinaryIO
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.files.private_files import for_owner
+from querygate.site.rest_key import needs_key
+from querygate.site.sealed_file import FileSeal, is_sealed
 
 MANIFEST = "manifest.json"
 STAGED = ".staged"
@@ -70,10 +72,11 @@ def named(name: str) -> str:
 
 
 class ExtractFiles:
-    """The extracts of a site: built ones in the vault, under the hash of their manifest, and released ones as zips."""
+    """The extracts of a site: built ones in the vault, under the hash of their manifest, and released ones as zips,
+    which `seal` encrypts where the site has a key."""
 
-    def __init__(self, vault: Path, released: Path) -> None:
-        self._folder, self._released_folder = vault / "_extracts", released
+    def __init__(self, vault: Path, released: Path, seal: Callable[[], FileSeal | None] = lambda: None) -> None:
+        self._folder, self._released_folder, self._seal = vault / "_extracts", released, seal
 
     @contextmanager
     def locked(self, request_id: str) -> Iterator[None]:
@@ -116,15 +119,26 @@ class ExtractFiles:
         sha256 = verify(contents, manifest).sha256
         target = self._released(request_id)
         target.parent.mkdir(mode=0o700, exist_ok=True)
-        staged = target.with_name(f"{STAGED}{target.name}")
-        staged.unlink(missing_ok=True)
-        with os.fdopen(os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
-            pack(contents, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        staged.replace(target)
-        sync(target.parent)
+        with _replacing(target) as stream:
+            seal = self._seal()
+            if seal is None:
+                pack(contents, stream)
+            else:
+                with seal.writing(stream) as sealed:
+                    pack(contents, sealed)
         return sha256
+
+    def encrypt_released(self) -> int:
+        """Encrypt what was released before the site had a key; how many there were."""
+        done, seal = 0, self._seal()
+        for path in sorted(self._released_folder.glob("[!.]*.zip")) if seal is not None else ():
+            with path.open("rb") as plain:
+                if seal is None or is_sealed(plain):
+                    continue
+                with _replacing(path) as stream, seal.writing(stream) as sealed:
+                    shutil.copyfileobj(plain, sealed, CHUNK)
+                done += 1
+        return done
 
     def withdraw(self, request_id: str) -> None:
         """It can be fetched no more."""
@@ -133,7 +147,7 @@ class ExtractFiles:
     def open_released(self, request_id: str, manifest: str | None) -> BinaryIO:
         """The released zip, verified through the handle that is returned."""
         try:
-            handle = self._released(request_id).open("rb")
+            handle = self._plain(self._released(request_id).open("rb"))
         except FileNotFoundError:
             raise altered("The extract is not in the place where it was released.") from None
         try:
@@ -148,15 +162,48 @@ class ExtractFiles:
     def read(self, request_id: str, manifest: str | None, name: str, *, released: bool) -> bytes | None:
         """One file of an extract that is whole; None where it has no such file."""
         built = self._folder / named(request_id) / named(str(manifest))
-        with opened(self._released(request_id) if released else built) as contents:
+        if released:
+            with self.open_released(request_id, manifest) as handle, opened(handle) as contents:
+                return _content(contents, name)
+        with opened(built) as contents:
             verify(contents, manifest)
-            if name not in contents.sizes:
-                return None
-            with contents.open(name) as stream:
-                return stream.read()
+            return _content(contents, name)
+
+    def _plain(self, handle: BinaryIO) -> BinaryIO:
+        """The file as it was before it was encrypted, if it was."""
+        try:
+            if not is_sealed(handle):
+                return handle
+            seal = self._seal()
+            if seal is None:
+                raise needs_key()
+            return seal.reading(handle)
+        except BaseException:
+            handle.close()
+            raise
 
     def _released(self, request_id: str) -> Path:
         return self._released_folder / f"{named(request_id)}.zip"
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of the target when all of it is on the disk."""
+    staged = target.with_name(f"{STAGED}{target.name}")
+    staged.unlink(missing_ok=True)
+    with os.fdopen(os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+    staged.replace(target)
+    sync(target.parent)
+
+
+def _content(contents: Contents, name: str) -> bytes | None:
+    if name not in contents.sizes:
+        return None
+    with contents.open(name) as stream:
+        return stream.read()
 
 
 # -- sealing and packing ------------------------------------------------------------------------------------------

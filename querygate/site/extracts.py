@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp_now
@@ -47,6 +47,7 @@ from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
+from querygate.site.rest_key import open_seal
 from querygate.sql.extract_condition import read_condition
 
 REPORT = "report.html"
@@ -77,7 +78,8 @@ class Extracts:
         self._log, self._store, self._open_builder, self._notify = site.log, site.store, open_builder, notify
         self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via, os_user)
         self._native, self._grants = site.gate.native, site.gate.grants
-        self._files = ExtractFiles(site.site.vault, site.site.extracts)
+        seal = partial(open_seal, site.site, make=True)
+        self._files = ExtractFiles(site.site.vault, site.site.extracts, seal)
         self._reviewers: int = settings["extract_reviewers"]
         self._days: int = settings["extract_days"]
 

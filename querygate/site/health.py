@@ -22,6 +22,8 @@ from querygate.core.errors import ConfigError
 from querygate.site.evidence import check_anchored, compare_ledger, mark_file
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_file, now
+from querygate.site.rest_key import SETTING, needs_key, open_seal
+from querygate.site.sealed_file import is_sealed
 from querygate.site.sign_on_file import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
@@ -226,6 +228,28 @@ def key_health(site: Site) -> Health:
         return Health("log key", True, load_key(site.folder).public.fingerprint)
     except ConfigError as error:
         return Health("log key", False, error.detail, error.remedy)
+
+
+def encryption_health(site: Site) -> Health:
+    """Are released extracts encrypted, and is the key the right one?"""
+    name, found = "encryption", sorted(site.extracts.glob("[!.]*.zip"))
+    sealed = 0
+    for path in found:
+        with path.open("rb") as stream:
+            sealed += is_sealed(stream)
+    if not site.settings[SETTING]:
+        if sealed:
+            error = needs_key()
+            return Health(name, False, error.detail, error.remedy)
+        return Health(name, True, "off: files at rest are as safe as their disk")
+    try:
+        open_seal(site)
+    except ConfigError as error:
+        return Health(name, False, error.detail, error.remedy)
+    if sealed < len(found):
+        left = counted(len(found) - sealed, "released extract is", "released extracts are")
+        return Health(name, False, f"{left} not encrypted.", "Run `querygate encryption apply`.")
+    return Health(name, True, f"{counted(sealed, 'released extract')} encrypted; vault and log are not")
 
 
 def permission_health(site: Site) -> Iterator[Health]:

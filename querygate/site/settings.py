@@ -160,6 +160,11 @@ SETTINGS: tuple[Setting, ...] = (
         100_000,
     ),
     Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
+    Setting(
+        "encryption_key",
+        "",
+        "Where the key is with which released extracts are encrypted: file:PATH, env:NAME or command:PROGRAM.",
+    ),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
     Setting(
