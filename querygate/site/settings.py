@@ -86,6 +86,13 @@ SETTINGS: tuple[Setting, ...] = (
         100_000,
     ),
     Setting(
+        "sign_ins_per_minute",
+        300,
+        "Sign-ins through a provider, and by programs, that may begin at one address in a minute.",
+        1,
+        100_000,
+    ),
+    Setting(
         "requests_per_minute", 1200, "Requests a minute of one user, in each process; 0 for any number.", 0, 1_000_000
     ),
     Setting(

@@ -27,7 +27,6 @@ from querygate.web.client_address import client_address, lane_of, read_proxies
 
 COMPARED_AT_ONCE = 2
 REMEMBERED = 4096
-BEGUN_PER_MINUTE = 60
 PATIENCE_S = 0.5
 """How long a key waits to be compared before its owner is told to try again."""
 
@@ -40,7 +39,7 @@ class SignIn:
         self._accounts = opened.accounts
         self._trusted = read_proxies(settings["trusted_proxies"])
         self._wrong = Throttle(settings["login_failures_per_minute"])
-        self._begun = Throttle(BEGUN_PER_MINUTE)
+        self._begun = Throttle(settings["sign_ins_per_minute"])
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
         self._lanes: dict[bytes, str] = {}
         self.record = LoginRecord(opened.log)

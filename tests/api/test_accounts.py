@@ -10,15 +10,13 @@ from querygate.control import Actor
 from querygate.core.rights import ROLES
 from querygate.site.account_changes import AccountChanges
 from querygate.site.open_gate import open_gate
-from querygate.web import create_app
-from querygate.web.routes import API, ROUTES
+from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
-from tests.api.browser import Browser
 from tests.api.route_paths import path_of
 from tests.api.shapes import misfits
 from tests.each import each
 from tests.empty_site import empty_site
-from tests.rights_site import RightsSite, make_rights_site
+from tests.rights_site import RightsSite
 
 PEOPLE = {**{role: role for role in ROLES}, "second": "researcher"}
 
@@ -189,27 +187,3 @@ def test_nobody_prolongs_or_widens_their_own_access(site, send):
     assert kept == {narrow["id"]: None, wide.id: None, mine["id"]: None}
     assert send("revoke_own_key", key=mine["key"]).json["id"] == mine["id"]
     assert send("list_own_keys", key=mine["key"]).json["code"] == "QG301"
-
-
-# -- grants that are gone ------------------------------------------------------------------------------------------
-
-
-def test_answers_that_were_given_stay_readable_without_the_grant(tmp_path):
-    """They have seen them. What is refused is every new question, and the dataset looks as if it were not there."""
-    rights = make_rights_site(tmp_path)
-    given = rights.grant("researcher")
-    app, headers = create_app(rights.opened), rights.headers("researcher")
-    client, page = app.test_client(), Browser(app, rights.keys["researcher"])
-    question = {"dataset": "clinic", "sql": "SELECT COUNT(*) FROM clinic"}
-    answer = client.post(f"{API}/query", json=question, headers=headers).json
-    address = f"{API}/answers/{answer['query_id']}.json"
-    before = client.get(address, headers=headers).data
-    rights.opened.grants.revoke(given.id, by=Actor("admin"))
-    assert client.get(address, headers=headers).data == before
-    assert answer["query_id"] in page.get("/history").text
-    assert page.get(f"/answers/{answer['query_id']}").status_code == 200
-    assert client.post(f"{API}/query", json=question, headers=headers).json["code"] == "QG303"
-    assert client.get(address, headers=rights.headers("second")).json["code"] == "QG304"
-    rights.opened.accounts.disable_user("researcher")
-    assert client.get(address, headers=headers).json["code"] == "QG301"
-    assert page.get("/history").status_code == 303

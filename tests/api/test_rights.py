@@ -9,10 +9,12 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.cli.shared.command_rights import rights_of
 from querygate.core.rights import RIGHTS, ROLES, SCOPES, TABLE
-from querygate.web.routes import ROUTES
+from querygate.web import create_app
+from querygate.web.routes import API, ROUTES
+from tests.api.browser import Browser
 from tests.api.route_paths import path_of
 from tests.each import each
-from tests.rights_site import make_rights_site
+from tests.rights_site import CARL, make_rights_site
 
 # Written out once more, by hand: the table is compared with what was agreed, and not with itself.
 AGREED = """
@@ -162,3 +164,27 @@ def test_with_a_key_commands_show_what_its_owner_may_see(rights):
     assert "QG303" in run("query", "--dataset", "clinic", sql, name="second").output
     assert "QG303" in run("describe", "clinic", name="second").output
     assert rights.opened.log.queries().__next__()["user"] == "researcher"
+
+
+# -- grants that are gone ------------------------------------------------------------------------------------------
+
+
+def test_answers_that_were_given_stay_readable_without_the_grant(rights):
+    """They have seen them. What is refused is every new question, and the dataset looks as if it were not there."""
+    given = rights.grant("second")
+    app, headers = create_app(rights.opened), rights.headers("second")
+    client, page = app.test_client(), Browser(app, rights.keys["second"])
+    question = {"dataset": "clinic", "sql": "SELECT COUNT(*) FROM clinic"}
+    answer = client.post(f"{API}/query", json=question, headers=headers).json
+    address = f"{API}/answers/{answer['query_id']}.json"
+    before = client.get(address, headers=headers).data
+    rights.opened.grants.revoke(given.id, by=CARL)
+    assert client.get(address, headers=headers).data == before
+    assert answer["query_id"] in page.get("/history").text
+    assert page.get(f"/answers/{answer['query_id']}").status_code == 200
+    assert client.post(f"{API}/query", json=question, headers=headers).json["code"] == "QG303"
+    assert client.get(address, headers=rights.headers("researcher")).json["code"] == "QG304"
+    rights.opened.accounts.disable_user("second")
+    assert client.get(address, headers=headers).json["code"] == "QG301"
+    assert page.get("/history").status_code == 303
+    rights.opened.accounts.enable_user("second")

@@ -645,10 +645,20 @@ def test_secrets_that_no_program_has(site, secret):
     assert redeem(site, {"device_code": secret}).json["code"] == "QG323"
 
 
-def test_many_programs_from_one_address_wait(site):
-    told = [site.app.test_client().post(f"{API}/device", json={}).status_code for _ in range(63)]
-    assert told[:60] == [200] * 60
-    assert told[-1] == 429
+def test_many_programs_from_one_address_wait(tmp_path, provider, monkeypatch):
+    monkeypatch.setenv("QUERYGATE_SIGN_INS_PER_MINUTE", "5")
+    made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
+    told = [made.app.test_client().post(f"{API}/device", json={}).status_code for _ in range(8)]
+    assert told == [200] * 5 + [429] * 3
+    assert made.app.test_client().get("/sign-in/provider").status_code == 429
+    assert made.events("login.failed")[0][2]["throttled"] == 1
+
+
+def test_whoever_is_refused_again_and_again_does_not_fill_the_log(site, provider):
+    provider.add("ann", "canteen")
+    for _ in range(8):
+        assert site.browser().sign_in("ann").status_code == 403
+    assert len(site.events("login.refused")) <= 4
 
 
 def test_a_gate_without_single_sign_on_says_so(tmp_path):

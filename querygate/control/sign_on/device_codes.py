@@ -26,6 +26,7 @@ LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """No vowels, so that codes are no words; nothing that looks like a digit (RFC 8628, 6.1)."""
 
 _HALF = 4
+_WAITS = "SELECT state, user, scopes, polled FROM device_code WHERE device = ? AND began > ?"
 
 Waiting: TypeAlias = Literal["authorization_pending", "slow_down"]
 
@@ -99,11 +100,10 @@ class DeviceCodes:
     def redeem(self, secret: str) -> LetIn | Waiting | None:
         """What the program with this secret gets: once that it is let in; that it must wait; None if it never will."""
         device, now = _hash(secret), self._clock()
+        if not self._database.rows(_WAITS, (device, self._since())):
+            return None  # nobody writes to the disk who brings nothing
         with self._database.writing() as connection:
-            row = connection.execute(
-                "SELECT state, user, scopes, polled FROM device_code WHERE device = ? AND began > ?",
-                (device, self._since()),
-            ).fetchone()
+            row = connection.execute(_WAITS, (device, self._since())).fetchone()
             if row is None:
                 return None
             if row["state"] != "waiting":

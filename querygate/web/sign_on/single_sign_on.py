@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +18,7 @@ from querygate.control.sign_on.attempts import Attempts, derive
 from querygate.control.sign_on.device_codes import DeviceCodes, LetIn
 from querygate.control.sign_on.identities import Identities, Person
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
 from querygate.site.account_changes import RESERVED, AccountChanges
 from querygate.site.open_gate import OpenSite, now
@@ -26,6 +28,8 @@ from querygate.web.sign_on.id_token import NotBelieved, Vouched
 from querygate.web.sign_on.provider import Provider
 
 LONGEST_CODE = 4096
+TOLD_PER_MINUTE = 3
+"""How often it is on record of one person that they were not let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class SingleSignOn:
         self._identities = Identities(opened.log, opened.grants, RESERVED)
         self.devices = DeviceCodes(opened.log.database, now, secrets.token_bytes)
         self._changes = AccountChanges(opened)
+        self._told = Throttle(TOLD_PER_MINUTE)
 
     def depart(self, then: str) -> Departure:
         """Send a browser to the provider. QG317 for too many from one address, QG320 without a provider."""
@@ -92,6 +97,10 @@ class SingleSignOn:
             raise not_completed() from None
 
     def _note_refused(self, person: Person, refused: NotPermitted) -> None:
+        """On record by subject; whoever tries again and again is counted, so that nobody fills the log."""
+        if self._told.wait_s(person.subject, time.monotonic()) > 0:
+            self._sign_in.note_throttled()
+            return
         body = {"issuer": person.issuer, "subject": person.subject, "name": person.name}
         body |= {"code": refused.code, "address": self._sign_in.address()}
         self._log.note("login.refused", user=None, body=body)
