@@ -15,9 +15,23 @@ from querygate.cli.shared.output import plain, print_json, print_records, print_
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
-from querygate.custody.jobs.preview_views import RECORDS, PolicyPreview, Preview, PreviewScale, previewing
+from querygate.custody.jobs.preview_views import (
+    FEWER_RECORDS,
+    RECORDS,
+    PolicyPreview,
+    Preview,
+    PreviewScale,
+    previewing,
+)
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.workload.policy_cost import COLUMNS, QUESTIONS, MeasuredEdit, OwnCost
+from querygate.custody.workload.policy_cost import (
+    COLUMNS,
+    FEWER_COLUMNS,
+    FEWER_QUESTIONS,
+    QUESTIONS,
+    MeasuredEdit,
+    OwnCost,
+)
 from querygate.custody.workload.usable_share import Standing, UsableShare
 
 HEADINGS = ("change", "usable", "width")
@@ -34,14 +48,19 @@ width    the median width of their ranges: at 1 it could just be printed, at 3 i
 @click.option(
     "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
 )
-@click.option("--records", type=click.IntRange(1), default=RECORDS, metavar="N",
-              help=f"Use up to N records, whole persons.  [default: {RECORDS}]")  # fmt: skip
-@click.option("--questions", type=click.IntRange(1, 100_000), default=QUESTIONS, metavar="N",
-              help=f"Questions to ask of each change.  [default: {QUESTIONS}]")  # fmt: skip
-@click.option("--columns", type=click.IntRange(1), default=COLUMNS, metavar="N",
-              help=f"Sensitive columns to ask about, of views.  [default: {COLUMNS}]")  # fmt: skip
+@click.option("--records", type=click.IntRange(1), metavar="N",
+              help=f"Use up to N records, whole persons.  [default: {RECORDS}, of several views "
+                   f"{FEWER_RECORDS}]")  # fmt: skip
+@click.option("--questions", type=click.IntRange(1, 100_000), metavar="N",
+              help=f"Questions to ask of each change.  [default: {QUESTIONS}, of several views "
+                   f"{FEWER_QUESTIONS}]")  # fmt: skip
+@click.option("--columns", type=click.IntRange(1), metavar="N",
+              help=f"Sensitive columns to ask about, of views.  [default: {COLUMNS}, of several views "
+                   f"{FEWER_COLUMNS}]")  # fmt: skip
 @format_option
-def preview_policy(policy_file: Path, source: str, records: int, questions: int, columns: int, form: str) -> None:
+def preview_policy(
+    policy_file: Path, source: str, records: int | None, questions: int | None, columns: int | None, form: str
+) -> None:
     """Measure what a policy costs, before publishing.
 
     The policy is made into a version that nobody is served, and asked what an ordinary paper would ask. So is every
@@ -52,10 +71,11 @@ def preview_policy(policy_file: Path, source: str, records: int, questions: int,
     each other. Nothing is published, and no site is needed. The figures depend on the raw data: they are for the
     custodian alone.
     """
-    scale = PreviewScale(records, questions, columns)
+    file = PolicyFile.read(policy_file)
+    scale = PreviewScale.of(file.policy, records, questions, columns)
     with ExitStack() as opened:
         with progress(elsewhere=False) as tell:
-            measured = opened.enter_context(previewing(PolicyFile.read(policy_file), source, scale, tell))
+            measured = opened.enter_context(previewing(file, source, scale, tell))
             own = measured.of_policy(tell)
         if form == "table":
             tell_own(measured, own)

@@ -12,15 +12,26 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.jobs.trial_pool import TrialPool
 from querygate.custody.jobs.trial_version import published_on_trial
+from querygate.custody.policy import Policy
 from querygate.custody.policy.derived_ages import worked_out_ages
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.workload.policy_cost import COLUMNS, QUESTIONS, CostTrials, OwnCost, PolicyCost, Trial
+from querygate.custody.workload.policy_cost import (
+    COLUMNS,
+    FEWER_COLUMNS,
+    FEWER_QUESTIONS,
+    QUESTIONS,
+    CostTrials,
+    OwnCost,
+    PolicyCost,
+    Trial,
+)
 from querygate.custody.workload.usable_share import Standing, standing
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 
-RECORDS = 3_000
-"""So many records at most are published for each change of the policy."""
+RECORDS, FEWER_RECORDS = 6_000, 2_000
+"""So many records at most are published for each change of the policy; fewer where several views have to be certified
+together, which takes ten times as long."""
 
 MOST_WHOLE = 20_000
 """Up to so many records, the policy as it is is published of all of them too."""
@@ -33,6 +44,18 @@ class PreviewScale:
     records: int = RECORDS
     questions: int = QUESTIONS
     columns: int = COLUMNS
+
+    @classmethod
+    def of(
+        cls, policy: Policy, records: int | None = None, questions: int | None = None, columns: int | None = None
+    ) -> PreviewScale:
+        """What is asked for, and of the rest as much as takes some seconds."""
+        views = policy.views
+        if views is None or len(views.spanning) + len(views.extra) == 1:
+            usual = cls()
+        else:
+            usual = cls(FEWER_RECORDS, FEWER_QUESTIONS, FEWER_COLUMNS)
+        return cls(records or usual.records, questions or usual.questions, columns or usual.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,9 @@ FEW = 50
 CODED = 12
 """Whole numbers of so few values are taken for codes."""
 
-COMMON, SEVERAL = 50, 12
-"""A value of a quasi-identifier is told by name if so many times k people have it: about k in most cells of age and sex
-by another category. A view asks about values one by one up to so many."""
+COMMON, SHARE, SEVERAL = 150, 20, 12
+"""A value of a quasi-identifier is told by name if so many times k people have it, or one in so many: about k in most
+cells of age and sex. A view asks about values one by one up to so many."""
 
 MANY = 500
 """Values from which a category needs a hierarchy."""
@@ -343,9 +343,14 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     return _unless_alike(found, c, k)
 
 
+def named_from(rows: int, k: int) -> int:
+    """From how many records on a value of a quasi-identifier is told by name."""
+    return max(k, min(COMMON * k, rows // SHARE))
+
+
 def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
     """Which values of a category are told by name: those of k records; of what classes are made of, of many more."""
-    least = max(k, min(COMMON * k, c.rows // 50)) if role == "quasi-identifier" else k
+    least = named_from(c.rows, k) if role == "quasi-identifier" else k
     common = [value for value, n in c.values if n >= least]
     few = len(c.values) - len(common)
     if common and not few and len(common) <= FEW:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.timestamps import DAY_US
 from querygate.core.types import Floats, Ints
-from querygate.custody.policy.proposals.proposal import Proposal
+from querygate.custody.policy.proposals.proposal import Proposal, named_from
 from querygate.custody.policy.proposals.proposal_domains import toml_list
 from querygate.custody.policy.toml_reader import EPOCH
 
-ENOUGH = 3
-"""Times k people of each value in a band: some of them are told apart by other columns as well."""
+ENOUGH, NEEDED = 3, 1
+"""Times k people of each sex in a band, some of whom are told apart by other columns as well; and of each sex and each
+value of another category that is told by name, who would be hidden among others if they were fewer."""
 
 COMMON = 0.1
 """Values that so many have are looked at: a rare one would leave no cut at all."""
@@ -29,27 +30,68 @@ COMMON = 0.1
 FEW = 3
 """Values of a category up to which each is looked at, as sex has them."""
 
+MOST = 8
+"""Values of another category up to which they are looked at, each with each sex."""
 
 NAMED = 5
 """Cuts up to which those are named that were left out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Groups of the sampled records by number, -1 for those of none, and how many of each a band needs."""
+
+    group: Ints
+    least: float
+
+
 def with_fitting_cuts(columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> list[Proposal]:
     """Every ordered quasi-identifier with the cuts that fit."""
-    beside = [figures[p.name].sample for p in columns if p.role == "quasi-identifier" and _has_few_values(p)]
-    return [_fitted(p, figures[p.name], beside, k) if p.role == "quasi-identifier" else p for p in columns]
+    quasi = [p for p in columns if p.role == "quasi-identifier"]
+    demands = list(_demands(quasi, figures, k))
+    return [_fitted(p, figures[p.name], demands) if p.role == "quasi-identifier" else p for p in columns]
 
 
-def _has_few_values(p: Proposal) -> bool:
-    return p.type == "boolean" or (p.type == "category" and 0 < len(json.loads(p.keys.get("values", "[]"))) <= FEW)
+def _demands(quasi: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> Iterator[Demand]:
+    """Of everybody, of each column of few values, and of the first of these together with each other category."""
+    named = {p.name: _is_few(p) for p in quasi if p.type == "boolean" or 0 < len(_listed(p)) <= MOST}
+    few = [name for name, is_few in named.items() if is_few]
+    for name in (p.name for p in quasi[:1]):
+        share = figures[name].sample.size / max(figures[name].rows, 1)
+        yield Demand(np.zeros(figures[name].sample.size, dtype=np.int64), ENOUGH * k * share)
+        yield from (Demand(common_groups(figures[one].sample, COMMON), ENOUGH * k * share) for one in few)
+        for other in named if few else ():
+            if other != few[0]:
+                least = named_from(figures[other].rows, k) / max(figures[other].rows, 1)
+                both = _together(
+                    common_groups(figures[few[0]].sample, COMMON), common_groups(figures[other].sample, least)
+                )
+                yield Demand(both, NEEDED * k * share)
 
 
-def _fitted(p: Proposal, c: ColumnFigures, beside: Sequence[Floats], k: int) -> Proposal:
+def _is_few(p: Proposal) -> bool:
+    return p.type == "boolean" or len(_listed(p)) <= FEW
+
+
+def _together(one: Ints, other: Ints) -> Ints:
+    """Pairs of groups that occur, by number."""
+    if one.size != other.size:
+        return np.zeros(0, dtype=np.int64)
+    here = (one >= 0) & (other >= 0)
+    found: Ints = np.full(one.size, -1, dtype=np.int64)
+    found[here] = np.unique(one[here] * (other.max(initial=0) + 1) + other[here], return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def _listed(p: Proposal) -> list[str]:
+    return list(json.loads(p.keys.get("values", "[]"))) if p.type == "category" else []
+
+
+def _fitted(p: Proposal, c: ColumnFigures, demands: Sequence[Demand]) -> Proposal:
     if "cuts" not in p.keys or not c.sample.size:
         return p
     cuts = {_place(text, c): text for text in p.keys["cuts"].strip("[]").split(", ")}
-    share = c.sample.size / max(c.rows, 1)
-    left = fitting_cuts(c.sample, [*cuts], [one for one in beside if one.size == c.sample.size], ENOUGH * k * share)
+    left = fitting_cuts(c.sample, [*cuts], [one for one in demands if one.group.size == c.sample.size])
     if left == [*cuts]:
         return p
     lost = [text for cut, text in cuts.items() if cut not in left]
@@ -71,19 +113,19 @@ def _place(text: str, c: ColumnFigures) -> float:
     return float(day.toordinal() - EPOCH) * (1 if c.all_are("date") else DAY_US)
 
 
-def fitting_cuts(values: Floats, cuts: Sequence[float], beside: Sequence[Floats], least: float) -> list[float]:
-    """Take away cuts until between two neighbours each common value of the columns beside it has that many records.
+def fitting_cuts(values: Floats, cuts: Sequence[float], demands: Sequence[Demand]) -> list[float]:
+    """Take away cuts until between two neighbours each group has the records that it needs.
 
-    >>> fitting_cuts(np.arange(20.0, 60.0), [18, 25, 35, 45, 55], [], 8)
+    >>> fitting_cuts(np.arange(20.0, 60.0), [18, 25, 35, 45, 55], [Demand(np.zeros(40, dtype=np.int64), 8)])
     [35, 45]
     """
-    left, groups = list(cuts), [np.zeros(values.size, dtype=np.int64), *map(_groups, beside)]
-    known = ~np.isnan(values)
+    left, known = list(cuts), ~np.isnan(values)
     while left:
         cells = np.searchsorted(np.array(left, dtype=np.float64), values[known], side="right")
-        fewest = np.min([_fewest(cells, group[known], len(left) + 1) for group in groups], axis=0)
+        shares = [_fewest(cells, one.group[known], len(left) + 1) / one.least for one in demands]
+        fewest = np.min(shares, axis=0)
         cell = int(fewest.argmin())
-        if fewest[cell] >= least:
+        if fewest[cell] >= 1:
             break
         # joined with the smaller of its neighbours
         before = cell > 0 and (cell == len(left) or fewest[cell - 1] <= fewest[cell + 1])
@@ -91,10 +133,10 @@ def fitting_cuts(values: Floats, cuts: Sequence[float], beside: Sequence[Floats]
     return left
 
 
-def _groups(column: Floats) -> Ints:
-    """The common values by number, and -1 for all others."""
+def common_groups(column: Floats, least: float) -> Ints:
+    """Values that so large a share has by number, and -1 for all others."""
     values, place, counts = np.unique(column, return_inverse=True, return_counts=True, equal_nan=True)
-    common = (counts >= COMMON * column.size) & ~np.isnan(values)
+    common = (counts >= least * column.size) & ~np.isnan(values)
     found: Ints = np.where(common, np.cumsum(common) - 1, -1)[place.reshape(-1)]
     return found
 
