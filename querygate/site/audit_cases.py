@@ -135,12 +135,12 @@ class AuditCases:
 
     # -- acting ------------------------------------------------------------------------------------------
 
-    def run(self, by: Principal, dataset: str) -> None:
-        """Audit the dataset. Raises JobUnderway where that is not done at once."""
+    def run(self, by: Principal, dataset: str, *, wait: bool = True) -> None:
+        """Audit the dataset. Raises JobUnderway where that is not done in time, or is not waited for."""
         self._check_known(dataset)
         if self._exchange is None:
             raise elsewhere("An audit needs raw records, and the gate has none.", dataset)
-        self._exchange.ask("audit.run", dataset=dataset, user=by.name, body={}, shared_s=0)
+        self._exchange.ask("audit.run", dataset=dataset, user=by.name, body={}, shared_s=0, wait=wait)
 
     def act(self, by: Principal, dataset: str, case_id: str, act: CaseAct, note: str) -> None:
         """Put on record what was decided about a case, and why."""

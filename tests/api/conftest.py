@@ -41,4 +41,5 @@ def ask(client, small):
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
     """A site for the pages of those who look after it. It is shared: tests leave accounts and datasets as they were."""
-    return make_console_site(tmp_path_factory.mktemp("console"))
+    settings = f"upload_mb = 1\npublish_sources = 'kept={__file__}'\n"
+    return make_console_site(tmp_path_factory.mktemp("console"), settings)

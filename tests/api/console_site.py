@@ -9,6 +9,7 @@ from flask import Flask
 
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
@@ -36,6 +37,12 @@ class ConsoleSite:
         if name not in self.browsers:
             self.browsers[name] = Browser(self.app, self.small.keys[name])
         return self.browsers[name]
+
+    def forget_jobs(self) -> None:
+        """Nobody does what still waits."""
+        exchange = JobExchange(self.opened)
+        for row in self.opened.log.database.rows("SELECT id FROM job WHERE finished IS NULL"):
+            exchange.cancel(row["id"])
 
     def kinds(self) -> list[str]:
         """What the log has entries of, in their order."""

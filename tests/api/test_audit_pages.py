@@ -22,6 +22,7 @@ PAIR = ("SELECT AVG(sbp) FROM clinic WHERE age BETWEEN 30 AND 52", "SELECT AVG(s
 
 @pytest.fixture(autouse=True, scope="module")
 def audited(site: ConsoleSite) -> None:
+    site.forget_jobs()
     for sql in (WIDER, NARROWER, *PAIR):
         assert site["ann"].ask(sql).status_code == 200
     run = site["carl"].post("/audits/clinic/run", part=False)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
+from werkzeug.test import TestResponse
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.jobs import Job
 from querygate.core.progress import no_progress
+from querygate.core.types import Principal
 from querygate.custody.policy.console_policy import problems_of, read_console_policy
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.publish_handlers import PublishHandlers
+from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.site.publication_sources import is_upload, known_uploads
-from tests.api.console_site import ConsoleSite, make_console_site
+from querygate.site.publications import Publications
+from querygate.site.settings import Settings
+from tests.api.console_site import ConsoleSite
 from tests.api.small_site import POLICY, csv_text
 from tests.each import each
 
@@ -28,17 +35,25 @@ TABLE = csv_text(60).encode()
 RIGHT = {"sure": "yes"}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
-    return make_console_site(
-        tmp_path_factory.mktemp("publish"), f"upload_mb = 1\npublish_sources = 'kept={__file__}'\n"
+def upload(
+    site: ConsoleSite, name: str = "Visits 2026.csv", data: bytes = TABLE, by: str = "carl", proof: str = ""
+) -> TestResponse:
+    """A form as a browser sends it."""
+    called = name.replace("\n", "%0A").replace('"', "%22")
+    parts = (
+        b'--x\r\nContent-Disposition: form-data; name="proof"\r\n\r\n' + (proof or site[by].proof).encode(),
+        f'\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="{called}"\r\n\r\n'.encode() + data,
+        b"\r\n--x--\r\n",
+    )
+    return site[by].client.post(
+        "/publish/sources", data=b"".join(parts), content_type="multipart/form-data; boundary=x"
     )
 
 
-def upload(site: ConsoleSite, name: str = "Visits 2026.csv", data: bytes = TABLE, by: str = "carl", **form: str):
-    browser = site[by]
-    sent = {"proof": browser.proof, **form, "file": (io.BytesIO(data), name)}
-    return browser.client.post("/publish/sources", data=sent, content_type="multipart/form-data")
+@pytest.fixture(autouse=True)
+def no_jobs(site: ConsoleSite) -> Iterator[None]:
+    yield
+    site.forget_jobs()
 
 
 def dropped(site: ConsoleSite) -> list[Path]:
@@ -62,6 +77,7 @@ def step(site: ConsoleSite, name: str, **form: str) -> str:
 
 
 def test_from_an_upload_to_a_version_that_is_asked(site: ConsoleSite) -> None:
+    before = Counter(site.kinds())
     sent = upload(site)
     [file] = dropped(site)
     assert (is_upload(file.name), file.read_bytes(), file.stat().st_mode & 0o777) == (True, TABLE, 0o600)
@@ -86,8 +102,8 @@ def test_from_an_upload_to_a_version_that_is_asked(site: ConsoleSite) -> None:
     assert "Version 1 of visits is served" in page
     assert dropped(site) == known_uploads(site.opened.log) == []
     assert site["carl"].ask("SELECT COUNT(*) FROM visits", dataset="visits").status_code == 200
-    kinds = site.kinds()
-    assert [kinds.count(kind) for kind in ("source.upload", "publish.draft", "source.remove")] == [1, 1, 1]
+    kinds = Counter(site.kinds()) - before
+    assert [kinds[kind] for kind in ("source.upload", "publish.draft", "source.remove")] == [1, 1, 1]
     noted = site.opened.log.last("publish", "visits")
     assert noted
     assert noted["user"] == "carl"
@@ -223,18 +239,19 @@ def test_a_gate_elsewhere_publishes_nothing(site: ConsoleSite) -> None:
         assert refused.value.code == "QG309"
 
 
-def test_without_the_setting_there_are_no_uploads(site: ConsoleSite, tmp_path: Path) -> None:
-    plain = make_console_site(tmp_path)
-    assert "from the command line alone" in plain["carl"].get("/publish").text
-    assert upload(plain).status_code in (400, 409, 413)
-    assert dropped(plain) == []
+def test_without_the_settings_nothing_is_published_here(site: ConsoleSite) -> None:
+    off = Settings({**site.opened.site.settings.values, "upload_mb": 0, "publish_sources": ""})
+    plain = Publications(replace(site.opened, site=replace(site.opened.site, settings=off)), None)
+    assert plain.sources() == []
+    with pytest.raises(NotPermitted):
+        plain.begin_upload("x.csv")
 
 
 def test_jobs_about_publishing_are_ones_own(site: ConsoleSite) -> None:
     sent = site["carl"].post("/publish/check", part=False, source="kept", policy="k = 5")
-    other = site.opened.accounts.add_user(f"cato{os.getpid()}", "custodian")
-    site.small.keys[other.name] = site.opened.accounts.new_key(other.name).secret
-    assert site[other.name].get(sent.headers["Location"]).status_code == 404
+    job = sent.headers["Location"].rpartition("/")[2]
+    with pytest.raises(NotPermitted):
+        Publications(site.opened, JobExchange(site.opened)).job(Principal("cato", "custodian"), job)
     assert site["carl"].get("/publish/work/j_nothing").status_code == 404
     site.worker.work_off()
 

@@ -21,6 +21,7 @@ from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, now, open_gate
+from tests.api.small_site import POLICY, write_inputs
 from tests.forks import Forks, forks
 from tests.served_site import make_served_site
 
@@ -39,10 +40,13 @@ from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
+from querygate.control.log import Log
 from querygate_adapters.vault.row_columns import VaultColumns
+from querygate_adapters.vault.version_writer import DuckDBPublication
 
 PLACES = {"lease": (Jobs, "lease"), "reserve": (Ledger, "reserve"), "read": (VaultColumns, "read"),
-          "record": (Ledger, "record"), "finish": (Jobs, "end")}
+          "record": (Ledger, "record"), "finish": (Jobs, "end"),
+          "switch": (DuckDBPublication, "switch"), "note": (Log, "note")}
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -67,7 +71,9 @@ def act(folder, step, when):
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = make_served_site(tmp_path_factory.mktemp("template"))
+    folder = tmp_path_factory.mktemp("template")
+    _, table = write_inputs(folder)
+    site = make_served_site(folder, settings=f"publish_sources = 'kept={table}'")
     site.opened.log.database.close()
     return site.folder
 
@@ -182,6 +188,26 @@ def test_of_two_workers_with_one_job_the_later_one_is_right(opened: OpenSite) ->
     assert finish(quick, "quick", job, same)
     assert finish(quick, "quick", job, same)
     assert spent(opened) == 1
+
+
+@pytest.mark.parametrize(("step", "when"), [("switch", "before"), ("switch", "after"), ("note", "after")])
+def test_a_publication_killed_at_any_step_is_whole_or_not_there_and_done_once(
+    opened: OpenSite, workers: Forks, step: str, when: str
+) -> None:
+    """Before the switch nothing is served. After it the version is, and whoever takes the job up finds it on record or
+    publishes once more: a version that nobody noted is none that could be relied on."""
+    body = {"source": "kept", "title": "kept", "policy": str(POLICY)}
+    job = jobs_of(opened).put("publish.version", dataset="", user="carl", body=body)
+    assert workers.run(opened.site.folder, step, when) == -9
+    assert ("clinic" in opened.store.datasets()) == ((step, when) != ("switch", "before"))
+    assert work_off(opened) == 1
+    ended = opened_job(opened, job)
+    assert ended.state == "done", ended.result
+    assert ended.result is not None
+    noted = [event["body"] for event in opened.log.events_of("publish", "clinic")]
+    assert [(one["job"], one["version"]) for one in noted] == [(job.id, ended.result["version"])]
+    assert opened.store.current("clinic").catalog.version == ended.result["version"]
+    assert not list((opened.site.store / "clinic").glob("*staged*"))
 
 
 def finish(exchange: JobExchange, worker: str, job: Job, result: dict[str, Any]) -> bool:

@@ -99,6 +99,9 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.wait_for_selector("h1 >> text=visits")
 
 
+DARK = {"carl": ("/today", "/log", "/site", "/access/users/ann", "/datasets/clinic")}
+"""In the dark, colours differ and nothing else."""
+
 PAGES = {
     "carl": (
         *("/today", "/audits", "/log", "/log?code=QG203", "/log/3", "/access", "/access/users/ann", "/site"),
@@ -120,7 +123,7 @@ def grave_findings(page, where):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_keeps_anybody_out(open_page, case, scheme):
     found = []
-    for name, paths in PAGES.items():
+    for name, paths in (PAGES if scheme == "light" else DARK).items():
         page = open_page(name, "/history" if name == "ann" else paths[0], color_scheme=scheme)
         address = page.url[: -len("/history" if name == "ann" else paths[0])]
         for path in (*paths, *([case] if name in ("carl", "olaf") else [])):

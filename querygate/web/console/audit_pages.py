@@ -94,7 +94,7 @@ class AuditPages:
 
     def run_audit(self, session: Session, dataset: str) -> Response:
         try:
-            self._cases.run(session.principal, dataset)
+            self._cases.run(session.principal, dataset, wait=False)
         except JobUnderway as underway:
             return go(f"/audits/{dataset}?job={underway.job_id}")
         return go(f"/audits/{dataset}")
