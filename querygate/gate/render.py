@@ -1,5 +1,5 @@
-"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`, `name_estimate`), text for a
-terminal.
+"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`, `name_estimate`,
+`name_may_be_null`), text for a terminal.
 """
 
 from __future__ import annotations
@@ -144,8 +144,9 @@ def key_value(key: Scalar, column_type: str) -> Scalar:
 
 
 def table(body: AnswerBody) -> tuple[list[str], list[list[Scalar]]]:
-    """Column names and rows: a key is one column, a range is `name_low`, `name_high` and `name_estimate`, which is not
-    guaranteed; the group's state follows. Answers that were logged before there were estimates have none.
+    """Column names and rows: a key is one column, a range is `name_low`, `name_high`, `name_estimate`, which
+    is not guaranteed, and `name_may_be_null`; the group's state follows. Answers that were logged before there were
+    estimates have none.
 
     A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
     """
@@ -156,7 +157,7 @@ def table(body: AnswerBody) -> tuple[list[str], list[list[Scalar]]]:
     return _told_apart([*names, *(name for name, _ in state)]), rows
 
 
-_ENDINGS = {"key": ("",), "range": ("_low", "_high", "_estimate"), "noisy": ("", "_low95", "_high95")}
+_ENDINGS = {"key": ("",), "range": ("_low", "_high", "_estimate", "_may_be_null"), "noisy": ("", "_low95", "_high95")}
 _GROUP_STATE: tuple[tuple[str, Callable[[GroupBody], Scalar]], ...] = (
     ("group_certain", lambda group: group["certain"]),
     ("group_count_low", lambda group: group["count"]["low"]),
@@ -188,7 +189,7 @@ def _endings(column: ColumnBody, body: AnswerBody) -> tuple[str, ...]:
     """The endings of the flat columns that a column becomes."""
     endings = _ENDINGS[column["kind"]]
     told = column["kind"] != "range" or all("estimate" in row[column["name"]] for row in body["rows"])
-    return endings if told else endings[:-1]
+    return endings if told else tuple(ending for ending in endings if ending != "_estimate")
 
 
 def _flat(flat: Sequence[tuple[ColumnBody, tuple[str, ...]]], row: Row) -> Iterator[Scalar]:
@@ -241,7 +242,7 @@ def _arrow(body: AnswerBody) -> pa.Table:
             kind = pa.int64()
         if column["kind"] == "noisy":
             kind = pa.float64()
-        types += [kind] * len(_endings(column, body))
+        types += [pa.bool_() if ending == "_may_be_null" else kind for ending in _endings(column, body)]
     types += [pa.bool_(), pa.int64(), pa.int64()] if body["mode"] == "interval" else []
     types += [pa.bool_()] * (len(names) - len(types))  # which keys are rolled up
     columns = [[row[i] for row in rows] for i in range(len(names))]

@@ -168,7 +168,7 @@ ROUTES: tuple[Route, ...] = (
             Parameter(
                 "form",
                 "path",
-                "Tabular formats have columns name_low, name_high and name_estimate.",
+                "Tabular formats have columns name_low, name_high, name_estimate and name_may_be_null.",
                 {"enum": list(FORMATS)},
             ),
         ),

@@ -14,7 +14,8 @@ from querygate.gate.render import FORMATS
 
 SQL = "SELECT sex, AVG(sbp), MAX(sbp) FROM clinic GROUP BY sex"
 COLUMNS = [
-    *("sex", "avg_sbp_low", "avg_sbp_high", "avg_sbp_estimate", "max_sbp_low", "max_sbp_high", "max_sbp_estimate"),
+    *("sex", "avg_sbp_low", "avg_sbp_high", "avg_sbp_estimate", "avg_sbp_may_be_null"),
+    *("max_sbp_low", "max_sbp_high", "max_sbp_estimate", "max_sbp_may_be_null"),
     *("group_certain", "group_count_low", "group_count_high"),
 ]
 

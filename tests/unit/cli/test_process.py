@@ -24,7 +24,7 @@ def test_it_answers_and_exits(process):
     assert done.returncode == 0
     assert (
         done.stdout.splitlines()[0]
-        == "count_low,count_high,count_estimate,group_certain,group_count_low,group_count_high"
+        == "count_low,count_high,count_estimate,count_may_be_null,group_certain,group_count_low,group_count_high"
     )
     assert done.stderr == ""
 

@@ -99,7 +99,10 @@ def test_json_is_strict_and_the_same_when_read_back() -> None:
 
 # -- flat tables -------------------------------------------------------------------------------------------------
 
-FLAT = ["city", "smoker", "n_low", "n_high", "mean_low", "mean_high", "first_low", "first_high"]
+FLAT = [
+    *("city", "smoker", "n_low", "n_high", "n_may_be_null", "mean_low", "mean_high", "mean_may_be_null"),
+    *("first_low", "first_high", "first_may_be_null"),
+]
 WITH_ESTIMATES = list(dict.fromkeys(name for flat in FLAT for name in (flat, flat.replace("_high", "_estimate"))))
 STATE = ["group_certain", "group_count_low", "group_count_high"]
 
@@ -124,6 +127,9 @@ def test_arrow_and_parquet_give_back_every_value(form: str) -> None:
     assert found.column("mean_high").to_pylist() == [0.30000000000000004, None, math.inf, 5e-324]
     assert found.column("first_high").to_pylist() == ["2020-02-29", None, "1970-01-01", "0053-06-19"]
     assert found.column("group_certain").to_pylist() == [True, False, True, True]
+    told = [row["mean"]["may_be_null"] for row in made()["rows"]]
+    assert found.column("mean_may_be_null").to_pylist() == told
+    assert found.schema.field("mean_may_be_null").type == pa.bool_()
     assert found.schema.field("n_low").type == pa.int64()
     assert found.schema.field("mean_low").type == pa.float64()
     assert found.schema.field("smoker").type == pa.bool_()
@@ -150,21 +156,13 @@ def test_csv_gives_back_every_value() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(made()).decode(), newline="")))
 
     assert rows[0] == FLAT + STATE
+    null = [[str(row[name]["may_be_null"]) for name in ("n", "mean", "first")] for row in made()["rows"]]
     assert rows[1] == [
-        "Graz",
-        "True",
-        "3",
-        "5",
-        "0.1",
-        "0.30000000000000004",
-        "1969-12-31",
-        "2020-02-29",
-        "True",
-        "3",
-        "5",
+        *("Graz", "True", "3", "5", null[0][0], "0.1", "0.30000000000000004", null[0][1]),
+        *("1969-12-31", "2020-02-29", null[0][2], "True", "3", "5"),
     ]
-    assert rows[2] == ["", "", "0", "0", "", "", "", "", "False", "0", "2"]
-    assert rows[3][4:6] == ["-inf", "inf"]
+    assert rows[2] == ["", "", "0", "0", null[1][0], "", "", null[1][1], "", "", null[1][2], "False", "0", "2"]
+    assert rows[3][5:7] == ["-inf", "inf"]
     assert rows[4][0] == 'a,"b"\r\n'
     assert all(len(row) == len(rows[0]) for row in rows)
 
@@ -199,8 +197,10 @@ def test_names_that_would_meet_are_told_apart() -> None:
     )
     flat, rows = table(made(columns, (Group(("a",), (Range(1, 2),), Range.exact(1), True),)))
 
-    assert flat == ["n_low", "n_low_3", "n_high", "n_low_2", "group_certain", "group_certain_2", *STATE[1:]]
-    assert rows == [["a", 1, 2, "a", "a", True, 1, 1]]
+    assert flat == [
+        *("n_low", "n_low_3", "n_high", "n_may_be_null", "n_low_2", "group_certain", "group_certain_2", *STATE[1:]),
+    ]
+    assert rows == [["a", 1, 2, False, "a", "a", True, 1, 1]]
 
 
 # -- for people --------------------------------------------------------------------------------------------------

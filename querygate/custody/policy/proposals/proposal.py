@@ -18,6 +18,7 @@ from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
 from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
+from querygate.custody.policy.ordinal_values import in_order
 from querygate.custody.policy.proposals.proposal_domains import (
     Keys,
     age_keys,
@@ -354,7 +355,9 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
     common = [value for value, n in c.values if n >= least]
     few = len(c.values) - len(common)
     if common and not few and len(common) <= FEW:
-        return Keys({"values": toml_list(map(toml_text, common))})
+        order = in_order(c.name, common)
+        keys = {"values": toml_list(map(toml_text, order or common))}
+        return Keys(keys | {"ordered": "true"}, {"ordered": "from the least to the greatest"}) if order else Keys(keys)
     if role != "quasi-identifier" or not common:
         told = f"{counted(few, 'value')} with fewer than {least} records" if few else RARE.format(k=k)
         return Keys({"rare": toml_text(OTHER)}, {"rare": told})

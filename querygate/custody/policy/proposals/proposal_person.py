@@ -41,7 +41,7 @@ def for_several_rows(proposals: Sequence[Proposal], k: int) -> Iterator[Proposal
     """What can be published where people have several rows: k records may be one person's, and so may a value."""
     for p in proposals:
         if "values" in p.keys:
-            keys = {key: value for key, value in p.keys.items() if key != "values"}
+            keys = {key: value for key, value in p.keys.items() if key not in ("values", "ordered")}
             p = replace(p, keys={"rare": toml_text(OTHER), **keys}, notes={**p.notes, "rare": RARE.format(k=k)})
         yield replace(p, role="withheld", offer=p.role, why=(*p.why, LISTS)) if p.role == "codes" else p
 
