@@ -50,6 +50,18 @@ class DayActivity:
     def refused(self) -> int:
         return self.outcomes.get(REFUSED, 0)
 
+    def plus(self, later: DayActivity) -> DayActivity:
+        """With what came later on the same day."""
+        return DayActivity(
+            self.day,
+            Counter(self.outcomes) + Counter(later.outcomes),
+            self.users | later.users,
+            Counter(self.codes) + Counter(later.codes),
+            Counter(self.datasets) + Counter(later.datasets),
+            {name: self.spent.get(name, 0) + later.spent.get(name, 0) for name in (*self.spent, *later.spent)},
+            self.alerts + later.alerts,
+        )
+
     @property
     def epsilon(self) -> float:
         return sum(self.spent.values())
@@ -61,20 +73,35 @@ class Activity:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._over: dict[date, DayActivity] = {}
+        self._today: tuple[DayActivity, int] = DayActivity(date.min), 0  # and the first entry that is not in it
 
     def days(self, last: date, number: int) -> list[DayActivity]:
-        """So many days up to this one, which is today: all but the last of them are over."""
+        """So many days up to this one, which is today: all but the last of them are over. Of today only what is new is
+        counted."""
         wanted = [last - timedelta(days=back) for back in range(number - 1, -1, -1)]
         for day in wanted[:-1]:
             if day not in self._over:
-                self._over[day] = self._count(day)
+                self._over[day] = self._count(day, *self._ends(day))
         while len(self._over) > MOST_KEPT:
             self._over.pop(min(self._over))
-        return [*(self._over[day] for day in wanted[:-1]), self._count(last)]
+        return [*(self._over[day] for day in wanted[:-1]), self._count_on(last)]
 
-    def _count(self, day: date) -> DayActivity:
-        first = first_at(self._database, day.isoformat())
-        after = first_at(self._database, (day + timedelta(days=1)).isoformat())
+    def _count_on(self, today: date) -> DayActivity:
+        """Entries come at the end: what was counted stays, and the rest is added to it."""
+        first, after = self._ends(today)
+        counted, before = self._today
+        if counted.day != today or before < first:
+            counted, before = DayActivity(today), first
+        now = counted.plus(self._count(today, before, after))
+        self._today = now, max(before, after)
+        return now
+
+    def _ends(self, day: date) -> tuple[int, int]:
+        """The first entry of a day, and the first after it."""
+        following = (day + timedelta(days=1)).isoformat()
+        return first_at(self._database, day.isoformat()), first_at(self._database, following)
+
+    def _count(self, day: date, first: int, after: int) -> DayActivity:
         if first >= after:
             return DayActivity(day)
         outcomes, codes, datasets, users = Counter[str](), Counter[str](), Counter[str](), set()

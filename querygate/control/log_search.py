@@ -74,7 +74,8 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
     conditions = [text for name, text in _CONDITIONS.items() if getattr(wanted, name)] or [_ELSE]
     conditions += [] if wanted.kind or wanted.code else [_ELSE]
     conditions += [_OTHERS] if is_rare else []
-    where = " AND ".join(["seq >= :least", "seq < :high", *dict.fromkeys(conditions)])
+    seq = "+seq" if is_rare else "seq"  # with a plus, SQLite looks for the kind first
+    where = " AND ".join([f"{seq} >= :least", f"{seq} < :high", *dict.fromkeys(conditions)])
     values: dict[str, int | str] = {
         "least": least,
         "high": high,
@@ -85,7 +86,7 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
         "after": f"{wanted.kind}/",
         "coded": f'"code":"{wanted.code}"',
     }
-    sql = f"SELECT {_SHOWN} FROM log WHERE {where} ORDER BY seq DESC LIMIT {PAGE}"  # noqa: S608 - of the texts above
+    sql = f"SELECT {_SHOWN} FROM log WHERE {where} ORDER BY {seq} DESC LIMIT {PAGE}"  # noqa: S608 - of the texts above
     found = tuple(FoundEntry(**dict(row)) for row in database.settled_rows(sql, values))
     if len(found) == PAGE:
         return LogPage(found, found[-1].seq)

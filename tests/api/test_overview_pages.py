@@ -49,6 +49,17 @@ def test_days_that_are_over_are_counted_once(site: ConsoleSite) -> None:
     assert second < first / 3
 
 
+def test_what_is_new_today_is_added_to_what_was_counted(site: ConsoleSite) -> None:
+    activity = Activity(site.opened.log.database)
+    before = activity.days(now().date(), 2)[-1]
+    site["bob"].ask("SELECT COUNT(*) FROM clinic")
+    site["bob"].ask("SELECT AVG(nothing) FROM clinic")
+    after = activity.days(now().date(), 2)[-1]
+    assert after == Activity(site.opened.log.database).days(now().date(), 2)[-1]
+    assert (after.questions - before.questions, after.refused - before.refused) == (2, 1)
+    assert activity.days(now().date(), 2)[-1] == after
+
+
 def test_the_first_entry_of_a_day_is_found_by_halving(site: ConsoleSite) -> None:
     times = [event["time"] for event in site.opened.log.events()]
     for moment in (times[0], times[5], times[-1], "1999", "2999", times[5][:10]):
