@@ -6,23 +6,21 @@ A key reads `qg_<id>_<secret>`. The id finds the row; only an Argon2id hash of t
 
 from __future__ import annotations
 
-import hmac
 import re
 import sqlite3
-import threading
 from base64 import b32encode, b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp, stamp_now
+from querygate.control.verified_keys import VerifiedKeys
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, SCOPES, UserRole
 from querygate.core.types import Principal
@@ -42,12 +40,19 @@ _OPENING = """SELECT keys.hash, keys.used, keys.scopes, users.name, users.role
   WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
     AND users.disabled IS NULL AND users.removed IS NULL"""
 
-_REMEMBERED = 4096
-
 USED_EVERY = timedelta(minutes=1)
 """How often the use of a key is written down."""
 
 CUSTODIAN: UserRole = "custodian"
+
+_T = TypeVar("_T")
+Note: TypeAlias = Callable[[sqlite3.Connection, _T], None]
+"""Puts a change on record within its own transaction: both are on disk, or neither is."""
+
+
+def unnoted(connection: sqlite3.Connection, changed: object) -> None:
+    """For changes that nobody has to know of, such as those of the demo."""
+
 
 Source: TypeAlias = Literal["hand", "oidc"]
 HAND: Source = "hand"
@@ -102,11 +107,13 @@ class Accounts:
         self._clock = clock
         self._entropy = entropy
         self._nobody = _hash_of_nothing(entropy)
-        self._verified = _Verified(entropy(32))
+        self._verified = VerifiedKeys(entropy(32))
 
     # -- users -------------------------------------------------------------------------------------------
 
-    def add_user(self, name: str, role: str, project: str = "", organisation: str = "") -> User:
+    def add_user(
+        self, name: str, role: str, project: str = "", organisation: str = "", *, note: Note[User] = unnoted
+    ) -> User:
         """Open an account. Answers to people of one project, and of one organisation, are audited together."""
         if not USER_NAME.fullmatch(name):
             raise ConfigError(
@@ -122,6 +129,8 @@ class Accounts:
                     "INSERT INTO users (name, role, created, project, organisation) VALUES (?, ?, ?, ?, ?)",
                     (name, role, self._now(), *groups),
                 )
+                added = self._user(name)
+                note(connection, added)
         except sqlite3.IntegrityError:
             raise ConfigError(
                 "QG806",
@@ -129,7 +138,7 @@ class Accounts:
                 "names, and upper and lower case count as the same.",
                 "Choose another name.",
             ) from None
-        return self._user(name)
+        return added
 
     def find_user(self, name: str) -> User:
         """One user; QG808 where there is none, or they were removed."""
@@ -141,7 +150,13 @@ class Accounts:
         return tuple(User(**dict(row)) for row in rows)
 
     def change_user(
-        self, name: str, *, role: str | None = None, project: str | None = None, organisation: str | None = None
+        self,
+        name: str,
+        *,
+        role: str | None = None,
+        project: str | None = None,
+        organisation: str | None = None,
+        note: Note[User] = unnoted,
     ) -> User:
         """Give a user another role, project or organisation, from now on; "" is none, None leaves it as it is."""
         user = self._user(name)
@@ -162,9 +177,11 @@ class Accounts:
             )
             if role != user.role:
                 _check_custodian(connection, user)
-        return self._user(name)
+            changed = self._user(name)
+            note(connection, changed)
+        return changed
 
-    def remove_user(self, name: str) -> User:
+    def remove_user(self, name: str, *, note: Note[User] = unnoted) -> User:
         """Nobody has this account any more, from now on. What they did stays on record under their name, which nobody
         else is given."""
         user = self._user(name)
@@ -172,9 +189,10 @@ class Accounts:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE user = ?", (self._now(), name))
             connection.execute("UPDATE users SET removed = coalesce(removed, ?) WHERE name = ?", (self._now(), name))
             _check_custodian(connection, user)
+            note(connection, user)
         return user
 
-    def disable_user(self, name: str) -> User:
+    def disable_user(self, name: str, *, note: Note[User] = unnoted) -> User:
         """Shut the account: none of its keys opens any more, from now on."""
         user = self._user(name)
         with self._database.writing() as connection:
@@ -182,19 +200,27 @@ class Accounts:
                 "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
             )
             _check_custodian(connection, user)
+            note(connection, user)
         return self._user(name)
 
-    def enable_user(self, name: str) -> User:
+    def enable_user(self, name: str, *, note: Note[User] = unnoted) -> User:
         """Open the account again, with the keys that were not revoked."""
         user = self._user(name)
         with self._database.writing() as connection:
             connection.execute("UPDATE users SET disabled = NULL WHERE name = ?", (user.name,))
+            note(connection, user)
         return self._user(name)
 
     # -- keys --------------------------------------------------------------------------------------------
 
     def new_key(
-        self, user: str, *, expires: datetime | None = None, scopes: Collection[str] = (), source: Source = HAND
+        self,
+        user: str,
+        *,
+        expires: datetime | None = None,
+        scopes: Collection[str] = (),
+        source: Source = HAND,
+        note: Note[NewKey] = unnoted,
     ) -> NewKey:
         """A key of this user, until it expires; for some things only, where scopes are named."""
         owner = self._user(user).name
@@ -203,7 +229,7 @@ class Accounts:
         if not set(scopes) <= set(SCOPES):
             raise ConfigError("QG806", "There is no such scope.", f"Choose among: {', '.join(SCOPES)}.")
         key_id, secret = _base32(self._entropy(5)), _base32(self._entropy(32))
-        hashed = _HASHER.hash(secret, salt=self._entropy(16))
+        hashed, made = _HASHER.hash(secret, salt=self._entropy(16)), NewKey(key_id, owner, f"qg_{key_id}_{secret}")
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO keys (id, user, hash, created, expires, scopes, source) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -217,27 +243,34 @@ class Accounts:
                     source,
                 ),
             )
-        return NewKey(key_id, owner, f"qg_{key_id}_{secret}")
+            note(connection, made)
+        return made
 
-    def rotate_key(self, key_id: str, overlap: timedelta, *, expires: datetime | None = None) -> NewKey:
+    def rotate_key(
+        self, key_id: str, overlap: timedelta, *, expires: datetime | None = None, note: Note[NewKey] = unnoted
+    ) -> NewKey:
         """A new key of the same owner and scopes; the old one opens for as long as the overlap lasts."""
         old = self.find_key(key_id)
         now = stamp(self._clock())
         if old.revoked is not None or (old.expires is not None and old.expires <= now):
             raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
-        made = self.new_key(old.user, expires=expires, scopes=old.scopes or (), source=old.source)
         ends = stamp(self._clock() + overlap)
-        with self._database.writing() as connection:
+
+        def end_old(connection: sqlite3.Connection, made: NewKey) -> None:
             connection.execute(
                 "UPDATE keys SET expires = min(coalesce(expires, ?), ?) WHERE id = ?", (ends, ends, key_id)
             )
-        return made
+            note(connection, made)
 
-    def revoke_key(self, key_id: str) -> StoredKey:
+        return self.new_key(old.user, expires=expires, scopes=old.scopes or (), source=old.source, note=end_old)
+
+    def revoke_key(self, key_id: str, *, note: Note[StoredKey] = unnoted) -> StoredKey:
         """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
         with self._database.writing() as connection:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
-        return self.find_key(key_id)
+            revoked = self.find_key(key_id)
+            note(connection, revoked)
+        return revoked
 
     def list_keys(self) -> tuple[StoredKey, ...]:
         return tuple(map(_stored, self._database.rows(_KEYS + " ORDER BY created, id")))
@@ -291,36 +324,6 @@ class Accounts:
 
     def _now(self) -> str:
         return stamp_now(self._clock)
-
-
-class _Verified:
-    """Keys that Argon2 has accepted, so that only the first request with a key waits for it.
-
-    Kept as HMAC-SHA-256 under a pepper that lives and dies with the process; the least recently used goes first.
-    The stored hash belongs to the entry, so a key whose row has changed is verified anew.
-    """
-
-    def __init__(self, pepper: bytes) -> None:
-        self._pepper = pepper
-        self._hashes: OrderedDict[bytes, str] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def has(self, presented: str, hashed: str) -> bool:
-        mark = self._mark(presented)
-        with self._lock:
-            if self._hashes.get(mark) != hashed:
-                return False
-            self._hashes.move_to_end(mark)
-            return True
-
-    def add(self, presented: str, hashed: str) -> None:
-        with self._lock:
-            self._hashes[self._mark(presented)] = hashed
-            if len(self._hashes) > _REMEMBERED:
-                self._hashes.popitem(last=False)
-
-    def _mark(self, presented: str) -> bytes:
-        return hmac.digest(self._pepper, presented.encode(), "sha256")
 
 
 def _group(name: str) -> str | None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
+from functools import partial
+from types import MappingProxyType
+from typing import TypeVar
 
 from querygate.control import Actor, Grantee, User, stamp
-from querygate.control.accounts import SIGN_ON, NewKey, StoredKey
+from querygate.control.accounts import SIGN_ON, NewKey, Note, StoredKey
 from querygate.control.grants import read_until
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
 
 RESERVED = frozenset({"local", "upgrade", "oidc"})
 """Names in the log that are nobody's account: the console, an upgrade, single sign-on."""
+
+_T = TypeVar("_T")
 
 OVERLAP_HOURS = 24.0
 MOST_OVERLAP_HOURS = 24 * 90
@@ -43,8 +48,8 @@ class AccountChanges:
                 "This name is reserved: in the log it stands for the console, an upgrade or single sign-on.",
                 "Choose another name.",
             )
-        added = self._accounts.add_user(name, role, project, organisation)
-        self._note("user.add", {"name": added.name, "role": added.role, **groups_of(added)}, by)
+        note = self._noted("user.add", by, _new_user)
+        added = self._accounts.add_user(name, role, project, organisation, note=note)
         for dataset in datasets:
             self._grants.add(Grantee("user", added.name), dataset, by=by)
         return added
@@ -52,70 +57,75 @@ class AccountChanges:
     def change_user(
         self, name: str, *, role: str | None, project: str | None, organisation: str | None, by: Actor
     ) -> User:
-        changed = self._accounts.change_user(name, role=role, project=project, organisation=organisation)
-        body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
-        self._note("user.change", body | ({"role": changed.role} if role else {}), by)
-        return changed
+        def body(changed: User) -> dict[str, object]:
+            groups = {"project": changed.project, "organisation": changed.organisation}
+            return {"name": changed.name, **groups, **({"role": changed.role} if role else {})}
+
+        note = self._noted("user.change", by, body)
+        return self._accounts.change_user(name, role=role, project=project, organisation=organisation, note=note)
 
     def remove_user(self, name: str, *, by: Actor) -> User:
-        removed = self._accounts.remove_user(name)
-        self._note("user.remove", {"name": removed.name}, by)
-        return removed
+        return self._accounts.remove_user(name, note=self._noted("user.remove", by, _name))
 
     def disable_user(self, name: str, *, by: Actor) -> User:
-        closed = self._accounts.disable_user(name)
-        self._note("user.disable", {"name": closed.name}, by)
-        return closed
+        return self._accounts.disable_user(name, note=self._noted("user.disable", by, _name))
 
     def enable_user(self, name: str, *, by: Actor) -> User:
-        opened = self._accounts.enable_user(name)
-        self._note("user.enable", {"name": opened.name}, by)
-        return opened
+        return self._accounts.enable_user(name, note=self._noted("user.enable", by, _name))
 
     # -- keys --------------------------------------------------------------------------------------------
 
     def new_key(self, user: str, expires: str | None = None, scopes: Collection[str] = (), *, by: Actor) -> NewKey:
         """A key of this user; `expires` is the last day, or a moment."""
-        issued = self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes)
-        limits = ({"expires": expires} if expires else {}) | ({"scopes": sorted(scopes)} if scopes else {})
-        self._note("key.new", {"id": issued.id, "name": issued.user, **limits}, by)
-        return issued
+        limits: dict[str, object] = ({"expires": expires} if expires else {}) | (
+            {"scopes": sorted(scopes)} if scopes else {}
+        )
+        note = self._noted("key.new", by, partial(_key, limits=limits))
+        return self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes, note=note)
 
     def new_sign_on_key(self, user: str, ends: datetime, scopes: Collection[str] = ()) -> NewKey:
         """A key that somebody gave a program of theirs, where the provider of single sign-on vouches for them."""
-        issued = self._accounts.new_key(user, expires=ends, scopes=scopes, source=SIGN_ON)
-        body = {"id": issued.id, "name": issued.user, "expires": stamp(ends), "source": SIGN_ON}
-        self._note("key.new", body | ({"scopes": sorted(scopes)} if scopes else {}), Actor(issued.user))
-        return issued
+        limits: dict[str, object] = {"expires": stamp(ends), "source": SIGN_ON} | (
+            {"scopes": sorted(scopes)} if scopes else {}
+        )
+        note = self._noted("key.new", Actor(user), partial(_key, limits=limits))
+        return self._accounts.new_key(user, expires=ends, scopes=scopes, source=SIGN_ON, note=note)
 
     def rotate_key(
         self, key_id: str, overlap_hours: float = OVERLAP_HOURS, expires: str | None = None, *, by: Actor
     ) -> NewKey:
         """A new key in place of this one, which opens for a while yet."""
-        until = read_until(expires) if expires else None
-        issued = self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until)
-        self._note_rotation(key_id, issued, overlap_hours, by)
-        return issued
+
+        def body(issued: NewKey) -> dict[str, object]:
+            return {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
+
+        until, note = read_until(expires) if expires else None, self._noted("key.rotate", by, body)
+        return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
 
     def rotate_own_key(self, key_id: str, overlap_hours: float = OVERLAP_HOURS, *, by: Actor) -> NewKey:
         """The same by its owner: the new key ends when the old one would have, for nobody prolongs their own access."""
-        ends = self._accounts.find_key(key_id).expires
-        until = read_until(ends) if ends else None
-        issued = self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until)
-        self._note_rotation(key_id, issued, overlap_hours, by)
-        return issued
+        return self.rotate_key(key_id, overlap_hours, self._accounts.find_key(key_id).expires, by=by)
 
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
-        revoked = self._accounts.revoke_key(key_id)
-        self._note("key.revoke", {"id": revoked.id, "name": revoked.user}, by)
-        return revoked
+        return self._accounts.revoke_key(key_id, note=self._noted("key.revoke", by, _key))
 
-    def _note_rotation(self, key_id: str, issued: NewKey, overlap_hours: float, by: Actor) -> None:
-        body = {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
-        self._note("key.rotate", body, by)
+    def _noted(self, kind: str, by: Actor, body: Callable[[_T], Mapping[str, object]]) -> Note[_T]:
+        """Puts a change on record, in the transaction that makes it."""
+        return lambda connection, changed: self._log.append(
+            connection, kind, None, by.name, None, {**body(changed), **by.body()}
+        )
 
-    def _note(self, kind: str, body: Mapping[str, object], by: Actor) -> None:
-        self._log.note(kind, user=by.name, body={**body, **by.body()})
+
+def _name(user: User) -> dict[str, object]:
+    return {"name": user.name}
+
+
+def _new_user(user: User) -> dict[str, object]:
+    return {"name": user.name, "role": user.role, **groups_of(user)}
+
+
+def _key(key: NewKey | StoredKey, limits: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
+    return {"id": key.id, "name": key.user, **limits}
 
 
 def groups_of(user: User) -> dict[str, str]:

@@ -187,3 +187,32 @@ def test_nobody_prolongs_or_widens_their_own_access(site, send):
     assert kept == {narrow["id"]: None, wide.id: None, mine["id"]: None}
     assert send("revoke_own_key", key=mine["key"]).json["id"] == mine["id"]
     assert send("list_own_keys", key=mine["key"]).json["code"] == "QG301"
+
+
+# -- on record, or not at all --------------------------------------------------------------------------------------
+
+
+def test_no_change_is_made_that_is_not_on_record(site, monkeypatch):
+    """The log cannot be written: every change of users and keys is undone with it."""
+    changes, accounts, by = AccountChanges(site.opened), site.opened.accounts, Actor("admin")
+    accounts.add_user("spare", "custodian")
+    key = accounts.list_keys()[0].id
+    before = accounts.list_users(), accounts.list_keys()
+
+    def full(*given):
+        raise OSError("no space")
+
+    monkeypatch.setattr(site.opened.log, "append", full)
+    for change in (
+        lambda: changes.add_user("new", "researcher", by=by),
+        lambda: changes.change_user("second", role="auditor", project=None, organisation=None, by=by),
+        lambda: changes.disable_user("second", by=by),
+        lambda: changes.enable_user("second", by=by),
+        lambda: changes.remove_user("spare", by=by),
+        lambda: changes.new_key("second", by=by),
+        lambda: changes.rotate_key(key, 0, by=by),
+        lambda: changes.revoke_key(key, by=by),
+    ):
+        with pytest.raises(OSError, match="no space"):
+            change()
+        assert (accounts.list_users(), accounts.list_keys()) == before

@@ -165,7 +165,7 @@ def test_a_kind_that_there_is_not_is_refused_with_those_there_are(logged):
     done = logged("log", "list", "--kind", "nosuch")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("QG806")
-    assert "query, dry_run, answer, model, publish" in " ".join(done.stderr.split())
+    assert "query, dry_run, answer, model, source, publish" in " ".join(done.stderr.split())
     *_, last = logged("log", "list", "--kind", "all", "--format", "jsonl").stdout.splitlines()
     assert "nosuch" not in last  # nobody has read anything
 
@@ -179,7 +179,7 @@ def test_every_kind_of_entry_is_known_and_documented():
             is_entry = called == "append" and len(node.args) == len(
                 ("connection", "kind", "id", "user", "dataset", "body")
             )
-            if called in ("note", "_note", "note_reading") or is_entry:
+            if called in ("note", "_noted", "note_reading") or is_entry:
                 noted |= {one.value for one in node.args if isinstance(getattr(one, "value", None), str)}
     assert noted >= {"publish", "user.disable", "log.read", "answer.read", "vault.erase", "grant.add", "user.link"}
     named = {INTENT, OUTCOME, DRY_RUN, ROTATED, DISCARDED, ALERT, INLINE, RUN, FOUND}

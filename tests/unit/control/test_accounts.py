@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from querygate.control import Accounts, Database
+from querygate.control import Accounts, Database, verified_keys
 from querygate.control import accounts as module
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
@@ -224,7 +224,7 @@ def test_a_key_whose_row_has_changed_is_verified_anew(accounts, database):
 
 
 def test_memory_of_verified_keys_is_bounded_and_forgets_the_least_used(accounts, hashings, monkeypatch):
-    monkeypatch.setattr(module, "_REMEMBERED", 2)
+    monkeypatch.setattr(verified_keys, "REMEMBERED", 2)
     accounts.add_user("ann", "researcher")
     keys = [accounts.new_key("ann").secret for _ in range(3)]
     for key in (keys[0], keys[1], keys[0], keys[2]):
