@@ -7,7 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from querygate.control.sessions import Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
-from querygate.gate.incidents import make_fault
+from querygate.gate.incidents import make_failure
 from querygate.web import problems
 from querygate.web.console.session_door import find_session, show_problem
 from querygate.web.routes import API
@@ -28,8 +28,7 @@ def install_problem_pages(app: Flask, sessions: Sessions) -> None:
         return show_problem(missing, find_session(sessions))
 
     def failed(error: Exception) -> Response:
-        fault = make_fault(error)
-        return show_problem(fault, find_session(sessions)) if is_browser() else problems.problem(fault)
+        return refused(make_failure(error))
 
     app.register_error_handler(QueryGateError, refused)
     app.register_error_handler(HTTPException, refused_by_http)
