@@ -11,7 +11,7 @@ from querygate.bounds.expand import spread
 from querygate.bounds.frechet import JointLimits
 from querygate.bounds.gather import ROW, gather
 from querygate.bounds.membership import Membership, count_bounds
-from querygate.bounds.readings import Readings, read
+from querygate.bounds.readings import Readings, read_groups
 from querygate.bounds.values import value_bounds
 
 __all__ = [
@@ -28,5 +28,5 @@ __all__ = [
     "Nesting",
     "nest",
     "Readings",
-    "read",
+    "read_groups",
 ]

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from querygate.bounds.asked_parts import AskedParts
-from querygate.bounds.gather import gather
+from querygate.bounds.class_limits import Gather
 from querygate.bounds.readings import frame_of
 from querygate.core.block import Block
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan
@@ -43,12 +43,14 @@ _COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int], tuple[
 @dataclass
 class JointLimits:
     """Numbers of records by frame cell that groups of a plan have at least and at most, by several margins together;
-    `known` are the columns of each. The first `read` margins are those that the groups themselves are read from."""
+    `known` are the columns of each. The first `read` margins are those that the groups themselves are read from.
+    `gather` reads a plan on a block; `check` raises when the statement has had its time."""
 
     plan: Plan
     blocks: Sequence[Block]
     known: Sequence[frozenset[str]]
     read: int
+    gather: Gather
     check: Callable[[], None]
     _read: dict[tuple[int, AskedParts], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
     _covers: dict[AskedParts, list[tuple[int, ...]]] = field(default_factory=dict)
@@ -105,7 +107,7 @@ class JointLimits:
 
     def _read_by_frame(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
-        return {group.keys: self._by_frame(group.cells[0]) for group in gather(plan, block, self.check)}
+        return {group.keys: self._by_frame(group.cells[0]) for group in self.gather(plan, block)}
 
     def _by_frame(self, cells: MeasureCells) -> tuple[Ints, Ints]:
         found = np.zeros((2, self._frames), dtype=np.int64)

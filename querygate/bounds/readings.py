@@ -6,10 +6,12 @@ same thing may be met cell by cell. Proof: docs/explanation/proofs/views-answers
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,26 +33,50 @@ class Readings:
     others: tuple[MeasureCells, ...]
 
 
-def read(parts: Sequence[MeasureCells], limits: tuple[Ints, Ints] | None = None) -> Readings:
-    """The readings of a measure in a group; `limits` are numbers of records by frame cell that it selects at least and
-    at most."""
-    if limits is None and len(parts) == 1:
-        return Readings(None, False, tuple(parts))
-    frames = 1 + max(int(frame_of(part).max(initial=-1)) for part in parts)
-    best = _best(parts, frames)
-    chosen = [best[frame_of(part)] == i for i, part in enumerate(parts)]
-    rows = [int(kept.sum()) for kept in chosen]
-    mosaic = () if sum(map(bool, rows)) < 2 else (_joined(parts, chosen),)
-    if parts[0].splits:
-        return Readings(None, False, (*mosaic, *parts))
-    met, alike = _met(parts, chosen, frames)
-    alike = alike and not any(part.among for part in parts)
-    others: tuple[MeasureCells, ...] = (*mosaic, *parts)
-    if limits is not None:
-        met, others = _limited(met, *limits), tuple(_limited(part, *limits) for part in others)
+Limits: TypeAlias = "tuple[Ints, Ints] | None"
+"""Numbers of records by frame cell that a measure selects at least and at most."""
+
+
+def read(parts: Sequence[MeasureCells], limits: Limits = None) -> Readings:
+    """The readings of a measure in a group."""
+    return read_groups([parts], [limits])[0]
+
+
+def read_groups(groups: Sequence[Sequence[MeasureCells]], limits: Sequence[Limits]) -> list[Readings]:
+    """The readings of a measure in several groups, each with its limits. Margins are met frame cell by frame cell, so
+    groups are read at once, each in frame cells of its own."""
+    alike = len({each is None for each in limits}) == 1 and not any(part.sets for parts in groups for part in parts)
+    if len(groups) > 1 and not alike:
+        return [read(*each) for each in zip(groups, limits, strict=True)]
+    if limits[0] is None and len(groups[0]) == 1:
+        return [Readings(None, False, tuple(parts)) for parts in groups]
+    told = [each for each in limits if each is not None]
+    frames = 1 + max(int(frame_of(part).max(initial=-1)) for parts in groups for part in parts)
+    frames = max([frames, *(least.size for least, _ in told)])
+    wide = [_together(own, frames) for own in zip(*groups, strict=True)]
+    best = _best(groups, wide, frames)
+    chosen = [best[frame_of(part)] == i for i, part in enumerate(wide)]
+    split = [np.split(kept, np.cumsum([part.least.size for part in own])[:-1])
+             for kept, own in zip(chosen, zip(*groups, strict=True), strict=True)]  # fmt: skip
+    mosaics = [_mosaic(parts, own) for parts, own in zip(groups, zip(*split, strict=True), strict=True)]
+    if groups[0][0].splits:
+        return [Readings(None, False, (*mosaic, *parts)) for mosaic, parts in zip(mosaics, groups, strict=True)]
+    met, mixed = _met(wide, chosen, frames * len(groups))
+    if told:
+        ends = _padded([least for least, _ in told], frames), _padded([most for _, most in told], frames)
+        met, wide = _limited(met, *ends), [_limited(part, *ends) for part in wide]
+        mosaics = [tuple(_limited(one, *own) for one in each) for each, own in zip(mosaics, told, strict=True)]
+        groups = list(zip(*(_apart(part, own) for part, own in zip(wide, zip(*groups, strict=True), strict=True)),
+                          strict=True))  # fmt: skip
     if (met.least > met.most).any():
         raise ValueError("margins of this version contradict each other: the store is damaged")
-    return Readings(met, alike, others)
+    settled = [not own.any() for own in np.split(mixed, len(groups))]
+    return [
+        Readings(own, is_settled and not any(part.among for part in parts), (*mosaic, *parts))
+        for own, is_settled, mosaic, parts in zip(
+            _by_group(met, frames, len(groups)), settled, mosaics, groups, strict=True
+        )
+    ]
 
 
 def frame_of(cells: MeasureCells) -> Ints:
@@ -59,20 +85,84 @@ def frame_of(cells: MeasureCells) -> Ints:
     return cells.frame
 
 
+# -- several groups as one ---------------------------------------------------------------------------------------------
+
+
+def _together(parts: Sequence[MeasureCells], frames: int) -> MeasureCells:
+    """The cells of several groups one after the other, without what is told of classes."""
+    if len(parts) == 1:
+        return replace(parts[0], classes=(), among=None)
+    least, most, size = (np.concatenate([getattr(part, name) for part in parts]) for name in ("least", "most", "size"))
+    values = tuple(
+        Cells(
+            np.concatenate([value.low for value in each]), np.concatenate([value.high for value in each]), least, most,
+            each[0].integer,
+        )
+        for each in zip(*(part.values for part in parts), strict=True)
+    )  # fmt: skip
+    splits = [
+        tuple(np.concatenate(same) for same in zip(*each, strict=True))
+        for each in zip(*(part.splits for part in parts), strict=True)
+    ]
+    frame = np.concatenate([frame_of(part) + i * frames for i, part in enumerate(parts)])
+    of_two = tuple((a, b, c, d) for a, b, c, d in splits)
+    return MeasureCells(size, least, most, values, (), of_two, free=False, solid=False, frame=frame)
+
+
+def _apart(wide: MeasureCells, parts: Sequence[MeasureCells]) -> list[MeasureCells]:
+    """The parts of groups with the counts that were found for all of them together."""
+    ends = np.cumsum([0, *(part.least.size for part in parts)]).tolist()
+    found = []
+    for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True):
+        least, most = wide.least[first:last], wide.most[first:last]
+        values = tuple(Cells(value.low, value.high, least, most, value.integer) for value in part.values)
+        found.append(replace(part, least=least, most=most, values=values))
+    return found
+
+
+def _by_group(met: MeasureCells, frames: int, groups: int) -> list[MeasureCells]:
+    """Rows in the order of their frame cells, group by group."""
+    if groups == 1:
+        return [met]
+    frame = frame_of(met)
+    ends = np.searchsorted(frame, np.arange(groups + 1) * frames).tolist()
+    found = []
+    for group, (first, last) in enumerate(itertools.pairwise(ends)):
+        least, most, size = (counts[first:last] for counts in (met.least, met.most, met.size))
+        values = tuple(Cells(v.low[first:last], v.high[first:last], least, most, v.integer) for v in met.values)
+        own = frame[first:last] - group * frames
+        found.append(MeasureCells(size, least, most, values, (), free=False, solid=False, frame=own))
+    return found
+
+
+def _padded(limits: Sequence[Ints], frames: int) -> Ints:
+    return np.concatenate([np.append(each, np.zeros(frames - each.size, dtype=np.int64)) for each in limits])
+
+
 # -- a mosaic: each frame cell from the margin that says most of it ----------------------------------------------------
 
 
-def _best(parts: Sequence[MeasureCells], frames: int) -> Ints:
+def _best(groups: Sequence[Sequence[MeasureCells]], wide: Sequence[MeasureCells], frames: int) -> Ints:
     """By frame cell the margin that leaves the fewest records undecided; of those, the one with the narrowest sums."""
-    undecided, loose = np.zeros((2, len(parts), frames))
-    for i, part in enumerate(parts):
+    every = frames * len(groups)
+    undecided, loose = np.zeros((2, len(wide), every))
+    for i, part in enumerate(wide):
         counts = [(part.least, part.most)] + [pair for s in part.splits for pair in (s[:2], s[2:])]
-        undecided[i] = np.bincount(frame_of(part), sum(most - least for least, most in counts), frames)
-        for told in part.classes:
-            if told is not None and told.frame is not None:
-                loose[i] += np.bincount(told.frame, told.sum_high - told.sum_low, frames)
+        undecided[i] = np.bincount(frame_of(part), sum(most - least for least, most in counts), every)
+        for place in range(max(len(parts[i].classes) for parts in groups)):
+            told = [(g, parts[i].classes[place]) for g, parts in enumerate(groups) if place < len(parts[i].classes)]
+            known = [(classes.frame + g * frames, classes.sum_high - classes.sum_low)
+                     for g, classes in told if classes is not None and classes.frame is not None]  # fmt: skip
+            if known:
+                where, width = (np.concatenate(each) for each in zip(*known, strict=True))
+                loose[i] += np.bincount(where, width, every)
     best: Ints = np.where(undecided == undecided.min(axis=0), loose, np.inf).argmin(axis=0)
     return best
+
+
+def _mosaic(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> tuple[MeasureCells, ...]:
+    """Nothing where one margin is the best in every frame cell."""
+    return () if sum(bool(kept.any()) for kept in chosen) < 2 else (_joined(parts, chosen),)
 
 
 def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCells:
@@ -172,14 +262,13 @@ def _of_classes(told: ClassCells, classes: Bools) -> ClassCells:
 # -- counts that all margins agree on ----------------------------------------------------------------------------------
 
 
-def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) -> tuple[MeasureCells, bool]:
-    """Counts met by frame cell and value, and whether that was possible in every frame cell.
+def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) -> tuple[MeasureCells, Bools]:
+    """Counts met by frame cell and value, and the frame cells in which that was not possible.
 
     Where two rows of a frame cell have values that are neither the same nor apart, a record need not be under the same
     values in two margins: there the rows of the mosaic stand.
     """
-    bare = [replace(part, classes=(), among=None) for part in parts]
-    everything = _joined(bare, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
+    everything = _joined(parts, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
     key, mixed = _keys(everything, frame, frames)
     first, box = _alike(key)
@@ -191,9 +280,9 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     kept = ((most > 0) | (least > 0)) & ~mixed[frame[first]]
     comparable = _rows(everything, first[kept], least[kept], most[kept])
     if not mixed.any():
-        return comparable, True
+        return comparable, mixed
     rest = [rows & mixed[frame_of(part)] for part, rows in zip(parts, chosen, strict=True)]
-    return _merged(_joined([*bare, comparable], [*rest, np.ones(comparable.least.size, dtype=np.bool_)])), False
+    return _merged(_joined([*parts, comparable], [*rest, np.ones(comparable.least.size, dtype=np.bool_)])), mixed
 
 
 def _merged(cells: MeasureCells) -> MeasureCells:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read
+from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read_groups
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.margin_choice import choose_margins, part_of
@@ -20,8 +21,13 @@ from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar
 from querygate.gate.met_ranges import met_count, met_range
 
+Sets: TypeAlias = tuple[tuple[int, ...], ...]
+
 MOST_RANGES = 500_000
 """Groups times statistics in one answer."""
+
+AT_ONCE = 32
+"""Groups that are read at once: more would take memory and gain little."""
 
 
 def too_large() -> UnsupportedSQL:
@@ -141,66 +147,86 @@ def range_groups(
     plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None], *, exists: Bools | None = None
 ) -> list[RangedGroup]:
     """Ranges for every group that can be there. The first sheet counts the groups; `exists` is as in `gather`."""
-    read_sheets = [_ReadSheet(sheet, check, exists, counts=sheet is sheets[0]) for sheet in sheets]
+    once = _Gathered(check)
+    read_sheets = [_ReadSheet(sheet, once, exists, counts=sheet is sheets[0]) for sheet in sheets]
     groups = [group for group in read_sheets[0].groups if all(sheet.has(group) for sheet in read_sheets)]
     if len(groups) * len(plan.aggregates) > MOST_RANGES:
         raise too_large()
     found = []
-    for i, group in enumerate(groups):
-        check()
-        told = [sheet.readings(group) for sheet in read_sheets]
-        count = met_count(told[0][0])
-        if count.high == 0 and not group.always:
-            continue  # in each frame cell another margin says that nobody is there
-        ranges: dict[int, Range] = {}
-        for sheet, readings in zip(sheets, told, strict=True):
-            for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
-                left = (len(groups) - i) * len(plan.aggregates) - len(ranges)
-                ranges[place] = met_range(aggregate, readings, left)
-        in_order = tuple(ranges[place] for place in range(len(plan.aggregates)))
-        found.append(RangedGroup(group.keys, group.chosen, group.always, in_order, count))
+    for first in range(0, len(groups), AT_ONCE):
+        some = groups[first : first + AT_ONCE]
+        of_sheets = [sheet.readings(some) for sheet in read_sheets]
+        for i, (group, *told) in enumerate(zip(some, *of_sheets, strict=True), first):
+            check()
+            count = met_count(told[0][0])
+            if count.high == 0 and not group.always:
+                continue  # in each frame cell another margin says that nobody is there
+            ranges: dict[int, Range] = {}
+            for sheet, readings in zip(sheets, told, strict=True):
+                for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
+                    left = (len(groups) - i) * len(plan.aggregates) - len(ranges)
+                    ranges[place] = met_range(aggregate, readings, left)
+            in_order = tuple(ranges[place] for place in range(len(plan.aggregates)))
+            found.append(RangedGroup(group.keys, group.chosen, group.always, in_order, count))
     return found
 
 
-def _class_limits(
-    plan: Plan, block: Block, counts: InsideCounts | None, check: Callable[[], None]
-) -> ClassLimits | None:
-    if counts is None:
-        return None
-    return ClassLimits(
-        plan, block, counts.block, counts.nesting, counts.quasi, lambda part, rows: gather(part, rows, check)
-    )
+class _Gathered:
+    """Plans read on blocks, once each: several sheets of one statement ask the same of the same counts."""
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        self.check = check
+        self._known: dict[tuple[Block, Sets, tuple[Measure, ...]], list[FetchedGroup]] = {}
+
+    def gather(self, plan: Plan, block: Block) -> list[FetchedGroup]:
+        """The keys are the same in all of them."""
+        at = (block, plan.sets, plan.measures)
+        if at not in self._known:
+            self._known[at] = gather(plan, block, self.check)
+        return self._known[at]
+
+    def within(self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None) -> list[FetchedGroup]:
+        """With what classes of counts inside those of the block say."""
+        if counts is None and exists is None:
+            return self.gather(plan, block)
+        inside = None if counts is None else (counts.block, counts.nesting, counts.quasi)
+        limits = None if inside is None else ClassLimits(plan, block, *inside, self.gather)
+        return gather(plan, block, self.check, exists=exists, limits=limits)
 
 
 class _ReadSheet:
     """The groups of a sheet in each of its blocks."""
 
-    def __init__(self, sheet: Sheet, check: Callable[[], None], exists: Bools | None, *, counts: bool) -> None:
+    def __init__(self, sheet: Sheet, once: _Gathered, exists: Bools | None, *, counts: bool) -> None:
         self._plan = sheet.plan
         used = {i for aggregate in sheet.plan.aggregates for i in aggregate.measures}
         self._wanted = sorted(used | {0} if counts else used)
         inside = sheet.inside or (None,) * len(sheet.blocks)
-        listed = [
-            gather(sheet.plan, block, check, exists=exists, limits=_class_limits(sheet.plan, block, counts, check))
-            for block, counts in zip(sheet.blocks, inside, strict=True)
-        ]
+        listed = [once.within(sheet.plan, *each, exists) for each in zip(sheet.blocks, inside, strict=True)]
         self.groups = listed[0]
         self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
         margins = [*zip(sheet.blocks, sheet.known, strict=False), *sheet.around]
         blocks, known = [block for block, _ in margins], [columns for _, columns in margins]
-        self._limits = JointLimits(sheet.plan, blocks, known, len(listed), check) if len(margins) > 1 else None
+        self._limits = None
+        if len(margins) > 1:
+            self._limits = JointLimits(sheet.plan, blocks, known, len(listed), once.gather, once.check)
 
     def has(self, group: FetchedGroup) -> bool:
         """Can somebody be in it, by every block?"""
         return all((group.chosen, group.keys) in found for found in self._found)
 
-    def readings(self, group: FetchedGroup) -> dict[int, Readings]:
-        """What the blocks say in this group of each measure that an aggregate of the sheet needs, and of the first if
+    def readings(self, groups: Sequence[FetchedGroup]) -> list[dict[int, Readings]]:
+        """What the blocks say in these groups of each measure that an aggregate of the sheet needs, and of the first if
         it is the one that counts."""
-        cells = [found[group.chosen, group.keys].cells for found in self._found]
-        return {
-            i: read([each[i] for each in cells], self._limited(group, self._plan.measures[i])) for i in self._wanted
+        cells = [[found[group.chosen, group.keys].cells for found in self._found] for group in groups]
+        told = {
+            i: read_groups(
+                [[each[i] for each in of_group] for of_group in cells],
+                [self._limited(group, self._plan.measures[i]) for group in groups],
+            )
+            for i in self._wanted
         }
+        return [{i: readings[place] for i, readings in told.items()} for place in range(len(groups))]
 
     def _limited(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
         return None if self._limits is None or measure.splits else self._limits.of(group, measure)

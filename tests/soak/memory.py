@@ -36,6 +36,8 @@ def run() -> list[dict[str, Any]]:
                 asked, refused = asked + int(found["requests"]), refused + int(found["refused"])
                 held_mb.append(memory_mb(running))
                 print(f"after {(part + 1) * part_s:.0f} s: {held_mb[-1]:.1f} MB, {asked:,} questions", flush=True)
+            running.process.terminate()  # all of them have ended before their folder is removed
+            running.process.wait()
     half = PARTS // 2
     middle_mb, end_mb = held_mb[half - 1], held_mb[-1]
     grown = end_mb / middle_mb - 1
