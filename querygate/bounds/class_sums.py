@@ -14,7 +14,7 @@ import numpy as np
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, NumberColumn
 from querygate.core.expression import Ref
-from querygate.core.plan import Measure, MeasureCells, Plan
+from querygate.core.plan import Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Atom, columns, is_not_null, leaves
 from querygate.core.types import Bools, Catalog, Cells, ClassCells, Floats, Ints
 
@@ -85,7 +85,14 @@ class ClassRows:
         self._division = known or _DIVISIONS.setdefault(block, Division.of(block.classified.label))
 
     def of_values(
-        self, measure: Measure, found: MeasureCells, rows: Ints, part: Block, *, apart: bool
+        self,
+        measure: Measure,
+        found: MeasureCells,
+        among: SelectedAmong | None,
+        rows: Ints,
+        part: Block,
+        *,
+        apart: bool,
     ) -> tuple[ClassCells | None, ...]:
         """The cells of one group for each value that a measure takes as it is; nothing where no class sum is told."""
         names = [value.column if isinstance(value, Ref) else None for value in measure.values]
@@ -93,11 +100,19 @@ class ClassRows:
             return ()
         numbers = zip(names, found.values, strict=True)
         return tuple(
-            None if name is None else self._cells(name, values, found, rows, part, apart) for name, values in numbers
+            None if name is None else self._cells(name, values, found, among, rows, part, apart)
+            for name, values in numbers
         )
 
     def _cells(
-        self, name: str, values: Cells, found: MeasureCells, rows: Ints, part: Block, apart: bool
+        self,
+        name: str,
+        values: Cells,
+        found: MeasureCells,
+        among: SelectedAmong | None,
+        rows: Ints,
+        part: Block,
+        apart: bool,
     ) -> ClassCells | None:
         """The cells of one group: `rows` of a part of the block (spread over groups), and all others of their classes.
 
@@ -122,13 +137,15 @@ class ClassRows:
             return None
         group = (np.cumsum(touched) - 1)[division.number[every]]
         moments = self._moments.get(name, NOTHING)
-        return self._filled(moments, values, found, held, at, every, (division.labels[touched], group), column, apart)
+        classified = (division.labels[touched], group)
+        return self._filled(moments, values, found, among, held, at, every, classified, column, apart)
 
     def _filled(
         self,
         moments: ClassMoments,
         values: Cells,
         found: MeasureCells,
+        among: SelectedAmong | None,
         held: Ints,
         at: Ints,
         every: Ints,
@@ -149,10 +166,10 @@ class ClassRows:
             frame = np.zeros_like(classes)
             frame[group] = self.block.frame[every]  # no class crosses a frame cell
         totals: list[Ints | None] = [None, None]
-        if found.among is not None:
+        if among is not None:
             place = np.zeros_like(classes)
-            place[group[at]] = found.among.place[held]
-            totals = [found.among.least[place], found.among.most[place]]
+            place[group[at]] = among.place[held]
+            totals = [among.least[place], among.most[place]]
         return ClassCells(
             low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame, *totals
         )

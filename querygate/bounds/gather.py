@@ -32,7 +32,7 @@ from querygate.core.predicate import (
     leaves,
     negate,
 )
-from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar, SqlValue
+from querygate.core.types import CALCULABLE, Bools, Cells, ClassCells, Ints, Scalar, SqlValue
 
 _AFFINE = frozenset({"add", "sub", "neg"})
 
@@ -105,10 +105,10 @@ def _gather_set(
         else:
             found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
         each = _Measured(plan.measures, measures, measured, apart)
-        for group, cells in each.of_groups(found, classes, limits, rows.block):
+        for group in each.of_groups(found, classes, limits, rows.block):
             check()
-            if group.always or cells[0].most.any():
-                groups.append(replace(group, cells=cells))
+            if group.always or group.cells[0].most.any():
+                groups.append(group)
     return groups
 
 
@@ -160,9 +160,7 @@ def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> Measure
         ends.append((low, high))
         solid = solid and _is_solid(value, measure.where, members, most)
     least, most = np.where(possible, least, 0), np.where(possible, most, 0)
-    values = tuple(
-        Cells(low, high, least, most, integer=bool(np.issubdtype(low.dtype, np.integer))) for low, high in ends
-    )
+    values = tuple(Cells(low, high, least, most, integer=low.dtype.kind == "i") for low, high in ends)
     splits = tuple(_split(measure.where, condition, rows, members) for condition in measure.splits)
     return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid, frame=rows.block.frame)
 
@@ -299,8 +297,8 @@ class _Measured:
         classes: ClassRows | None,
         limits: ClassLimits | None,
         block: Block,
-    ) -> Iterator[tuple[FetchedGroup, tuple[MeasureCells, ...]]]:
-        """The cells of each group, with what is told about their classes where a measure takes a column that has it."""
+    ) -> Iterator[FetchedGroup]:
+        """Each group with its cells, and what is told of their classes where a measure takes a column that has it."""
         groups, rows = [group for group, _ in found], [own for _, own in found]
         cells = list(self.cells)
         amongs: list[list[SelectedAmong | None]] = [[None] * len(found) for _ in cells]
@@ -310,26 +308,31 @@ class _Measured:
         for place, (group, here) in enumerate(found):
             made = []
             for measure, of_all, among, apart in zip(self.measures, cells, amongs, self.apart, strict=True):
-                own = of_all if among[place] is None else replace(of_all, among=among[place])
-                part = _part(own, here)
-                if classes is not None:
-                    part = replace(part, classes=classes.of_values(measure, own, here, block, apart=apart))
-                made.append(part)
-            yield group, tuple(made)
+                told = (
+                    ()
+                    if classes is None
+                    else classes.of_values(measure, of_all, among[place], here, block, apart=apart)
+                )
+                made.append(_part(of_all, here, told, among[place]))
+            yield FetchedGroup(group.keys, tuple(made), group.always, group.chosen)
 
 
-def _part(cells: MeasureCells, rows: Ints) -> MeasureCells:
-    """The cells of one group in which somebody may be."""
+def _part(
+    cells: MeasureCells, rows: Ints, classes: tuple[ClassCells | None, ...], among: SelectedAmong | None
+) -> MeasureCells:
+    """The cells of one group in which somebody may be, with what is told of their classes."""
     held = rows[cells.most[rows] > 0]
+    least, most = cells.least[held], cells.most[held]
     return MeasureCells(
         cells.size[held],
-        cells.least[held],
-        cells.most[held],
-        tuple(Cells(v.low[held], v.high[held], cells.least[held], cells.most[held], v.integer) for v in cells.values),
+        least,
+        most,
+        tuple(Cells(v.low[held], v.high[held], least, most, v.integer) for v in cells.values),
         tuple(cells.sets[i] for i in held.tolist()) if cells.sets else (),
         tuple((s[0][held], s[1][held], s[2][held], s[3][held]) for s in cells.splits),
         cells.free,
         cells.solid,
-        frame=None if cells.frame is None else cells.frame[held],
-        among=None if cells.among is None else replace(cells.among, place=cells.among.place[held]),
+        classes,
+        None if cells.frame is None else cells.frame[held],
+        None if among is None else SelectedAmong(among.place[held], among.least, among.most),
     )

@@ -63,7 +63,7 @@ class NumberColumn:
 
     @property
     def integer(self) -> bool:
-        return bool(np.issubdtype(self.low.dtype, np.integer))
+        return self.low.dtype.kind == "i"
 
     def take(self, rows: Ints) -> NumberColumn:
         return NumberColumn(self.low[rows], self.high[rows], self.null[rows], self.tight)
