@@ -10,6 +10,9 @@ from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Plan
 from querygate.core.predicate import TRUE, And, Atom, Predicate, columns, is_not_null
 from querygate.core.types import Scalar
 
+MOST_KEPT = 32
+"""Answers about all records that are kept beside a block: whoever asks for ever more columns finds no more room."""
+
 
 @dataclass(frozen=True, slots=True)
 class AskedParts:

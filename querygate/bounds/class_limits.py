@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from querygate.bounds.asked_parts import AskedParts
+from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Predicate, both
@@ -248,9 +248,12 @@ class ClassLimits:
         if not rest.is_of_all:
             return self._read_by_row(rest)
         kept = _MEETINGS.setdefault(self.block, {})
-        if rest.parts not in kept:
-            (kept[rest.parts],) = self._read_by_row(rest).values()
-        return {rest.keys_of(None): kept[rest.parts]}
+        met = kept.get(rest.parts)
+        if met is None:
+            (met,) = self._read_by_row(rest).values()
+            if len(kept) < MOST_KEPT:
+                kept[rest.parts] = met
+        return {rest.keys_of(None): met}
 
     def _read_by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
         if rest.is_nothing:

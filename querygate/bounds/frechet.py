@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from querygate.bounds.asked_parts import AskedParts
+from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.bounds.class_limits import Gather
 from querygate.bounds.readings import frame_of
 from querygate.core.block import Block
@@ -101,9 +101,12 @@ class JointLimits:
             return self._read_by_frame(block, asked)
         kept = _COUNTS.setdefault(block, {})
         at = (asked.parts, self._frames)
-        if at not in kept:
-            (kept[at],) = self._read_by_frame(block, asked).values()
-        return {asked.keys_of(None): kept[at]}
+        counts = kept.get(at)
+        if counts is None:
+            (counts,) = self._read_by_frame(block, asked).values()
+            if len(kept) < MOST_KEPT:
+                kept[at] = counts
+        return {asked.keys_of(None): counts}
 
     def _read_by_frame(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())

@@ -92,14 +92,10 @@ def _gather_set(
             for m, c, is_free in zip(measures, measured, free, strict=True)
         ]
         if spreading:
+            told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
             found = [
-                (
-                    FetchedGroup(
-                        _told(plan, {**fixed, **constants, **_places(plan, spreading, key)}), (), chosen=chosen
-                    ),
-                    own,
-                )
-                for key, own in zip(rows.keys, rows.members, strict=True)
+                (FetchedGroup(keys, (), chosen=chosen), own)
+                for keys, own in zip(told, rows.members, strict=True)
                 if measured[0].most[own].any()  # somebody can be there
             ]
         else:
