@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from querygate.bounds.readings import read
+from querygate.bounds.readings import read, read_groups
 from querygate.core.plan import MeasureCells
 from querygate.core.types import Cells, ClassCells
 
@@ -151,3 +151,34 @@ def test_every_reading_describes_the_records(seed: int) -> None:
     for margin in found.others:
         assert found.met.least.sum() >= margin.least.sum()
         assert found.met.most.sum() <= margin.most.sum()
+
+
+def test_groups_read_at_once_say_what_each_says_by_itself() -> None:
+    rng = random.Random(5)
+    tried = {"settled": 0, "mosaic": 0, "limited": 0}
+    for _ in range(60):
+        limited, steps = rng.random() < 0.5, rng.choice([1, 3])
+        groups, limits = [], []
+        for _ in range(rng.randint(1, 5)):
+            people = [(rng.randrange(4), rng.randrange(0, 9, steps)) for _ in range(rng.randint(1, 20))]
+            groups.append([_margin_of(rng, people) for _ in range(2)])
+            held = np.bincount([frame for frame, _ in people], minlength=4)
+            limits.append((np.maximum(held - rng.randint(0, 2), 0), held + rng.randint(0, 3)) if limited else None)
+        for at_once, parts, limit in zip(read_groups(groups, limits), groups, limits, strict=True):
+            alone = read(parts, limit)
+            assert (at_once.settled, len(at_once.others)) == (alone.settled, len(alone.others))
+            for one, other in zip((at_once.met, *at_once.others), (alone.met, *alone.others), strict=True):
+                assert one is not None
+                assert other is not None
+                assert rows_of(one) == rows_of(other)
+            tried["settled"] += alone.settled
+            tried["mosaic"] += len(alone.others) > 2
+            tried["limited"] += limited
+    assert min(tried.values()) > 10
+
+
+def _margin_of(rng: random.Random, people: list[tuple[int, int]]) -> MeasureCells:
+    """Some of the people in one row each, with an interval around their value, and nobody for certain perhaps."""
+    wide = rng.choice([0, 0, 2])
+    rows = [(frame, x - wide, x + wide, rng.choice([0, 1]), 1) for frame, x in people]
+    return cells(rows)
