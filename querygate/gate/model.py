@@ -12,7 +12,7 @@ from querygate.core.answer_bodies import ModelAbout, ModelBody
 from querygate.core.errors import Refusal
 from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.model_question import ModelQuestion
-from querygate.core.types import Answer, AnswerColumn, Estimate, Group, QueryOptions, Range, Request
+from querygate.core.types import Answer, AnswerColumn, Column, Estimate, Group, QueryOptions, Range, Request
 from querygate.gate.answer import INTERVAL, STEPS, Gate, State, compute_ranges, find
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.model_design import level_text, reference_level
@@ -25,6 +25,8 @@ from querygate.sql.model_statement import ModelStatement, make_statement
 
 MODEL = "model"
 """The kind of log entry that says which model a statement was asked for."""
+
+WIDE = "QG219"
 
 _NO_ESTIMATE = Estimate(None, "There is no likely table to compute it from.")
 
@@ -48,11 +50,35 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
             rows = fit(question, patterns)
         except Refusal as refusal:
             refusal.query_id = state.query_id
+            _name_views(refusal, state)
             _note(question, state, gate, refusal.code)
             raise
         _note(question, state, gate, None)
         elapsed_ms = round((gate.clock_s() - began_s) * 1000, 1)
         return _body(question, state, patterns, replace(_table(question, rows, state.answer), elapsed_ms=elapsed_ms))
+
+
+def _name_views(refusal: Refusal, state: State) -> None:
+    """Where no view has all factors, that is why counts of their combinations are wide: say which are together."""
+    if refusal.code != WIDE:
+        return
+    asked = [column.name for column in state.catalog.columns if _divides(column) and column.name in state.plan.columns]
+    views = [frozenset(margin.quasi) for margin in state.catalog.margins]
+    if not views or any(view.issuperset(asked) for view in views):
+        return
+    parts = dict.fromkeys(tuple(name for name in asked if name in view) for view in views)
+    largest = [part for part in parts if not any(set(part) < set(other) for other in parts)]
+    refusal.detail = f"No view of this dataset has {_listed(asked)} together, so counts of their combinations are wide."
+    together = "; ".join(_listed(part) for part in largest if part)
+    refusal.remedy = f"Use factors that one view has: {together}. Or fewer and coarser levels of them."
+
+
+def _divides(column: Column) -> bool:
+    return column.role in ("quasi-identifier", "public")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _understand(question: ModelQuestion, gate: Gate) -> ModelStatement:

@@ -57,8 +57,9 @@ def test_the_fit_to_the_rows_is_inside_every_range(asked: str, demo_site: OpenSi
     assert len(found) == len(fitted.params)
     for k, name in enumerate(fitted.params.index):
         row = found[_named(name)]
-        truths = (fitted.params.iloc[k], fitted.bse.iloc[k], limits[k, 0], limits[k, 1])
-        for column, value in zip(("coefficient", "standard_error", "low95", "high95"), truths, strict=True):
+        truths = (fitted.params.iloc[k], fitted.bse.iloc[k], limits[k, 0], limits[k, 1], fitted.pvalues.iloc[k])
+        columns = ("coefficient", "standard_error", "low95", "high95", "p_value")
+        for column, value in zip(columns, truths, strict=True):
             slack = 1e-8 * abs(value)
             assert row[column]["low"] - slack <= value <= row[column]["high"] + slack, (name, column)
         width = row["coefficient"]["high"] - row["coefficient"]["low"]

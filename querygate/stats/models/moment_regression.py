@@ -22,6 +22,7 @@ from querygate.core.types import Floats, Range
 from querygate.stats.models.logistic_and_poisson import Trouble
 from querygate.stats.models.regression_figures import FIGURES, SOFTWARE, Figure
 from querygate.stats.models.verified_numbers import Intervals
+from querygate.stats.models.wald import tails, wald_p
 from querygate.stats.numerics import gamma
 
 _GROWTHS = 60
@@ -115,7 +116,7 @@ def moment_figures(
         error = (variance * spread).sqrt()
         slack = SOFTWARE * (float(error.high) if math.isfinite(float(error.high)) else float(error.low))
         value, error = value.wider(slack + 1e-12 * float(value.magnitude)), error.wider(slack).at_least(0.0)
-        made = (value, error, value - steps * error, value + steps * error)
+        made = (value, error, value - steps * error, value + steps * error, wald_p(value, error, freedom))
         points = _points(likely, k, records)
         rows.append(
             {name: _figure(found, points.get(name), exact=exact) for name, found in zip(FIGURES, made, strict=True)}
@@ -129,7 +130,8 @@ def _points(likely: Solution | None, k: int, records: float) -> dict[str, float]
     freedom = records - likely.coefficients.size
     error = math.sqrt(max(0.0, float(likely.inverse[k, k])) * likely.residual / freedom)
     value, step = float(likely.coefficients[k]), float(scipy.special.stdtrit(freedom, 0.975))
-    return dict(zip(FIGURES, (value, error, value - step * error, value + step * error), strict=True))
+    p_value = float(tails(np.array(abs(value) / error), freedom)) if error > 0 else 0.0
+    return dict(zip(FIGURES, (value, error, value - step * error, value + step * error, p_value), strict=True))
 
 
 def _figure(found: Intervals, likely: float | None, *, exact: bool) -> Figure:

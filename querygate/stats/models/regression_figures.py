@@ -1,4 +1,4 @@
-"""Coefficients with standard errors and 95 % confidence limits, each as a range. Proof: models.md.
+"""Coefficients with standard errors, 95 % confidence limits and p-values, each as a range. Proof: models.md.
 
 The variance of an estimated function g of the coefficients is g' (sum w x x')^-1 g. It falls as any weight rises,
 because inverses of positive definite matrices are ordered the other way round; so its ends are those of the least and
@@ -8,6 +8,7 @@ the most weights, each by a verified inverse.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy  # what is needed of it is loaded once it is needed
 from querygate.core.types import Floats, Range
 from querygate.stats.models.logistic_and_poisson import IDENTITY, GroupedCounts, Link, Root, likely_root
 from querygate.stats.models.verified_numbers import Intervals, inverse_diagonal
+from querygate.stats.models.wald import tails, wald_p
 
 NORMAL = float(scipy.special.ndtri(0.975))
 """The quantile that confidence limits of 95 % are so many standard errors away at."""
@@ -33,7 +35,7 @@ class Figure:
     likely: float | None = None
 
 
-FIGURES = ("coefficient", "standard_error", "low95", "high95")
+FIGURES = ("coefficient", "standard_error", "low95", "high95", "p_value")
 RATIOS = ("ratio", "ratio_low95", "ratio_high95")
 
 
@@ -64,18 +66,20 @@ def regression_figures(
     if most is None or least is None:
         return None
     variance = Intervals(np.maximum(least, 0.0), most)
-    steps = Intervals.of(np.array(NORMAL)).wider(_QUANTILE * NORMAL)
+    steps, freedom = Intervals.of(np.array(NORMAL)).wider(_QUANTILE * NORMAL), None
     if scatter is not None:
         freedom = table.totals.total() - Intervals.of(np.array(float(table.design.shape[1])))
         if not freedom.low >= 0.5:
             return None
         variance = variance * residual_variance(table, root, scatter, freedom)
-        ends = [float(scipy.special.stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low)]
-        steps = Intervals(np.array(ends[0]), np.array(ends[1])).wider(_QUANTILE * ends[1])
+        near, far = (float(scipy.special.stdtrit(float(df), 0.975)) for df in (freedom.high, freedom.low))
+        steps = Intervals(np.array(near), np.array(far)).wider(_QUANTILE * far)
     error = variance.sqrt()
     slack = SOFTWARE * np.where(np.isfinite(error.high), error.high, error.low) + 1e-12 * root.box.magnitude
     coefficient, error = root.box.wider(slack), error.wider(slack).at_least(0.0)
-    made = _columns(coefficient, coefficient - steps * error, coefficient + steps * error, error, table.link)
+    p_value = wald_p(coefficient, error, freedom)
+    ends = coefficient - steps * error, coefficient + steps * error
+    made = _columns((coefficient, error, *ends, p_value), table.link)
     points = likely_columns(table, likely, scatter)
     return [
         {name: _figure(values, points.get(name), k, exact=exact) for name, values in made.items()}
@@ -83,10 +87,9 @@ def regression_figures(
     ]
 
 
-def _columns(
-    coefficient: Intervals, low: Intervals, high: Intervals, error: Intervals, link: Link
-) -> dict[str, Intervals]:
-    made = dict(zip(FIGURES, (coefficient, error, low, high), strict=True))
+def _columns(figures: Sequence[Intervals], link: Link) -> dict[str, Intervals]:
+    made = dict(zip(FIGURES, figures, strict=True))
+    coefficient, _, low, high, _ = figures
     if link is not IDENTITY:
         made |= dict(zip(RATIOS, (coefficient.exp(), low.exp(), high.exp()), strict=True))
     return made
@@ -130,7 +133,7 @@ def likely_columns(
         variance = np.diag(np.linalg.inv((table.design * (totals * slope)[:, None]).T @ table.design))
     except np.linalg.LinAlgError:
         return {}
-    steps = NORMAL
+    steps, freedom = NORMAL, None
     if scatter is not None and scatter.likely is not None:
         freedom = float(totals.sum()) - table.design.shape[1]
         if freedom <= 0:
@@ -141,7 +144,9 @@ def likely_columns(
     if not (variance >= 0).all():
         return {}
     error = np.sqrt(variance)
-    ends = (centre, error, centre - steps * error, centre + steps * error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_value = tails(np.abs(centre / error), freedom)
+    ends = (centre, error, centre - steps * error, centre + steps * error, p_value)
     found = dict(zip(FIGURES, ends, strict=True))
     if table.link is not IDENTITY:
         with np.errstate(over="ignore"):

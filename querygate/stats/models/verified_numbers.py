@@ -31,7 +31,7 @@ class Intervals:
     def of(cls, values: ArrayLike) -> Intervals:
         """Doubles as they are.
 
-        >>> (Intervals.of([0.1]) + Intervals.of([0.2])).low < 0.3
+        >>> (Intervals.of([0.1]) + Intervals.of([0.2])).low <= 0.3
         array([ True])
         """
         array = np.asarray(values, np.float64)

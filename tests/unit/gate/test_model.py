@@ -42,6 +42,7 @@ def _check(body: Any, fitted: Any, ratio: str = "") -> float:
     """Is the fit inside? Gives the widest range of a coefficient, in standard errors."""
     limits = np.asarray(fitted.conf_int())
     truths = {"coefficient": fitted.params, "standard_error": fitted.bse, "low95": limits[:, 0], "high95": limits[:, 1]}
+    truths["p_value"] = fitted.pvalues
     if ratio:
         truths |= {ratio: np.exp(fitted.params), f"{ratio}_high95": np.exp(limits[:, 1])}
     assert len(body["rows"]) == len(fitted.params)
@@ -228,3 +229,19 @@ def test_a_model_can_say_why_its_counts_are_wide(classes: OpenSite) -> None:
     body = _ask(classes, "logistic", "sbp >= 130 ~ sex", explain=True)
 
     assert "explanation" in body
+
+
+def test_factors_that_no_view_has_together_are_named(views: OpenSite) -> None:
+    catalog = views.gate.store.current("study").catalog
+    told = [set(margin.quasi) for margin in catalog.margins]
+    names = [column.name for column in catalog.columns if column.role == "quasi-identifier"]
+    assert not any(set(names) <= view for view in told)
+    terms = " + ".join("bands(age)" if name == "age" else name for name in names)
+    with pytest.raises(Refusal) as caught:
+        _ask(views, "logistic", f"smoker = 'yes' ~ {terms}")
+    assert caught.value.code == "QG219"
+    assert caught.value.detail.startswith("No view of this dataset has ")
+    listed = caught.value.remedy.split("one view has: ")[1].split(". ")[0].split("; ")
+    parts = [set(one.replace(" and ", ", ").split(", ")) for one in listed]
+    assert parts
+    assert all(any(part <= view for view in told) for part in parts)

@@ -140,6 +140,7 @@ def misses(case: TableCase) -> list[str] | None:
         return None
     limits = np.asarray(fitted.conf_int())
     truths = {"coefficient": fitted.params, "standard_error": fitted.bse, "low95": limits[:, 0], "high95": limits[:, 1]}
+    truths["p_value"] = fitted.pvalues
     if case.family != "linear":
         truths |= {
             "ratio": np.exp(fitted.params), "ratio_low95": np.exp(limits[:, 0]), "ratio_high95": np.exp(limits[:, 1])

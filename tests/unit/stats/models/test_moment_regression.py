@@ -60,6 +60,7 @@ def test_the_fit_of_statistical_software_is_inside_every_range(by: float) -> Non
             "standard_error": fitted.bse,
             "low95": limits[:, 0],
             "high95": limits[:, 1],
+            "p_value": fitted.pvalues,
         }
         for name, values in truths.items():
             for row, value in zip(found, values, strict=True):
