@@ -253,9 +253,10 @@ def encryption_health(site: Site) -> Health:
 
 
 def permission_health(site: Site) -> Iterator[Health]:
-    """Are vault, store, extracts, control database, archives and key, and all that is in them, closed to everyone but
-    their owner?"""
-    for path in (site.vault, site.store, site.extracts, site.control, site.folder / "logs", site.folder / PRIVATE):
+    """Are vault, store, uploads, extracts, control database, archives and key, and all that is in them, closed to
+    everyone but their owner?"""
+    folders = (site.vault, site.store, site.dropped, site.extracts)
+    for path in (*folders, site.control, site.folder / "logs", site.folder / PRIVATE):
         if path.exists():
             yield _permissions(path)
 

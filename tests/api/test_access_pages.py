@@ -11,6 +11,8 @@ import pytest
 
 from querygate.site.settings import SETTINGS, Settings
 from querygate.site.site_figures import shown_settings
+from querygate.web.console import access_pages, audit_pages, overview_pages, publish_pages, site_pages
+from querygate.web.console.session_door import PageRoute
 from tests.api.console_site import ConsoleSite
 from tests.each import each
 
@@ -163,3 +165,32 @@ def test_settings_that_may_be_secret_are_left_out(site: ConsoleSite) -> None:
     told = {one.name: str(one.value) for one in shown_settings(opened)}
     assert not [name for name, value in told.items() if "sesame" in value]
     assert told["anchor_mail_command"] == "mail …"
+
+
+ROOMS = (access_pages, audit_pages, overview_pages, publish_pages, site_pages)
+ROUTES = [route for room in ROOMS for route in room.PAGES]
+
+
+def address_of(rule: str) -> str:
+    """An address that a rule is for: of several words the first, and 1 for whatever else it takes."""
+    return re.sub(r"<[^>]+>", "1", re.sub(r"<any\((\w+)[^>]*>", r"\1", rule))
+
+
+@each("route", [route for route in ROUTES if route.method == "POST"])
+def test_a_form_of_another_site_changes_nothing(site: ConsoleSite, route: PageRoute) -> None:
+    name = "dora" if "accounts" in route.rights else "carl"
+    before = site.kinds()
+    for proof in ("", "0" * 64):
+        sent = site[name].client.post(address_of(route.rule), data={"proof": proof, "sure": "yes"})
+        assert (sent.status_code, "QG306" in sent.text) == (400, True)
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    data = {"proof": site[name].proof, "sure": "yes"}
+    assert site[name].client.post(address_of(route.rule), data=data, headers=cross).status_code == 400
+    assert site.kinds() == before
+
+
+@each("route", ROUTES)
+def test_whoever_is_not_signed_in_is_sent_to_sign_in(site: ConsoleSite, route: PageRoute) -> None:
+    response = site.app.test_client().open(address_of(route.rule), method=route.method)
+    assert (response.status_code, response.headers["Location"].startswith("/sign-in?next=")) == (303, True)
+    assert route.rights  # none of them is for everybody

@@ -20,6 +20,7 @@ from querygate.core.types import Principal
 from querygate.custody.policy.console_policy import problems_of, read_console_policy
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.publish_handlers import PublishHandlers
+from querygate.custody.worker.upkeep import sweep_uploads
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
@@ -268,3 +269,18 @@ def test_the_serving_side_never_reads_what_was_put_down(site: ConsoleSite) -> No
         assert site["carl"].get("/publish").status_code == 200
     finally:
         folder.chmod(0o700)
+
+
+def test_what_nobody_published_is_removed_after_a_while(site: ConsoleSite) -> None:
+    upload(site)
+    folder = site.opened.site.dropped
+    stranger = folder / "keep me.txt"
+    stranger.write_text("x")
+    fresh = dropped(site)[-1] if is_upload(dropped(site)[-1].name) else dropped(site)[-2]
+    for path in dropped(site):
+        if path != fresh:
+            os.utime(path, (0, 0))
+    sweep_uploads(site.opened)
+    assert {path.name for path in dropped(site)} == {fresh.name, stranger.name}
+    assert {one.name for one in known_uploads(site.opened.log)} == {fresh.name}
+    stranger.unlink()

@@ -1,4 +1,4 @@
-"""What a worker does beside its jobs: it sends what waits about extract requests, and forgets old jobs."""
+"""What a worker does beside its jobs: it sends what waits about extract requests, and forgets old jobs and uploads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,24 @@ from types import TracebackType
 from querygate.custody.jobs.request_notifications import send_waiting
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.publication_sources import REMOVED, is_upload
 
 SEND_S, TROUBLE_S, SWEEP_S = 2.0, 60.0, 3600.0
 
 logger = logging.getLogger("querygate")
+
+
+def sweep_uploads(opened: OpenSite) -> int:
+    """Remove tables that were uploaded and not published for as long as jobs are kept, on record; how many there were.
+    A file that is none of theirs stays."""
+    oldest_s = time.time() - opened.site.settings["job_days"] * 86_400
+    folder, removed = opened.site.dropped, 0
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if is_upload(path.name) and path.lstat().st_mtime < oldest_s:
+            path.unlink()
+            opened.log.note(REMOVED, user=None, body={"id": path.name})
+            removed += 1
+    return removed
 
 
 class Upkeep:
@@ -43,6 +57,7 @@ class Upkeep:
                 if time.monotonic() - swept_s >= SWEEP_S:
                     swept_s = time.monotonic()
                     self._exchange.sweep()
+                    sweep_uploads(self._opened)
             except Exception as error:
                 pause_s = TROUBLE_S
                 logger.warning("upkeep failed: %s", type(error).__name__)
