@@ -3,7 +3,8 @@ delivered is missing from the log, no budget is overspent, and no job is done tw
 
 Clients ask for ranges (new ones and old ones), noisy answers (new ones and old ones), what is refused, prices, budgets
 and previews of extracts, all mixed; what is answered with a job is followed to its end. Every now and then the whole
-gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, the others by the gate.
+gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, as systemd would, and the
+others by the gate.
 Half way through, the server with the published store is stopped and started again. In the end what the clients have in
 hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS and SERVICE_EVERY_S change the size.
 """
@@ -97,6 +98,7 @@ class Gate:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._site = site
+        self._lock, self._is_over = threading.Lock(), False
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[str]:
@@ -105,9 +107,16 @@ class Gate:
         return process
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.process = self._start()
+        with self._lock:
+            self.process.kill()
+            self.process.wait()
+            self.process = self._start()
+
+    def keep(self) -> None:
+        """Start it again where it has ended by itself: processes of the one before may still have the port."""
+        with self._lock:
+            if self.process.poll() is not None and not self._is_over:
+                self.process = self._start()
 
     def kill_worker(self) -> None:
         for pid in self._children(lambda words: b"work" in words):
@@ -128,8 +137,10 @@ class Gate:
         return found
 
     def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait()
+        with self._lock:
+            self._is_over = True
+            self.process.terminate()
+            self.process.wait()
 
 
 def run() -> list[dict[str, Any]]:
@@ -291,6 +302,7 @@ def wait_for(gate: Gate) -> float:
     while time.monotonic() - began_s < TIMEOUT_S:
         with suppress(OSError), socket.create_connection(("127.0.0.1", gate.port), timeout=5):
             break
+        gate.keep()
         time.sleep(0.05)
     return time.monotonic() - began_s
 
