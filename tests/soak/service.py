@@ -344,7 +344,7 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
     spent = max((one.epsilon for one in ledger.spent("patients") if one.scope.kind == "dataset"), default=0.0)
     twice = opened.log.database.rows(TWICE)[0][0]
     print(dict(found.told), dict(found.killed), f"{entries:,} entries, {seconds:.0f} s")
-    recovered, times = found.recovered_s or [0.0], f"{len(found.recovered_s)} times"
+    recovered = found.recovered_s or [0.0]
     return [
         row(
             "service: requests", sum(found.told.values()), "", f"{CLIENTS} clients, {sum(found.killed.values())} kills"
