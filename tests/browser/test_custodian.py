@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from waitress.server import create_server
 
 from tests.api.console_site import make_console_site
 from tests.api.small_site import csv_text
+from tests.work import HANG_S
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 GRAVE = ("serious", "critical")
@@ -50,10 +52,11 @@ def case(chromium, served):
                 page.click("#run")
             page.click("text=Sign out")
     page.click("text=Audit the log now")
-    while page.locator("text=Being worked on").count():  # without script, one looks again
+    until_s = time.monotonic() + HANG_S
+    while not page.locator(".case a").count():  # without script, one looks again
+        assert time.monotonic() < until_s
         page.wait_for_timeout(100)
         page.goto(f"{url}/audits/clinic")
-        page.reload()
     page.click(".case a")
     address = page.url.removeprefix(url)
     context.close()
@@ -104,11 +107,11 @@ DARK = {"carl": ("/today", "/log", "/site", "/access/users/ann", "/datasets/clin
 
 PAGES = {
     "carl": (
-        *("/today", "/audits", "/log", "/log?code=QG203", "/log/3", "/access", "/access/users/ann", "/site"),
+        *("/today", "/audits", "/log", "/log/3", "/access", "/access/users/ann", "/site"),
         *("/publish", "/publish/datasets/clinic", "/datasets", "/datasets/clinic", "/history", "/requests", "/nowhere"),
     ),
-    "olaf": ("/today", "/audits/clinic", "/datasets/clinic", "/access"),
-    "dora": ("/access", "/access/users/bob"),
+    "olaf": ("/datasets/clinic", "/access"),
+    "dora": ("/access/users/bob",),
     "ann": ("/datasets/clinic/request",),
 }
 
@@ -126,7 +129,7 @@ def test_no_page_keeps_anybody_out(open_page, case, scheme):
     for name, paths in (PAGES if scheme == "light" else DARK).items():
         page = open_page(name, "/history" if name == "ann" else paths[0], color_scheme=scheme)
         address = page.url[: -len("/history" if name == "ann" else paths[0])]
-        for path in (*paths, *([case] if name in ("carl", "olaf") else [])):
+        for path in (*paths, *([case] if name == "carl" else [])):
             page.goto(address + path)
             found += grave_findings(page, f"{name} {path} {scheme}")
     assert found == []
