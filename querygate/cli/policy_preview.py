@@ -18,6 +18,7 @@ from querygate.core.json_body import to_json
 from querygate.custody.jobs.preview_views import (
     FEWER_RECORDS,
     RECORDS,
+    RECORDS_OF_CLASSES,
     PolicyPreview,
     Preview,
     PreviewScale,
@@ -50,7 +51,7 @@ width    the median width of their ranges: at 1 it could just be printed, at 3 i
 )
 @click.option("--records", type=click.IntRange(1), metavar="N",
               help=f"Use up to N records, whole persons.  [default: {RECORDS}, of several views "
-                   f"{FEWER_RECORDS}]")  # fmt: skip
+                   f"{FEWER_RECORDS}, of classes {RECORDS_OF_CLASSES}]")  # fmt: skip
 @click.option("--questions", type=click.IntRange(1, 100_000), metavar="N",
               help=f"Questions to ask of each change.  [default: {QUESTIONS}, of several views "
                    f"{FEWER_QUESTIONS}]")  # fmt: skip

@@ -29,9 +29,9 @@ from querygate.custody.workload.usable_share import Standing, standing
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 
-RECORDS, FEWER_RECORDS = 6_000, 2_000
-"""So many records at most are published for each change of the policy; fewer where several views have to be certified
-together, which takes ten times as long."""
+RECORDS, RECORDS_OF_CLASSES, FEWER_RECORDS = 6_000, 3_000, 2_000
+"""So many records at most are published for each change of the policy; of classes half of them, and fewer where several
+views have to be certified together, which takes ten times as long."""
 
 MOST_WHOLE = 20_000
 """Up to so many records, the policy as it is is published of all of them too."""
@@ -51,9 +51,8 @@ class PreviewScale:
     ) -> PreviewScale:
         """What is asked for, and of the rest as much as takes some seconds."""
         views = policy.views
-        if views is None or len(views.spanning) + len(views.extra) == 1:
-            usual = cls()
-        else:
+        usual = cls() if views is not None else cls(RECORDS_OF_CLASSES)
+        if views is not None and len(views.spanning) + len(views.extra) > 1:
             usual = cls(FEWER_RECORDS, FEWER_QUESTIONS, FEWER_COLUMNS)
         return cls(records or usual.records, questions or usual.questions, columns or usual.columns)
 
