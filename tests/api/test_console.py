@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 import querygate.web
-from querygate.web.console.console import PAGES
+from querygate.web.console import console, device_pages, sign_in_pages
 from querygate.web.console.session_door import COOKIE
 from querygate.web.console.table_builder import MEASURES, TableChoice, write_statement
 from tests.api.browser import PART, Browser
 from tests.each import each
 
+PAGES = (*console.PAGES, *sign_in_pages.PAGES, *device_pages.PAGES)
 TEMPLATES = Path(querygate.web.__file__).parent / "templates"
 COUNT = "SELECT sex, COUNT(*), AVG(sbp) FROM clinic GROUP BY sex"
 
