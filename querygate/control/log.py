@@ -236,12 +236,14 @@ class Log:
         return _query_line(entry.event())
 
     def last(self, kind: str, dataset: str) -> LogEvent | None:
-        """The latest event of a kind about a dataset; None where there is none, or none outside the archives."""
+        """The latest event of a kind about a dataset, questions apart; None where there is none, or none outside the
+        archives.
+        """
         rows = self.database.settled_rows(_LAST_OF, (kind, dataset))
         return Entry(*rows[0]).event() if rows else None
 
     def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
-        """Every event of a kind about a dataset, oldest first. An archive that cannot be read is left out: whoever
+        """Every event of a kind about a dataset, questions apart, oldest first. An archive that cannot be read is left out: whoever
         needs these does not stop working for it, and `verify` names it. Reading archives takes time, so whoever has
         none may leave them out.
         """

@@ -137,6 +137,8 @@ def _end(value: int | float | None, column: AnswerColumn) -> int | float | str |
 
 
 def key_value(key: Scalar, column_type: str) -> Scalar:
+    if isinstance(key, float) and not math.isfinite(key):
+        return str(key)  # JSON has no infinity
     return key == "true" if column_type == "boolean" and key is not None else key
 
 

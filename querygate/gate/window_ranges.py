@@ -229,13 +229,16 @@ class _Partition:
                 "Divide by NULLIF(divisor, 0), or group.",
             )
         bounds = enclose(_quotient(part[0], others[1])).low, enclose(_quotient(part[1], others[0])).high
-        if not cells.integer:
+        if not cells.integer or part[1] + others[1] > _EXACT:
             slack = (len(self.certain) + 16) * 2.0**-52  # each sum is rounded, and so is their quotient
             bounds = bounds[0] * (1 - slack), bounds[1] * (1 + slack)
         return Range(*bounds, sharp=False, may_be_null=least == 0 or not cells.least[i])
 
 
 _Ends = tuple[Fraction, Fraction]
+
+_EXACT = 2**46
+"""Whole numbers that are doubles, also a hundred times: beyond, the database rounds part and sum before it divides."""
 
 
 def _within(cells: Cells, surely: Bools, maybe: Bools) -> Cells:

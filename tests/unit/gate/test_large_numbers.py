@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+
 from querygate.core.plan import Order
-from querygate.core.types import Group, Range
+from querygate.core.types import Group, Principal, Range, Request
+from querygate.custody.jobs.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.gate.arrange import arrange
+from querygate.site.open_gate import open_gate
+from tests.empty_site import empty_site
+from tests.engine import scratch
+from tests.policies import make_policy, quasi, sensitive
 from tests.unit.plans import category_key, make_plan
 
 
@@ -17,3 +28,21 @@ def test_neighbours_beyond_two_to_the_53_are_not_tied() -> None:
     shown, notes = arrange(groups, plan)
     assert [(group.keys, group.certain) for group in shown] == [(("b",), True)]
     assert notes == ()
+
+
+def test_shares_of_sums_that_are_no_doubles_are_rounded_as_the_database_rounds(tmp_path: Path) -> None:
+    """The part is the whole, and a hundred times the one over the other is not 100 there."""
+    large = [2**53 + 1, 2**54 - 1, 2**52, 2**53 + 3, 2**53 + 9]
+    rows = pa.table({"sex": ["F"] * 10, "x": pa.array(large * 2, pa.int64())})
+    source = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(rows, source)
+    columns = {"sex": quasi("category", values=["F"]), "x": sensitive("integer", (2**52, 2**54))}
+    opened = open_gate(empty_site(tmp_path / "site"))
+    publish_to(opened, make_policy("t", columns, k=2).parsed(), str(source), user="custodian")
+    sql = "SELECT SUM(x) * 100 / NULLIF(SUM(SUM(x)) OVER (PARTITION BY sex), 0) AS share FROM t GROUP BY sex"
+    (truth,) = scratch().execute(sql.replace("FROM t", "FROM rows")).fetchone() or ()
+    ((found,),) = [
+        group.ranges for group in answer(Request(Principal("ann", "researcher"), "t", sql), opened.gate).groups
+    ]
+    assert truth != 100
+    assert found.low <= truth <= found.high

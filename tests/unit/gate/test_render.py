@@ -42,6 +42,14 @@ def keyed(*keys: str | None, name: str = "k") -> dict[str, Any]:
     return made((column,), tuple(Group((key,), (), Range.exact(1), True) for key in keys))
 
 
+def test_a_key_may_be_infinite_in_every_form() -> None:
+    """EXP of a large number is, and JSON has no such number."""
+    column = AnswerColumn("k", "key", "number", 0)
+    body = made((column,), tuple(Group((key,), (), Range.exact(1), True) for key in (1.5, math.inf, -math.inf, None)))
+    assert [row["k"] for row in body["rows"]] == [1.5, "inf", "-inf", None]
+    assert all(write(body) for _, write in FORMATS.values())
+
+
 # -- the JSON of the contract ------------------------------------------------------------------------------------
 
 

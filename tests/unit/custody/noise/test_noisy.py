@@ -16,8 +16,8 @@ from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 
 @pytest.fixture(scope="module")
 def precise(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
-    """Noise that is 0 in all but one of 10,000 counts, so that what was counted shows."""
-    return noisy_site(tmp_path_factory.mktemp("noisy"), each=10.0, total=100.0, user=100.0)
+    """Noise that is 0 in 9,993 of 10,000 counts, and hardly ever more than 1, so that what was counted shows."""
+    return noisy_site(tmp_path_factory.mktemp("noisy"), each=8.0, total=100.0, user=100.0)
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,11 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
 @pytest.mark.parametrize(
     ("sql", "off"),
     [
-        ("SELECT COUNT(*) FROM patients", 0),
-        ("SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 50 AND sex = 'F'", 0),
-        ("SELECT COUNT(*) FILTER (WHERE smoker) FROM patients", 0),
-        ("SELECT COUNT(DISTINCT age) FROM patients WHERE ward LIKE 'C%'", 0),
-        ("SELECT COUNT(weight) FROM patients WHERE NOT smoker", 0),
+        ("SELECT COUNT(*) FROM patients", 1),
+        ("SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 50 AND sex = 'F'", 1),
+        ("SELECT COUNT(*) FILTER (WHERE smoker) FROM patients", 1),
+        ("SELECT COUNT(DISTINCT age) FROM patients WHERE ward LIKE 'C%'", 1),
+        ("SELECT COUNT(weight) FROM patients WHERE NOT smoker", 1),
         ("SELECT SUM(sbp) FROM patients", 500),
         ("SELECT AVG(weight) FROM patients WHERE age > 20", 0.5),
         ("SELECT MEDIAN(sbp) FROM patients", 1),
