@@ -243,9 +243,9 @@ class Log:
         return Entry(*rows[0]).event() if rows else None
 
     def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
-        """Every event of a kind about a dataset, questions apart, oldest first. An archive that cannot be read is left out: whoever
-        needs these does not stop working for it, and `verify` names it. Reading archives takes time, so whoever has
-        none may leave them out.
+        """Every event of a kind about a dataset, questions apart, oldest first. An archive that cannot be read is left
+        out: whoever needs these does not stop working for it, and `verify` names it. Reading archives takes time, so
+        whoever has none may leave them out.
         """
         with self.database.snapshot() as connection:
             for segment in read_segments(connection) if archived else ():
