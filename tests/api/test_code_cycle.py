@@ -122,8 +122,6 @@ def test_an_extract_on_approval(claims: list[list[list[str]]], folder: Path) -> 
         inside = {name for name, held in items.items() if held <= wanted}
         assert sum(not inside.isdisjoint(held) for held in published) == sum(not wanted.isdisjoint(r) for r in records)
 
-
-def test_the_report_of_the_extract_shows_who_is_found(folder: Path) -> None:
     page = (folder / "got" / "report.html").read_text(encoding="utf-8")
     assert "Found by codes, before and after" in page
     assert (folder / "got" / "codes.png").stat().st_size > 10_000
