@@ -43,7 +43,7 @@ soak: setup
 	$(BIN)/python -m tests.soak $(ONLY)
 
 docs: setup
-	$(BIN)/python -m querygate.cli.reference docs/reference
+	$(BIN)/python -m querygate.cli.reference_pages docs/reference
 	$(BIN)/python docs/reference/make_statistics.py
 	test ! -f build/bench.json || $(BIN)/python docs/measured.py
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from querygate.control import Actor, Grant, Grantee
 from querygate.core.rights import ROLES
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from tests.api.small_site import csv_text

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from waitress.server import create_server
 
 import querygate.demo
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.policy import load_policy
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 
 import querygate.demo
 from querygate.core.types import Principal, Request
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.policy import load_policy
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from querygate.bounds.pieces import pieces_of
+from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, NumberColumn
 from querygate.core.expression import Ref
 from querygate.core.plan import Measure, MeasureCells, Plan, SelectedAmong

@@ -14,7 +14,7 @@ from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.expand import ExpandedRows
 from querygate.bounds.kept_spreads import KeptSpreads
 from querygate.bounds.membership import Membership
-from querygate.bounds.pieces import pieces_of
+from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
 from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan, SelectedAmong

@@ -13,9 +13,9 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from querygate.bounds.compare import outcomes
-from querygate.bounds.pieces import pieces_of
+from querygate.bounds.expression_comparison import outcomes
 from querygate.bounds.thresholds import inside, summed_rows
+from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeColumn, CodeSets, NumberColumn, SetColumn
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate
 from querygate.core.types import Bools, Ints

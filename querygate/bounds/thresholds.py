@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.bounds.pieces import Pieces
+from querygate.bounds.true_intervals import Pieces
 from querygate.core.block import NO_NULLS, Block, NumberColumn
 from querygate.core.types import Bools, Floats, Ints
 

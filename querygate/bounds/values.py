@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querygate.bounds.pieces import INT64, pieces_of
+from querygate.bounds.true_intervals import INT64, pieces_of
 from querygate.core.block import NumberColumn
 from querygate.core.predicate import And, Atom, Comparison, Or, Predicate, columns
 from querygate.core.types import Floats, Ints

@@ -15,11 +15,11 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_csv
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control.alerts import Alerts
-from querygate.custody.jobs.live_audit import LiveAudit, explain_alert
-from querygate.custody.jobs.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert
+from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
 
 if TYPE_CHECKING:
-    from querygate.custody.jobs.live_audit import Alert
+    from querygate.custody.roots.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 

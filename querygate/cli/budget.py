@@ -14,7 +14,7 @@ from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
-from querygate.custody.jobs.open_custody import with_vault
+from querygate.custody.roots.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.site.evidence import rebuild_ledger

@@ -20,13 +20,13 @@ from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say
 from querygate.custody.codes.code_items import CodeReport
-from querygate.custody.jobs.publish_version import retire_version, serve_version
-from querygate.custody.jobs.publish_with_report import Kind, publish_with_report
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.publish.view_summary import ViewFigures
+from querygate.custody.roots.publish_version import retire_version, serve_version
+from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary, served_catalogs
 from querygate.gate.grant_check import known_datasets
 from querygate.site.open_gate import OpenSite

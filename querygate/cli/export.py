@@ -54,7 +54,7 @@ UNCOMMENTED: dict[Action, str] = {
 
 def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
-    from querygate.custody.jobs.extract_builder import SiteExtractBuilder
+    from querygate.custody.roots.extract_builder import SiteExtractBuilder
 
     return SiteExtractBuilder(site, progress)
 
@@ -89,7 +89,7 @@ def send(site: OpenSite) -> list[str]:
     """Send what waits; a line for each channel that did not get through."""
     if not any(site.site.settings[setting] for setting in CHANNELS.values()):
         return []
-    from querygate.custody.jobs.request_notifications import send_waiting
+    from querygate.custody.roots.request_notifications import send_waiting
 
     return [f"{channel}: {why}. Still to be sent: {n:,}." for channel, n, why in send_waiting(site)]
 

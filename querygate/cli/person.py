@@ -13,9 +13,9 @@ from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, progress
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
-from querygate.custody.jobs.delete_person import delete_from
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.person_deletion import Deletion
+from querygate.custody.roots.delete_person import delete_from
 
 
 @click.group(cls=CommandGroup)

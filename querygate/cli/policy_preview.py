@@ -15,7 +15,8 @@ from querygate.cli.shared.output import plain, print_json, print_records, print_
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
-from querygate.custody.jobs.preview_views import (
+from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.roots.policy_preview import (
     FEWER_RECORDS,
     RECORDS,
     RECORDS_OF_CLASSES,
@@ -24,7 +25,6 @@ from querygate.custody.jobs.preview_views import (
     PreviewScale,
     previewing,
 )
-from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.workload.policy_cost import (
     COLUMNS,
     FEWER_COLUMNS,

@@ -14,7 +14,8 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_json, print_record, print_records, progress
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
-from querygate.custody.jobs.release_policies import (
+from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.roots.release_policies import (
     Register,
     no_population,
     safe_harbor_of,
@@ -22,7 +23,6 @@ from querygate.custody.jobs.release_policies import (
     this_year,
     write_search,
 )
-from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.search.alternatives_search import SearchOptions
 from querygate.custody.search.search_report import SearchReport
 

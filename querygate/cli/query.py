@@ -13,7 +13,7 @@ from querygate.cli.shared.output import plain, print_json, print_record, print_r
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import QueryOptions, Request
-from querygate.custody.jobs.open_custody import with_vault
+from querygate.custody.roots.open_custody import with_vault
 from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask
 from querygate.gate.answer import check as check_request

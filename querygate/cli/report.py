@@ -10,14 +10,14 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import explain_problem, print_record, progress
 from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
-from querygate.custody.jobs.publish_with_report import (
+from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
+from querygate.custody.roots.publish_with_report import (
     FILES,
     ReportedPublication,
     find_report,
     read_report,
     report_again,
 )
-from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")

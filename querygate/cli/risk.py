@@ -15,8 +15,8 @@ from querygate.core.progress import Progress
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files
 from querygate.custody.assess.sides import DiseaseScope
-from querygate.custody.jobs.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate_adapters.sources.open_source import open_source
 
 HEADINGS = {

@@ -21,11 +21,11 @@ from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.evidence import check_anchored
 from querygate.site.extracts import Extracts
+from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
-from querygate.site.presence import present
 from querygate.site.settings import Settings
 from querygate.site.upkeep import kept_up
 from querygate.web import address_of, listen, run_processes

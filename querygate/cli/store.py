@@ -38,7 +38,7 @@ def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None
     PGPASSWORD.
     """
     try:
-        from querygate.custody.jobs.copy_to_postgres import copy_store
+        from querygate.custody.roots.copy_to_postgres import copy_store
     except ImportError:
         raise ConfigError(
             "QG804",

@@ -22,10 +22,10 @@ from querygate.custody.worker.log_copy import LogCopy
 from querygate.custody.worker.remote_exchange import GateUnreachable, RemoteExchange
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.custody.worker.worker import Worker
+from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate, with_records
-from querygate.site.presence import present
 
 POLL_S = 0.01
 """How often the control database of this machine is looked at."""

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from querygate.core import diagram
-from querygate.core.diagram import ABSENT, Cut, Diagrams, TooLarge
+from querygate.core import decision_diagram as diagram
+from querygate.core.decision_diagram import ABSENT, Cut, Diagrams, TooLarge
 from querygate.core.expression import COMMUTATIVE, Call, Choice, Constant, Expression, Lookup, day_number
 from querygate.core.predicate import (
     TRUE,

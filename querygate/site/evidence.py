@@ -12,8 +12,8 @@ from querygate.control.ledger_evidence import LedgerEvidence, compare, note_spen
 from querygate.control.ledger_rebuild import Rebuilt, rebuild, replay_missing
 from querygate.control.noted_totals import NotedTotals
 from querygate.core.budget import BudgetAccounting
-from querygate.core.budget_rules import Ledger, Spend
 from querygate.core.errors import ConfigError
+from querygate.core.ledger import Ledger, Spend
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
 

@@ -39,7 +39,7 @@ from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.narrow_numbers import is_single, single
 from querygate.sql.ordered_values import OF_ORDER, values_in_order
 from querygate.sql.parse import span_of
-from querygate.sql.step_functions import decided
+from querygate.sql.step_tables import decided
 from querygate.sql.timestamp_functions import by_calendar
 from querygate.sql.value_notes import nothing_matches
 

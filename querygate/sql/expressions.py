@@ -26,7 +26,7 @@ from querygate.sql.code_tests import is_code_test
 from querygate.sql.narrow_numbers import ROUNDINGS, decimal, is_single, single
 from querygate.sql.parse import span_of
 from querygate.sql.restatement import own_wording, wording_over_x
-from querygate.sql.step_functions import stepped
+from querygate.sql.step_tables import stepped
 from querygate.sql.timestamp_functions import by_calendar
 
 MOST_VALUES = 100_000

@@ -22,11 +22,11 @@ from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
 from querygate.sql.group_rows import GroupRows
-from querygate.sql.identity import with_meaning
 from querygate.sql.measures import TEXT_STATISTICS, Measures
 from querygate.sql.narrow_numbers import is_decimal, is_single
 from querygate.sql.ordered_values import write_out_order
 from querygate.sql.parse import span_of
+from querygate.sql.plan_hash import with_meaning
 from querygate.sql.subqueries.projections import item_of, with_items
 from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call
 from querygate.sql.text_length import check_text_lengths

@@ -6,7 +6,7 @@ from flask import Response
 
 from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite
-from querygate.site.risk_notes import find_risk, find_risk_page
+from querygate.site.risk_report_files import find_risk, find_risk_page
 from querygate.web.query_routes import give, give_page
 
 

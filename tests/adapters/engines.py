@@ -16,7 +16,7 @@ from typing import Literal
 import pytest
 
 from querygate.core.ports import Store
-from querygate.custody.jobs.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.gate.answer import Gate
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBStore

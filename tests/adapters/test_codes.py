@@ -17,7 +17,7 @@ from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, Request
-from querygate.custody.jobs.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite

@@ -12,7 +12,7 @@ import pytest
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
-from querygate.custody.jobs.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault import postgres_writer
 from tests.adapters.engines import Engine

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import NotPermitted
+from querygate.core.noise_ports import RowCodes, RowNumbers
 from querygate.core.ports import Limits
-from querygate.core.tally import RowCodes, RowNumbers
 from querygate.core.types import Catalog, Column
 from querygate_adapters.vault.row_columns import VaultColumns
 from tests.unit.custody.noise.exact_numbers import with_noise, write_vault

@@ -9,8 +9,8 @@ from html import unescape
 
 import pytest
 
+from querygate.site.admin_overview import shown_settings
 from querygate.site.settings import SETTINGS, Settings
-from querygate.site.site_figures import shown_settings
 from querygate.web.console import access_pages, audit_pages, overview_pages, publish_pages, site_pages
 from querygate.web.console.session_door import PageRoute
 from tests.api.console_site import ConsoleSite

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control.head_mark import MARK, read_mark
-from querygate.core.budget_rules import Ledger
-from querygate.custody.jobs.open_custody import with_vault
-from querygate.custody.jobs.open_noise import open_budgets
+from querygate.core.ledger import Ledger
+from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.roots.open_noise import open_budgets
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

@@ -23,8 +23,8 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from querygate.cli import main
-from querygate.custody.jobs.open_custody import with_vault
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.open_custody import with_vault
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from querygate.control import Grantee
-from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.web import create_app
 from querygate.web.routes import API, ROUTES
 from tests.each import each

@@ -13,9 +13,9 @@ from querygate.core.answer_bodies import ExplanationBody
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
 from querygate.core.types import Bools, Principal, QueryOptions, Request
 from querygate.custody.audit.query_structure import Structure
-from querygate.custody.jobs.evidence_reports import replay_site
-from querygate.custody.jobs.inline_auditor import NOTE, with_auditor
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.roots.evidence_reports import replay_site
+from querygate.custody.roots.inline_auditor import NOTE, with_auditor
+from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer
 from querygate.gate.answer import WARNING
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED

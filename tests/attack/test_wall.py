@@ -17,7 +17,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 (WALL,) = (contract for contract in CONTRACTS if "raw row" in contract["name"])
 SERVING = ("querygate.gate", "querygate.site", "querygate.web", "querygate.control", "querygate_adapters.store")
 SECRET = {
-    "querygate.custody": "querygate.custody.jobs.vault_keys",
+    "querygate.custody": "querygate.custody.roots.vault_keys",
     "querygate.methods": "querygate.methods.dp",
     "querygate_adapters.vault": "querygate_adapters.vault.verifier_counts",
     "querygate_adapters.sources": "querygate_adapters.sources.spark_table",

@@ -22,7 +22,7 @@ from typing import Any
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Group, Scalar
-from querygate.custody.jobs.trial_version import TrialVersion, published_on_trial
+from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload import Question
 from querygate.custody.workload.asked_figures import LIMITS
 from querygate.custody.workload.drawn_questions import drawn

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import Actor, Grantee
-from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.demo import HERE
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

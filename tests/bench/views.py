@@ -27,8 +27,8 @@ from unittest.mock import patch
 
 from querygate.core.types import Range
 from querygate.core.vault_ports import Source
-from querygate.custody.jobs.trial_version import TrialVersion, published_on_trial
-from querygate.custody.verify.promises import Measurement
+from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
+from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.workload import Figure, Question
 from querygate.custody.workload.asked_figures import Ranges, asked_figures
 from querygate.custody.workload.drawn_questions import drawn

@@ -31,9 +31,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from querygate.core.budget_rules import LedgerBroken
-from querygate.custody.jobs.copy_to_postgres import copy_store
-from querygate.custody.jobs.open_noise import open_budgets
+from querygate.core.ledger import LedgerBroken
+from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.custody.roots.open_noise import open_budgets
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
 from querygate.site.evidence import compare_ledger

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import NotPermitted
+from querygate.core.noise_ports import RowCodes, RowColumn, RowNumbers, Rows
 from querygate.core.ports import Limits
-from querygate.core.tally import RowCodes, RowColumn, RowNumbers, Rows
 from querygate.core.types import Array, Catalog, Column, Ints, folded
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import connect, limited

@@ -13,7 +13,7 @@ from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
 from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.systems import code_tree
-from querygate.methods.code_lists.unlisted import Unlisted, with_unlisted
+from querygate.methods.code_lists.unlisted_codes import Unlisted, with_unlisted
 
 
 @dataclass(frozen=True)

@@ -9,5 +9,5 @@ recipe_trials         which method and which parameters do best at what the reci
 reviewer_figures      risk and utility, for those who decide
 extract_files         what the recipient gets, and extract_report what is said of it
 
-All of it, from top to bottom, is in `custody.jobs.extract_builder`.
+All of it, from top to bottom, is in `custody.roots.extract_builder`.
 """

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.custody.extract.leaving_figures import LeavingFigures
 from querygate.custody.extract.raw_tables import floats_of
+from querygate.custody.extract.recipient_figures import RecipientFigures
 from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.charts import GREY, TEAL, can_draw, codes, draw, new_figure
 
@@ -26,7 +26,7 @@ TEMPLATE = "extract_report.html"
 SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 
 
-def make_report(told: LeavingFigures) -> dict[str, bytes]:
+def make_report(told: RecipientFigures) -> dict[str, bytes]:
     """report.json, report.html and the pictures as files of their own."""
     pictures = make_pictures(told)
     page = fill(TEMPLATE, report=told.body, images=data_uris(pictures), can_draw=bool(pictures))
@@ -37,7 +37,7 @@ def make_report(told: LeavingFigures) -> dict[str, bytes]:
     }
 
 
-def make_pictures(told: LeavingFigures) -> dict[str, bytes]:
+def make_pictures(told: RecipientFigures) -> dict[str, bytes]:
     """PNG files by name; none without matplotlib."""
     if not can_draw():
         return {}

@@ -1,7 +1,7 @@
 """What a reviewer is shown of an extract, as one JSON object: the promise, the risk, and what it is still good for.
 
 Figures are aggregates of the raw records and of the extract; there is no record and no identifier in them. Some are
-about few people: what leaves with the extract is picked from them in leaving_figures.py.
+about few people: what leaves with the extract is picked from them in recipient_figures.py.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from querygate.core.answer_bodies import AnswerBody, BudgetBody, ColumnBody, Ver
 from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.deadline import check_deadline
+from querygate.core.noise_ports import RowReader, Tallied
 from querygate.core.plan import Output
-from querygate.core.tally import RowReader, Tallied
 from querygate.core.types import Catalog, NoiseOptions, Principal, folded
 from querygate.custody.noise.noisy_groups import (
     Figures,

@@ -20,9 +20,9 @@ from querygate.core.budget import Cost
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
 from querygate.core.limits.deadline import check_deadline
+from querygate.core.noise_ports import ExactNumber, Figure, Tallied, Tally, WantedTally
 from querygate.core.plan import GroupKey, Plan
 from querygate.core.ports import Limits
-from querygate.core.tally import ExactNumber, Figure, Tallied, Tally, WantedTally
 from querygate.core.types import Catalog, Scalar
 from querygate.custody.noise.expression_domains import public_domain
 from querygate.gate.render import key_value

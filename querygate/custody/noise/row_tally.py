@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from querygate.bounds.arithmetic import half_away
-from querygate.core.tally import ExactNumber, Rows, Tallied, Tally, WantedTally
+from querygate.core.noise_ports import ExactNumber, Rows, Tallied, Tally, WantedTally
 from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.noise.row_values import TRUE, RowValues
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from querygate.bounds.arithmetic import half_away
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, told_key
+from querygate.core.noise_ports import RowCodes, Rows
 from querygate.core.plan import GroupKey, LeftOut
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate, Truth
-from querygate.core.tally import RowCodes, Rows
 from querygate.core.types import Array, Bools, Floats, Ints, Scalar, SqlValue
 from querygate.core.valueset import Point
 

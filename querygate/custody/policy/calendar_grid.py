@@ -8,7 +8,7 @@ import datetime
 from dataclasses import replace
 
 from querygate.core.timestamps import DAY_US
-from querygate.custody.policy.model import ColumnPolicy, Number
+from querygate.custody.policy.policy_types import ColumnPolicy, Number
 from querygate.custody.policy.public_edges import MAX_EDGES
 from querygate.custody.policy.toml_reader import EPOCH, TomlTable
 

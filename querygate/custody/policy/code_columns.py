@@ -14,7 +14,7 @@ from typing import cast
 
 from querygate.core.count_text import counted
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
-from querygate.custody.policy.model import (
+from querygate.custody.policy.policy_types import (
     CodesPolicy,
     ColumnPolicy,
     Protection,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from querygate.core.timestamps import SECOND_US
-from querygate.custody.policy.model import Number
+from querygate.custody.policy.policy_types import Number
 from querygate.custody.policy.public_edges import exact
 from querygate.custody.policy.toml_reader import Bound
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, cast
 
 from querygate.core.types import folded
-from querygate.custody.policy.model import (
+from querygate.custody.policy.policy_types import (
     ColumnPolicy,
     JoinKind,
     JoinPolicy,

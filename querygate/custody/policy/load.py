@@ -17,7 +17,10 @@ from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_group_rules import read_code_groups
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
-from querygate.custody.policy.model import (
+from querygate.custody.policy.moment_rules import check_moments, moments_warnings
+from querygate.custody.policy.noise_rules import read_noise
+from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
+from querygate.custody.policy.policy_types import (
     AnonymiseOptions,
     AnswerOptions,
     AuditOptions,
@@ -26,9 +29,6 @@ from querygate.custody.policy.model import (
     ColumnPolicy,
     Policy,
 )
-from querygate.custody.policy.moment_rules import check_moments, moments_warnings
-from querygate.custody.policy.noise_rules import read_noise
-from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted

@@ -19,7 +19,7 @@ import dataclasses
 import json
 
 from querygate.core.json_body import from_json
-from querygate.custody.policy.model import Policy
+from querygate.custody.policy.policy_types import Policy
 
 FORMAT = 1
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from querygate.core.count_text import counted
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
-from querygate.custody.policy.model import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
+from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
 from querygate.custody.policy.public_edges import MAX_EDGES
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 

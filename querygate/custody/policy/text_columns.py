@@ -13,7 +13,7 @@ from typing import cast
 
 from querygate.core.count_text import counted
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
-from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
+from querygate.custody.policy.policy_types import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable
 
 KINDS = (

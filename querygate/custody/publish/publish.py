@@ -51,7 +51,7 @@ from querygate.custody.publish.republication_guard import (
     make_keeping,
     measure,
 )
-from querygate.custody.publish.telling_codes import code_warnings
+from querygate.custody.publish.revealing_codes import code_warnings
 from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import check_persons, divide_views
 from querygate.custody.publish.view_risk import UnitRisk

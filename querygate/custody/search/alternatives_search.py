@@ -15,7 +15,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.policy.model import SAFE_HARBOR
+from querygate.custody.policy.policy_types import SAFE_HARBOR
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
 from querygate.custody.search.search_report import (
     KindFigures,

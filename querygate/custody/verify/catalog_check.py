@@ -12,7 +12,7 @@ from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.verify.code_group_check import listed_columns
-from querygate.custody.verify.promises import Written, require
+from querygate.custody.verify.verifier_types import Written, require
 
 
 def check_catalog(written: Written, policy: Policy, staging: VerifierTables, rows: int) -> Catalog:

@@ -6,7 +6,7 @@ import numpy as np
 
 from querygate.core.types import Arrays, Ints
 from querygate.custody.verify.person_check import ClassPeople
-from querygate.custody.verify.promises import require
+from querygate.custody.verify.verifier_types import require
 
 
 def check_class_sizes(cells: Arrays, sizes: Ints, rows: int, least: int) -> int:

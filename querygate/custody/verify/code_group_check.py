@@ -18,7 +18,7 @@ from querygate.core.vault_ports import VerifierTables
 from querygate.custody.codes.code_reader import read_texts
 from querygate.custody.codes.public_codes import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
-from querygate.custody.verify.promises import require
+from querygate.custody.verify.verifier_types import require
 from querygate.methods.code_lists.code_tree import ROOT
 
 Groups = Mapping[str, frozenset[str]]

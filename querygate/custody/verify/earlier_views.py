@@ -28,9 +28,9 @@ from querygate.custody.verify.margin_records import (
     locate,
     read_margin,
 )
-from querygate.custody.verify.promises import MarginReader, Written
 from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.unit_figures import UnitTold, read_unit, whole_units
+from querygate.custody.verify.verifier_types import MarginReader, Written
 from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber, closed_ends
 
 ABSENT = -1

@@ -15,8 +15,8 @@ import numpy as np
 from querygate.core.block import NO_NULLS
 from querygate.core.types import Array, Arrays, Bools, Column, Ints, Margin
 from querygate.core.vault_ports import RawColumn
-from querygate.custody.verify.promises import MarginReader, Written, require
 from querygate.custody.verify.raw_combinations import RawCombinations
+from querygate.custody.verify.verifier_types import MarginReader, Written, require
 
 AT_ONCE = 2_000_000
 """Pairs of a combination and a class that are looked at together."""

@@ -15,7 +15,7 @@ from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.value_codes import grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.verify.margin_records import WrittenMargin, states
-from querygate.custody.verify.promises import Written
+from querygate.custody.verify.verifier_types import Written
 
 ONLY_NULLS = 2
 

@@ -18,7 +18,7 @@ from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.verify.margin_records import LocatedMargin, states
-from querygate.custody.verify.promises import Written, require
+from querygate.custody.verify.verifier_types import Written, require
 from querygate.methods.views.certificate_check import BinnedNumber, sum_ends
 
 NOWHERE = -1

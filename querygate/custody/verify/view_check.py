@@ -38,10 +38,10 @@ from querygate.custody.verify.margin_records import (
     read_margin,
 )
 from querygate.custody.verify.person_check import ClassPeople
-from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
+from querygate.custody.verify.verifier_types import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.custody.verify.view_guarantees import MarginGuards, measure_margin
 from querygate.methods.anonymise.parallel import side_by_side

@@ -14,7 +14,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.margin_records import LocatedMargin, ReadColumn
 from querygate.custody.verify.person_check import check_holders
-from querygate.custody.verify.promises import Written, require
+from querygate.custody.verify.verifier_types import Written, require
 from querygate.methods.anonymise import partition_check
 
 

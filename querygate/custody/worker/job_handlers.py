@@ -22,9 +22,9 @@ from querygate.core.progress import Progress
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.audit.audit_report import make_body
-from querygate.custody.jobs.log_audit import audit_site
-from querygate.custody.jobs.open_noise import open_noise
 from querygate.custody.noise.noisy_answer import Noise
+from querygate.custody.roots.log_audit import audit_site
+from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.worker.inline_verdicts import InlineVerdicts
 from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication
 from querygate.custody.worker.worker import Handler
@@ -205,7 +205,7 @@ class JobHandlers:
         return Extracts(self._opened, lambda: self._builder(progress))
 
     def _builder(self, progress: Progress) -> ExtractBuilder:
-        from querygate.custody.jobs.extract_builder import SiteExtractBuilder  # much comes with it
+        from querygate.custody.roots.extract_builder import SiteExtractBuilder  # much comes with it
 
         return SiteExtractBuilder(self._opened, progress, asked=self._asked)
 

@@ -59,7 +59,7 @@ class PublishHandlers:
         from querygate.custody.policy.proposals.proposal_path import draft_policy
         from querygate_adapters.sources.aged_source import with_ages
         from querygate_adapters.sources.open_source import open_source
-        from querygate_adapters.sources.survey import survey
+        from querygate_adapters.sources.source_profile import survey
 
         progress("looking over the source")
         source, title = open_source(self._source(job)), str(job.body["title"])
@@ -71,7 +71,7 @@ class PublishHandlers:
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """How much of what is asked could be printed, of the policy as it is."""
-        from querygate.custody.jobs.preview_views import previewing
+        from querygate.custody.roots.policy_preview import previewing
 
         file = read_console_policy(str(job.body["policy"]))
         with previewing(file, self._source(job), progress=progress) as measured:
@@ -83,7 +83,7 @@ class PublishHandlers:
 
     def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Once, however often it is tried: a version that is on record with this job is what came of it."""
-        from querygate.custody.jobs.publish_with_report import publish_with_report
+        from querygate.custody.roots.publish_with_report import publish_with_report
 
         file = read_console_policy(str(job.body["policy"]))
         dataset = file.policy.dataset
@@ -111,14 +111,14 @@ class PublishHandlers:
         return {"dataset": dataset, **{name: told[name] for name in ("version", "rows", "k")}}
 
     def serve(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.jobs.publish_version import serve_version
+        from querygate.custody.roots.publish_version import serve_version
 
         version = int(job.body["version"])
         before = serve_version(self._opened, job.dataset, version, user=job.user, reinstate=True)
         return {"dataset": job.dataset, "version": version, "before": before}
 
     def withdraw(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+        from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 
         found = withdraw_dataset(self._opened, job.dataset, user=job.user)
         return {"dataset": job.dataset, "version": found.version, "extracts": list(found.extracts)}

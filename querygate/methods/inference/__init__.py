@@ -5,10 +5,10 @@ Sets of places come in, findings with proofs go out. Nothing here reads SQL, a d
 
 from querygate.methods.inference.cases import CaseStatement
 from querygate.methods.inference.coalitions import POOLED, find
-from querygate.methods.inference.examine import Unexamined, noted
 from querygate.methods.inference.notices import notices
 from querygate.methods.inference.places import describe_places
 from querygate.methods.inference.severity import Domain
+from querygate.methods.inference.small_groups import Unexamined, noted
 from querygate.methods.inference.totals import (
     PRESENCE,
     VARIANCE,

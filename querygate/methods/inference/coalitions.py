@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
-from querygate.methods.inference.examine import Unexamined, examine, noted
 from querygate.methods.inference.feasible_totals import Allowance, TotalBounds, narrowed, suspects
 from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.power_sums import with_squares
 from querygate.methods.inference.severity import Domains, extreme_finding, make_findings
+from querygate.methods.inference.small_groups import Unexamined, examine, noted
 from querygate.methods.inference.totals import PRESENCE, SEVERITIES, Base, Finding, Pattern, QueryTotal
 
 POOLED = "everybody"

@@ -18,8 +18,8 @@ from scipy.sparse import csr_matrix, vstack
 
 from querygate.core.count_text import counted
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.examine import Unexamined, distinct
 from querygate.methods.inference.severity import Domain, Domains
+from querygate.methods.inference.small_groups import Unexamined, distinct
 from querygate.methods.inference.total_matrix import TotalCells, lay_out
 from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal, signs_left
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from querygate.core.audit_body import Severity
 from querygate.core.types import Bools, Ints
-from querygate.methods.inference.examine import IsolatedGroup
 from querygate.methods.inference.power_sums import two_values
+from querygate.methods.inference.small_groups import IsolatedGroup
 from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal
 
 FIXED = Fraction(1, 10**9)

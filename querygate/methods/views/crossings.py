@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.views.cuts import cuts_below, least_cut
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
+from querygate.methods.views.least_cuts import cuts_below, least_cut
 
 REASON = "together with the other view it would tell of fewer than k people"
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import distinct_columns
-from querygate.methods.views.hiding import hides
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.table import QuasiIdentifier, RecordTable
+from querygate.methods.views.value_uncertainty import hides
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.views.hiding import hides
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.table import QuasiIdentifier
+from querygate.methods.views.value_uncertainty import hides
 
 ROOT = 0
 WANTED, FINE = 4.0, 1.0

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call
 from querygate.core.plan import Output, Plan
-from querygate.sql.identity import digest
+from querygate.sql.plan_hash import digest
 
 
 def join_plans(plans: list[Plan]) -> Plan:

@@ -124,7 +124,7 @@ class AccessPages:
             issued = self._changes.new_key(name, expires, _chosen("scopes"), by=_actor(session))
         except QueryGateError as error:
             return self._user_page(session, name, error)
-        return make_page("new_key.html", session=session, issued=issued)
+        return make_page("custodian/new_key.html", session=session, issued=issued)
 
     def revoke_key(self, session: Session, name: str, key_id: str) -> Response:
         text = "It opens nothing from now on, in any process, and sessions that began with it end."
@@ -165,7 +165,7 @@ class AccessPages:
         users = [user for user in self._opened.accounts.list_users() if user.removed is None]
         datasets = self._opened.store.datasets()
         return make_page(
-            "access.html",
+            "custodian/access.html",
             _status(error),
             session=session,
             users=users,
@@ -183,7 +183,7 @@ class AccessPages:
     def _user_page(self, session: Session, name: str, error: QueryGateError | None = None) -> Response:
         user = self._opened.accounts.find_user(name)
         return make_page(
-            "user.html",
+            "custodian/user.html",
             _status(error),
             session=session,
             user=user,

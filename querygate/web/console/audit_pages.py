@@ -69,14 +69,19 @@ class AuditPages:
         return go(f"/audits/{found[0].name}") if len(found) == 1 else self._overview(session)
 
     def _overview(self, session: Session) -> Response:
-        return make_page("audits.html", session=session, datasets=self._cases.overview())
+        return make_page("custodian/audits.html", session=session, datasets=self._cases.overview())
 
     def findings(self, session: Session, dataset: str) -> Response:
         found = self._cases.findings(session.principal, dataset)
         texts = {one["id"]: one["explanation"] for one in found["findings"]}
         several = len(self._opened.store.datasets()) > 1
         return make_page(
-            "findings.html", session=session, found=found, texts=texts, several=several, job=self._job(session)
+            "custodian/findings.html",
+            session=session,
+            found=found,
+            texts=texts,
+            several=several,
+            job=self._job(session),
         )
 
     def case(self, session: Session, dataset: str, case_id: str) -> Response:
@@ -86,7 +91,7 @@ class AuditPages:
         """The case as a text to file away, without values; where its evidence is in the log."""
         view = self._cases.case(session.principal, dataset, case_id)
         text = render_template(
-            "console/case_file.txt", view=view, head=self._opened.log.head(), by=session.principal.name
+            "console/custodian/case_file.txt", view=view, head=self._opened.log.head(), by=session.principal.name
         )
         return make_download(text.encode(), "text/plain; charset=utf-8", f"{case_id}.txt")
 
@@ -118,7 +123,7 @@ class AuditPages:
         if name not in view.case["users"]:
             return go(f"/audits/{dataset}/{case_id}")
         if request.form.get("sure") != "yes":
-            return make_page("suspend.html", session=session, view=view, name=name)
+            return make_page("custodian/suspend.html", session=session, view=view, name=name)
         try:
             self._cases.suspend(Actor(session.principal.name), dataset, case_id, name)
         except QueryGateError as error:
@@ -140,7 +145,7 @@ class AuditPages:
         shown = view.findings if unmasked is None else unmasked
         users = {user.name: user.disabled for user in self._opened.accounts.list_users()}
         return make_page(
-            "case.html",
+            "custodian/case.html",
             STATUSES.get(error.code, error.meaning.status) if error else 200,
             session=session,
             view=view,

@@ -67,7 +67,7 @@ class OverviewPages:
         datasets: Counter[str] = sum((Counter(day.datasets) for day in days), Counter())
         audited = self._cases.overview()
         return make_page(
-            "today.html",
+            "custodian/today.html",
             session=session,
             today=days[-1],
             timelines=timelines(days),
@@ -113,7 +113,7 @@ class OverviewPages:
         )
         job_id = request.args.get("job", "")
         return make_page(
-            "log.html",
+            "custodian/log.html",
             session=session,
             page=search_log(self._opened.log.database, wanted, before),
             wanted=wanted,
@@ -135,7 +135,7 @@ class OverviewPages:
             )
         self._opened.log.note("log.read", user=session.principal.name, body={"entry": seq})
         body = json.dumps(found["body"], indent=2, ensure_ascii=False)
-        return make_page("entry.html", session=session, entry=found, body=body)
+        return make_page("custodian/entry.html", session=session, entry=found, body=body)
 
     def verify_log(self, session: Session) -> Response:
         """A worker follows the whole log; what came of it stands above the entries."""

@@ -73,7 +73,7 @@ class PublishPages:
         result = dict(job.result or {}) if job.state == "done" else {}
         policy = result.get("policy") if job.kind == "publish.draft" else job.body.get("policy")
         return make_page(
-            "publish_work.html",
+            "custodian/publish_work.html",
             session=session,
             job=self._jobs.body_of(session.principal, job_id),
             kind=job.kind.partition(".")[2],
@@ -88,7 +88,7 @@ class PublishPages:
 
     def versions(self, session: Session, dataset: str) -> Response:
         return make_page(
-            "versions.html",
+            "custodian/versions.html",
             session=session,
             dataset=dataset,
             versions=self._publications.versions(dataset),
@@ -122,7 +122,7 @@ class PublishPages:
 
     def _page(self, session: Session, error: QueryGateError | None = None) -> Response:
         return make_page(
-            "publish.html",
+            "custodian/publish.html",
             STATUSES.get(error.code, error.meaning.status) if error else 200,
             session=session,
             sources=self._publications.sources(),

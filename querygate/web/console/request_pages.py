@@ -83,9 +83,9 @@ class RequestPages:
             found = self._extracts.show(session.principal, request_id, preview=True)["preview"]
         except JobUnderway as underway:
             job = self._jobs.body_of(session.principal, underway.job_id)
-            return make_part("preview_part.html", 202, job=job, request_id=request_id)
+            return make_part("request_preview_part.html", 202, job=job, request_id=request_id)
         refused = found.get("refused")
-        return make_part("preview_part.html", figures=None if refused else make_figures(found), refused=refused)
+        return make_part("request_preview_part.html", figures=None if refused else make_figures(found), refused=refused)
 
     def extract(self, session: Session, request_id: str) -> Response:
         return self._files.fetch_export(session.principal, request_id)

@@ -9,9 +9,7 @@ from flask import Response
 from querygate.control.sessions import Session
 from querygate.core.jobs import ENDED
 from querygate.core.rights import Right
-from querygate.site.job_exchange import JobExchange
-from querygate.site.open_gate import OpenSite, now
-from querygate.site.site_figures import (
+from querygate.site.admin_overview import (
     last_mark,
     last_of,
     quick_checks,
@@ -19,6 +17,8 @@ from querygate.site.site_figures import (
     sizes,
     waiting_messages,
 )
+from querygate.site.job_exchange import JobExchange
+from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.page import make_page
 from querygate.web.console.session_door import PageRoute
 
@@ -38,7 +38,7 @@ class SitePages:
         jobs = self._exchange.latest(MOST_JOBS) if self._exchange is not None else []
         workers = {job.worker: job.lease for job in jobs if job.worker and job.state not in ENDED}
         return make_page(
-            "site.html",
+            "custodian/site.html",
             session=session,
             checks=list(quick_checks(self._opened)),
             settings=shown_settings(self._opened),

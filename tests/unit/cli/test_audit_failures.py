@@ -10,7 +10,7 @@ import pytest
 from querygate import demo
 from querygate.custody.audit import audit as audit_steps
 from querygate.custody.audit import failure_leaks
-from querygate.methods.inference import coalitions, examine
+from querygate.methods.inference import coalitions, small_groups
 from querygate.methods.inference.finding_check import NotSound
 from querygate.methods.inference.finding_check import verify as check
 
@@ -92,7 +92,7 @@ def test_a_test_that_fails_does_not_stop_the_others(file, monkeypatch):
     def failing(*_):
         raise MemoryError
 
-    monkeypatch.setattr(examine, "lay_out", failing)
+    monkeypatch.setattr(small_groups, "lay_out", failing)
     done = file("--format", "json")
     body = json.loads(done.stdout)
     assert "the test failed (incident i_" in body["left_out"][0]["reason"]

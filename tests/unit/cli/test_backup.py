@@ -13,10 +13,10 @@ import tarfile
 
 import pytest
 
-from querygate.custody.jobs.open_custody import with_vault
+from querygate.custody.roots.open_custody import with_vault
+from querygate.site.folder_lock import present
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
-from querygate.site.presence import present
 from tests.places import DATA
 from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 from tests.work import HANG_S

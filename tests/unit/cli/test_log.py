@@ -13,7 +13,7 @@ from querygate.control.alerts import KIND as ALERT
 from querygate.control.log import INTENT, OUTCOME
 from querygate.control.log_kinds import KINDS
 from querygate.control.rotation import DISCARDED, ROTATED
-from querygate.custody.jobs.inline_auditor import NOTE as INLINE
+from querygate.custody.roots.inline_auditor import NOTE as INLINE
 from querygate.gate.answer import DRY_RUN
 from querygate.site.audit_notes import FOUND, RUN
 from tests.places import ROOT

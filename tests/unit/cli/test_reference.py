@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.cli.commands import main
-from querygate.cli.reference import make_pages, walk, write_pages
+from querygate.cli.reference_pages import make_pages, walk, write_pages
 from querygate.core.errors import CODES
 from querygate.site.settings import SETTINGS
 from querygate.web.routes import ROUTES

@@ -14,8 +14,8 @@ from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, compare,
 from querygate.control.ledger_rebuild import rebuild, replay_missing
 from querygate.control.noted_totals import NotedTotals
 from querygate.core.budget import Cost, PriorAnswer, Reservation, Scope
-from querygate.core.budget_rules import Spend
 from querygate.core.errors import BudgetExhausted
+from querygate.core.ledger import Spend
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server
 from tests.unit.control.conftest import HandClock

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from querygate.core import diagram
+from querygate.core import decision_diagram as diagram
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref
 from querygate.core.meaning import MOST_VARIABLES, meaning, told
 from querygate.core.predicate import (

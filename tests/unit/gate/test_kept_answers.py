@@ -11,8 +11,8 @@ import pytest
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import DisclosureRefused, NotPermitted
 from querygate.core.types import Catalog, Principal, QueryOptions, Request
-from querygate.custody.jobs.publish_version import publish_to
-from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.gate import answer as steps
 from querygate.gate.answer import HURRIED, WARNING, Gate, ask
 from querygate.gate.kept_answers import OVERHEAD, AnswerKey, KeptAnswer, KeptAnswers

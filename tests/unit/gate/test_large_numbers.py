@@ -9,7 +9,7 @@ import pyarrow.parquet
 
 from querygate.core.plan import Order
 from querygate.core.types import Group, Principal, Range, Request
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.gate.arrange import arrange
 from querygate.site.open_gate import open_gate

@@ -17,8 +17,8 @@ import pytest
 from querygate.control import Log
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
-from querygate.custody.jobs.request_notifications import send_waiting
-from querygate.custody.jobs.withdraw_dataset import withdraw_dataset
+from querygate.custody.roots.request_notifications import send_waiting
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.custody.worker.upkeep import Upkeep
 from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts

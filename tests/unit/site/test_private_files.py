@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from querygate.custody.jobs.publish_version import retire_version
-from querygate.custody.jobs.publish_with_report import publish_with_report
+from querygate.custody.roots.publish_version import retire_version
+from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.site.extracts import Extracts
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

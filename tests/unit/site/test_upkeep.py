@@ -17,9 +17,9 @@ from querygate.control.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.site import upkeep
 from querygate.site.anchors import anchor
+from querygate.site.folder_lock import alone, present
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
-from querygate.site.presence import alone, present
 from querygate.site.settings import FILE
 from querygate.site.siem_export import lag, ship, told
 from querygate.sql.masked_statement import masked

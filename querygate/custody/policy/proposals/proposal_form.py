@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.custody.policy.model import ColumnPolicy
+from querygate.custody.policy.policy_types import ColumnPolicy
 from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal
 from querygate.custody.policy.proposals.proposal_codes import ProposedGroup, group_lines
 from querygate.custody.policy.proposals.proposal_cuts import with_fitting_cuts

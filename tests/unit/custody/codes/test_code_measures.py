@@ -17,12 +17,12 @@ from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_reader import CodeLists
 from querygate.custody.codes.public_codes import CodeSystem, Places
-from querygate.custody.jobs.publish_with_report import publish_with_report
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import CodesPolicy
 from querygate.custody.policy.code_columns import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
+from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.methods.code_lists import Baskets, Items, LocalItems
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.jobs.extract_builder import make_extract
 from querygate.custody.policy import parse_policy
+from querygate.custody.roots.extract_builder import make_extract
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, WITHHELD, ZIP, diverse, make_policy, quasi, sensitive
 

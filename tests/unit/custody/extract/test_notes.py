@@ -151,8 +151,8 @@ def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("diabetes;hormone disease\ngoitre;hormone disease\nhormone disease;disease\n")
     policy = POLICY.but(columns={"note": {"terms": "terms.csv", "t": 2}})
     from querygate.core.extracts.extract_spec import ExtractSpec
-    from querygate.custody.jobs.extract_builder import make_extract
     from querygate.custody.policy import parse_policy
+    from querygate.custody.roots.extract_builder import make_extract
     from querygate_adapters.sources.open_source import open_source
 
     pq.write_table(people(24), tmp_path / "p.parquet")

@@ -22,9 +22,9 @@ from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
 from querygate.custody.extract import same_disease_extract as making
 from querygate.custody.extract.same_disease_check import look_up
-from querygate.custody.jobs.extract_builder import make_extract
-from querygate.custody.jobs.risk_assessment import RiskOptions, assess_source
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, quasi, sensitive

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.jobs.open_custody import with_vault
-from querygate.custody.jobs.open_noise import open_noise
-from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, perturb, price, understand
 from querygate.custody.noise.noisy_groups import make_rows
+from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.roots.open_noise import open_noise
+from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import State, find
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

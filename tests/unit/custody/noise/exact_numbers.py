@@ -12,8 +12,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.noise_ports import ExactNumber, RowCodes, RowColumn, RowNumbers, Rows
 from querygate.core.ports import Limits
-from querygate.core.tally import ExactNumber, RowCodes, RowColumn, RowNumbers, Rows
 from querygate.core.types import Catalog, Ints, NoiseOptions, Scalar
 from querygate.custody.noise.noisy_groups import Figures, figures_of, tally_of
 from querygate.custody.noise.row_tally import tally_rows

@@ -10,7 +10,7 @@ import duckdb
 
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.jobs.open_custody import with_vault
+from querygate.custody.roots.open_custody import with_vault
 from querygate.gate import answer as gate
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from querygate.core.tally import ExactNumber
+from querygate.core.noise_ports import ExactNumber
 from querygate.core.types import Catalog, Column
 from querygate.custody.noise.noisy_groups import Figures
 from tests.unit.custody.noise.clinic_with_gaps import Clinic, make_clinic

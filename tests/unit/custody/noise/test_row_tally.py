@@ -13,7 +13,7 @@ import pytest
 
 from querygate.core.errors import Refusal
 from querygate.core.expression import told_key
-from querygate.core.tally import ExactNumber
+from querygate.core.noise_ports import ExactNumber
 from querygate.core.types import Scalar
 from querygate.custody.noise import row_tally
 from querygate.custody.noise.noisy_groups import Figures

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.custody.jobs.policy_proposal import draft_from
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.proposals.proposal_codes import groups_of, known_groups, patterns_of
+from querygate.custody.roots.policy_proposal import draft_from
 from tests.policies import AGE, SEX, code_list, make_policy
 from tests.unit.custody.publish.publications import ask, new_site, put
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import duckdb
 
-from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from tests.engine import scratch
 from tests.policies import AGE, SBP, make_policy, quasi, sensitive

@@ -14,10 +14,10 @@ import pytest
 from querygate.control.rotation import rotate
 from querygate.control.signature import load_key
 from querygate.core.errors import ConfigError
-from querygate.custody.jobs.delete_person import delete_from
-from querygate.custody.jobs.publish_version import publish_to, retire_version, serve_version
-from querygate.custody.jobs.withdraw_dataset import erase_rows
 from querygate.custody.publish.publish import Report
+from querygate.custody.roots.delete_person import delete_from
+from querygate.custody.roots.publish_version import publish_to, retire_version, serve_version
+from querygate.custody.roots.withdraw_dataset import erase_rows
 from querygate.site.open_gate import OpenSite
 from tests.policies import REGISTER
 from tests.unit.custody.publish.publications import copy_site, ends, new_site, write_parquet

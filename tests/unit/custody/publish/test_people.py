@@ -12,9 +12,9 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.jobs.extract_builder import make_extract
 from querygate.custody.publish import coded_rows
 from querygate.custody.publish.publish import Report
+from querygate.custody.roots.extract_builder import make_extract
 from querygate.gate.describe import explain_policy
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source

@@ -14,8 +14,8 @@ from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.codes import code_groups
 from querygate.custody.extract.extract_scope import narrowed
-from querygate.custody.jobs.log_audit import audit_site
 from querygate.custody.publish.republication_guard import VersionHandling
+from querygate.custody.roots.log_audit import audit_site
 from querygate.gate.describe import make_description
 from querygate.site.extracts import Extracts
 from tests.extract_site import CsvBuilder

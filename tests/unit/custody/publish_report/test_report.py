@@ -15,18 +15,18 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.jobs.delete_person import delete_from
-from querygate.custody.jobs.publish_version import retire_version
-from querygate.custody.jobs.publish_with_report import (
+from querygate.custody.pages.fill import fill
+from querygate.custody.policy import parse_policy
+from querygate.custody.publish_report.report import TEMPLATE
+from querygate.custody.publish_report.report_body import PublishReport
+from querygate.custody.roots.delete_person import delete_from
+from querygate.custody.roots.publish_version import retire_version
+from querygate.custody.roots.publish_with_report import (
     ReportedPublication,
     find_report,
     publish_with_report,
     read_report,
 )
-from querygate.custody.pages.fill import fill
-from querygate.custody.policy import parse_policy
-from querygate.custody.publish_report.report import TEMPLATE
-from querygate.custody.publish_report.report_body import PublishReport
 from querygate.site.open_gate import OpenSite
 from tests.engine import reading
 from tests.places import ROOT

@@ -13,10 +13,10 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.cli.report import explain_body
 from querygate.core.errors import ConfigError
-from querygate.custody.jobs.evidence_reports import report_store, report_users
-from querygate.custody.jobs.publish_with_report import last_report, publish_with_report, read_report, report_again
-from querygate.custody.jobs.risk_assessment import RiskOptions, assess_dataset
 from querygate.custody.publish_report.view_report import FORMAT
+from querygate.custody.roots.evidence_reports import report_store, report_users
+from querygate.custody.roots.publish_with_report import last_report, publish_with_report, read_report, report_again
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset
 from querygate.gate.describe import explain_policy
 from querygate.site.open_gate import OpenSite
 from tests.policies import WITHHELD, make_policy, quasi, sensitive

@@ -15,7 +15,7 @@ import pytest
 import querygate.custody.publish.publish as publishing
 from querygate.core.types import Catalog
 from querygate.custody.policy import Policy
-from querygate.custody.verify.promises import Measurement
+from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.verify.view_check import Proposals, verify_views
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.catalog_json import catalog_to_json

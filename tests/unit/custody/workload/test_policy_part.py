@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from querygate.custody.jobs.trial_version import published_on_trial
 from querygate.custody.policy import Policy
+from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload.drawn_questions import asked_columns
 from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.usable_share import sampling_error

@@ -9,10 +9,10 @@ import pytest
 
 from querygate.core.types import Bools
 from querygate.methods.inference import Base, QueryTotal, signs_left
-from querygate.methods.inference.examine import examine
 from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 from querygate.methods.inference.severity import make_findings
+from querygate.methods.inference.small_groups import examine
 from tests.each import each
 from tests.unit.methods.inference.exact import in_row_space
 
@@ -112,7 +112,7 @@ def test_a_pattern_without_a_name_is_told_by_its_minterms() -> None:
 def test_beyond_the_cap_pairs_are_still_found_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     places = np.arange(12)
     totals = [QueryTotal(f"q{i}", "u", "x", places <= i) for i in range(4, 8)]
-    monkeypatch.setattr(import_module("querygate.methods.inference.examine"), "MOST_ROWS", 3)
+    monkeypatch.setattr(import_module("querygate.methods.inference.small_groups"), "MOST_ROWS", 3)
     isolated, _, left = examine(totals, {"x": np.ones(12, dtype=np.int64)}, 2)
     assert [int(np.flatnonzero(one.places)[0]) for one in isolated] == [5, 6, 7]
     assert ["larger combinations were not" in one.reason for one in left] == [True]

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from querygate.methods.inference.examine import examine
 from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, packed
+from querygate.methods.inference.small_groups import examine
 from querygate.methods.inference.totals import QueryTotal
 from tests.each import each
 from tests.work import count_calls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.views.cuts import cuts_below, least_cut
+from querygate.methods.views.least_cuts import cuts_below, least_cut
 from tests.each import each
 
 

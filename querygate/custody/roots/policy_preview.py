@@ -1,0 +1,133 @@
+"""The custodian's root for comparing policies: publishes on trial, and asks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
+from querygate.custody.policy import Policy
+from querygate.custody.policy.derived_ages import worked_out_ages
+from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.roots.trial_pool import TrialPool
+from querygate.custody.roots.trial_version import published_on_trial
+from querygate.custody.workload.policy_cost import (
+    COLUMNS,
+    FEWER_COLUMNS,
+    FEWER_QUESTIONS,
+    QUESTIONS,
+    CostTrials,
+    OwnCost,
+    PolicyCost,
+    Trial,
+)
+from querygate.custody.workload.usable_share import Standing, standing
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.sources.sampled_source import SampledSource
+
+RECORDS, RECORDS_OF_CLASSES, FEWER_RECORDS = 6_000, 3_000, 2_000
+"""So many records at most are published for each change of the policy; of classes half of them, and fewer where several
+views have to be certified together, which takes ten times as long."""
+
+MOST_WHOLE = 20_000
+"""Up to so many records, the policy as it is is published of all of them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewScale:
+    """How much is measured: records, questions, and sensitive columns that they are about."""
+
+    records: int = RECORDS
+    questions: int = QUESTIONS
+    columns: int = COLUMNS
+
+    @classmethod
+    def of(
+        cls, policy: Policy, records: int | None = None, questions: int | None = None, columns: int | None = None
+    ) -> PreviewScale:
+        """What is asked for, and of the rest as much as takes some seconds."""
+        views = policy.views
+        usual = cls() if views is not None else cls(RECORDS_OF_CLASSES)
+        if views is not None and len(views.spanning) + len(views.extra) > 1:
+            usual = cls(FEWER_RECORDS, FEWER_QUESTIONS, FEWER_COLUMNS)
+        return cls(records or usual.records, questions or usual.questions, columns or usual.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPreview:
+    """What a policy costs, measured on `used` of the records. `whole` is the policy on all of them, where they are more
+    and not too many.
+    """
+
+    dataset: str
+    k: int
+    records: int
+    used: int
+    own: OwnCost
+    whole: Standing | None
+    cost: PolicyCost
+
+
+class Preview:
+    """A preview in two parts: the policy as it is, which is there soon, and then its changes."""
+
+    def __init__(self, file: PolicyFile, source: Source, sample: SampledSource, pool: TrialPool, scale: PreviewScale):
+        self._source, self._folder, self._pool, self._scale = source, file.folder, pool, scale
+        self.policy, self.sample = file.policy, sample
+        self._trials = CostTrials(
+            file.raw,
+            partial(published_on_trial, source=sample, base_dir=file.folder),
+            pool,
+            folder=file.folder,
+            questions=scale.questions,
+            columns=scale.columns,
+        )
+
+    def of_policy(self, progress: Progress = no_progress) -> OwnCost:
+        progress("publishing the policy on trial")
+        return self._trials.ask_own()
+
+    def of_changes(self, own: OwnCost, progress: Progress = no_progress) -> PolicyPreview:
+        self._pool.start()
+        whole = None
+        if self.sample.used < self.sample.records <= MOST_WHOLE and self._trials.asked:
+            progress("publishing all records on trial")
+            whole = self._of_all()
+        cost = self._trials.ask_changes(self.sample.records, progress)
+        sample = self.sample
+        return PolicyPreview(self.policy.dataset, self.policy.k, sample.records, sample.used, own, whole, cost)
+
+    def _of_all(self) -> Standing:
+        """The same questions to a version of all records."""
+        trial = Trial(self._trials.own_part, self._trials.asked)
+        found = trial.answered(partial(published_on_trial, source=self._source, base_dir=self._folder))
+        return Standing(problem=found) if isinstance(found, str) else standing(found)
+
+
+@contextmanager
+def previewing(
+    file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), progress: Progress = no_progress
+) -> Iterator[Preview]:
+    """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
+    opened = open_source(source) if isinstance(source, str) else source
+    person = file.policy.person
+    progress("reading the source")
+    most = scale.records if not person or person in opened.columns() else sys.maxsize
+    sample = SampledSource(opened, most, person if most == scale.records else "")
+    there = set(opened.columns())
+    dates = {name for age in worked_out_ages(file.policy) for name in (age.born, age.at)}
+    named = [c.name for c in file.policy.columns if c.role != "withheld" and c.of_codes is None and c.name in there]
+    named += sorted((dates & there) - set(named))
+    with TrialPool(sample, named, file.folder) as pool:
+        yield Preview(file, opened, sample, pool, scale)
+
+
+def preview(
+    file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), *, progress: Progress = no_progress
+) -> PolicyPreview:
+    with previewing(file, source, scale, progress) as found:
+        return found.of_changes(found.of_policy(progress), progress)
