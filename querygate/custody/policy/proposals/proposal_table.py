@@ -19,7 +19,8 @@ from querygate.custody.policy.proposals.proposal_domains import toml_text
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 6, 6
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,
 which has every question; a fourth makes two views, and most questions about two categories are told by neither. On the
-demo study 92 % of the standing workload can be printed with three, and 26 % with four.
+demo study 92 % of what a paper would ask of three can be printed, and 26 % of what it would ask of four: other
+questions, since those about the fourth are no longer asked.
 """
 
 COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
