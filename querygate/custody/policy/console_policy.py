@@ -36,21 +36,27 @@ class PolicyProblem:
 def read_console_policy(text: str) -> PolicyFile:
     """The policy; ConfigError QG801 where it is none, or names files."""
     folder = Path("/nonexistent")  # nothing lies beside it
-    policy = parse_policy(text, NAME, folder)
-    raw = tomllib.loads(text)
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raw = {}  # told below
     named = [*(key for key in OUTSIDE if key in raw), *(dotted(path) for path in _named_files(raw, ()))]
-    if named:
+    if named:  # before it is parsed, which would open them
         lines = [f"{NAME}: {path}: names a file or a database; accepted in the console: nothing" for path in named]
         remedy = "Publish it with `querygate publish` on the custodian's machine."
         raise ConfigError("QG801", "\n".join(lines), remedy)
-    return PolicyFile(folder / f"{NAME}.toml", policy, raw)
+    return PolicyFile(folder / f"{NAME}.toml", parse_policy(text, NAME, folder), raw)
 
 
 def _named_files(raw: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if isinstance(raw, dict):
+        is_column = len(path) == 2 and path[0] == "columns"  # a column may be called `values`
         for key, value in raw.items():
-            if key not in ("title", "unit", "values"):
+            if not (is_column and key in ("title", "unit", "values")):
                 yield from _named_files(value, (*path, key))
+    elif isinstance(raw, list):
+        for value in raw:
+            yield from _named_files(value, path)
     elif isinstance(raw, str) and _FILE.fullmatch(raw):
         yield path
 

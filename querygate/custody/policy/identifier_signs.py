@@ -32,19 +32,22 @@ DETECTORS = (
     Detector(
         "name of a person",
         rf"^(name|initials?)$|\b({_PERSON}|physician|doctor|nurse)s? (name|initials?)\b"
-        r"|\b(sur|fore|first|last|middle|full|nick|user)name\b|\b(fname|lname|guardian|next of kin)\b",
+        r"|\b(sur|fore|first|last|middle|full|nick|user)name\b|\b(fname|lname|guardian|next of kin)\b"
+        r"|\b(vor|nach|zu|ruf|familien|geburts|patienten|haus ?arzt)namen?\b|\b(prenom|apellidos?|nombres?|cognome)\b",
         r"[A-Z][a-z]+,? (?:[A-Z]\.? )?[A-Z][a-z]+(?:[ '-][A-Z][a-z]+)*",
         least=25,  # initials are letters of the alphabet
     ),
     Detector(
         "social security or other national number",
-        r"\b(ssn|ss no|social security|national insurance|nino|nhs (no|number)|passport|tax id|tin|personnummer|cpr)\b",
+        r"\b(ssn|ss no|social security|national insurance|nino|nhs (no|number)|passport|tax id|tin|personnummer|cpr)\b"
+        r"|\b(sozial|renten|kranken)?versichert?(en|ungs) ?(nummer|nr)\b|\bsvnr\b",
         r"[0-9]{3}-[0-9]{2}-[0-9]{4}",
         inside=True,
     ),
     Detector(
         "telephone or fax number",
-        r"\b(tele|mobile|cell|home|work)?(phone|fax)s?\b|\b(tel|mobile (no|number)|cell (no|number))\b",
+        r"\b(tele|mobile|cell|home|work)?(phone|fax)s?\b|\b(tel|mobile (no|number)|cell (no|number))\b"
+        r"|\b(telefon|handy|mobil)(nummer|nr)?\b",
         r"(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{2,4}\) ?|[0-9]{2,4}[ .-])[0-9]{3,4}[ .-][0-9]{3,4}(?: ?x[0-9]+)?"
         r"|(?:\+[0-9]{2} ?(?:\(0\) ?)?|\b0)[0-9]{1,3}[ ./-]{1,3}"
         r"(?:[0-9]{3,4}(?:[ .-][0-9]{2}){1,3}|[0-9]{2}(?:[ .-][0-9]{2}){3})",
@@ -61,7 +64,8 @@ DETECTORS = (
     Detector(
         "street address or place on the map",
         r"\b(street|address|addr(ess)? ?[0-9]?|house (no|number)|apartment|apt|unit number|po box)\b"
-        r"|\b(latitude|longitude|lat|lon|lng|geo ?(code|hash)|coordinates?)\b",
+        r"|\b(latitude|longitude|lat|lon|lng|geo ?(code|hash)|coordinates?)\b"
+        r"|\b(strasse|straße|adresse|anschrift|hausnummer)\b",
         rf"[0-9]+[A-Za-z]? (?:[A-Za-z.]+ ){{1,4}}(?i:{_STREETS})\.?(?:[ ,].*)?",
     ),
     Detector(
@@ -86,6 +90,7 @@ DETECTORS = (
         r"\b(mrn|seqn|uuid|guid|hadm|icustay|barcode)\b|\b(medical )?record( number)?$"
         rf"|\b(record|patient|pat|subject|person|participant|respondent|encounter|visit|stay|case|chart|study|accession"
         rf"|specimen|sample|claim|clm|episode|household|family|provider|prvdr) ({_NUMBER})\b"
+        r"|\b(fall|patienten|pat|akten|aufnahme)(nummer|nr|id)\b"
         r"|\bperson source value\b|(^|(?<!concept) )(id|ident|rowid|index)$",
         r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
     ),

@@ -30,6 +30,12 @@ BY_NAME = {
     "subject_id": "record number",
     "DESYNPUF_ID": "record number",
     "hadm_id": "record number",
+    "Patientenname": "name of a person",
+    "Vorname": "name of a person",
+    "Versichertennummer": "social security or other national number",
+    "Telefon": "telephone or fax number",
+    "Straße": "street address or place on the map",
+    "Fallnummer": "record number",
 }
 
 BY_VALUE = {
@@ -46,6 +52,7 @@ BY_VALUE = {
 }
 
 INNOCENT = (
+    *("Alter", "Geschlecht", "Fallzahl", "Diagnose", "Aufnahmegrund"),
     *("age", "sex", "systolic", "BPSysAve", "county", "gender_concept_id", "BENE_SEX_IDENT_CD", "MEDREIMB_IP"),
     *("idle_minutes", "drug_name", "width"),
 )
