@@ -7,7 +7,7 @@ ONLY   ?=
 # One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
 JOBS   ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: setup check test tools suite demo bench soak docs assets lock check-deps release clean
+.PHONY: setup check test tools suite demo bench soak docs docs-site screenshots assets lock check-deps release clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +46,14 @@ docs: setup
 	$(BIN)/python -m querygate.cli.reference_pages docs/reference
 	$(BIN)/python docs/reference/make_statistics.py
 	test ! -f build/bench.json || $(BIN)/python docs/measured.py
+
+# The same pages that a gate serves under /docs, for any web server.
+docs-site: setup
+	$(BIN)/python -m querygate.web.manual.static_site build/docs-site
+
+# Pictures of the main pages, light and dark, wide and narrow: docs/figures/pages.
+screenshots: setup
+	$(BIN)/python docs/figures/screenshots.py
 
 # The console's scripts are committed; only who changes clients/console needs Node.
 assets:
