@@ -435,6 +435,47 @@ SIGN_ON: Migration = (
     ) STRICT""",
 )
 
+SAVED_QUERIES: Migration = (
+    # What people keep under a name. `shared` is since when others with a grant to the dataset may read it.
+    """CREATE TABLE saved_query (
+        id          TEXT PRIMARY KEY,
+        owner       TEXT NOT NULL COLLATE NOCASE REFERENCES users (name),
+        name        TEXT NOT NULL,
+        description TEXT NOT NULL,
+        dataset     TEXT NOT NULL,
+        sql         TEXT NOT NULL,
+        shared      TEXT,
+        created     TEXT NOT NULL,
+        changed     TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX saved_query_of ON saved_query (owner, changed)",
+    "CREATE INDEX saved_query_shared ON saved_query (changed) WHERE shared IS NOT NULL",
+)
+
+NOTEBOOKS: Migration = (
+    # `cells` is the JSON of texts and queries in their order; an answer is only named there, it lies in the log.
+    """CREATE TABLE notebook (
+        id      TEXT PRIMARY KEY,
+        owner   TEXT NOT NULL COLLATE NOCASE REFERENCES users (name),
+        name    TEXT NOT NULL,
+        dataset TEXT NOT NULL,
+        cells   TEXT NOT NULL,
+        shared  TEXT,
+        created TEXT NOT NULL,
+        changed TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX notebook_of ON notebook (owner, changed)",
+    "CREATE INDEX notebook_shared ON notebook (changed) WHERE shared IS NOT NULL",
+)
+
+REPLACED_KEYS: Migration = (
+    # Which key a key was issued in place of: when that one is revoked, so is this.
+    "ALTER TABLE keys ADD COLUMN replaces TEXT REFERENCES keys (id)",
+    """UPDATE keys SET replaces = (SELECT json_extract(body, '$.id') FROM log
+         WHERE kind = 'key.rotate' AND kind NOT IN ('query.intent', 'query.outcome')
+           AND json_extract(body, '$.by') = keys.id)""",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -442,4 +483,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     USAGE,
     LOG_USERS,
     SIGN_ON,
+    SAVED_QUERIES,
+    NOTEBOOKS,
+    REPLACED_KEYS,
 )
