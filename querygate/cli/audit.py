@@ -108,8 +108,8 @@ def audit_file_command(
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
     options = AuditOptions(k or 5, secret, known, dialect, _groups(together))
-    audited = audit_file(log, sources, options, exact=not mask)
-    _tell(audited, log.name, form, html, reveal=not mask, hint="audit without --mask to see it")
+    audited = audit_file(log, sources, options, reveal=not mask)
+    _tell(audited, log.name, form, html, hint="audit without --mask to see it")
 
 
 @audit.command(
@@ -136,9 +136,12 @@ def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path 
     """
     _check_new(html)
     opened = open_here(site)
-    audited = audit_site(opened, dataset, AuditOptions(groups=_groups(together)), exact=reveal)
-    note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=acting().name, revealed=reveal)
-    _tell(audited, dataset, form, html, reveal=reveal, hint="use --reveal to see it")
+    options = AuditOptions(groups=_groups(together))
+    audited = audit_site(opened, dataset, options, reveal=False)
+    note_run(opened, dataset, make_body(audited, dataset), user=acting().name, revealed=reveal)
+    if reveal:
+        audited = audit_site(opened, dataset, options, reveal=True)
+    _tell(audited, dataset, form, html, hint="use --reveal to see it")
 
 
 def _groups(together: tuple[str, ...]) -> dict[str, list[str]]:
@@ -160,10 +163,8 @@ def _check_new(html: Path | None) -> None:
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
-def _tell(
-    audited: Sequence[AuditOutcome], title: str, form: str, html: Path | None, *, reveal: bool, hint: str
-) -> None:
-    report = make_body(audited, title, reveal=reveal)
+def _tell(audited: Sequence[AuditOutcome], title: str, form: str, html: Path | None, *, hint: str) -> None:
+    report = make_body(audited, title)
     if html is not None:
         page = make_audit_page(report, audited)
         with new_file(html) as stream:

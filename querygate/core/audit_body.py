@@ -38,6 +38,8 @@ class InferredValue:
     high: float | None = None
     exact: float | None = field(default=None, metadata=OPTIONAL)
     hidden: bool | None = field(default=None, metadata=OPTIONAL)
+    limited: bool | None = field(default=None, metadata=OPTIONAL)
+    """The range is narrower than the arithmetic alone would leave it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -16,6 +17,15 @@ class Unanswerable(Exception):
     """The database cannot evaluate an expression of a logged statement. The text quotes nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class SecretTests:
+    """What statements compare a secret column with; whether they calculate with it, or ask if it is missing."""
+
+    literals: tuple[str, ...] = ()
+    calculates: bool = False
+    asks_missing: bool = False
+
+
 class AuditRecords(Protocol):
     """Records by place: a place is a distinct combination of the columns an attacker may know.
 
@@ -23,6 +33,8 @@ class AuditRecords(Protocol):
     """
 
     columns: tuple[str, ...]
+    has_secrets: bool
+    """Without them, conditions are tried on imagined records."""
 
     def settle(self, known: Sequence[str]) -> int:
         """Number the places by these columns; returns how many there are."""
@@ -62,7 +74,11 @@ class AuditRecords(Protocol):
         holds."""
         ...
 
-    def held(self, secret: str) -> bytes:
+    def expect(self, tests: Mapping[str, SecretTests]) -> None:
+        """Told before `held` and `distinct`: all that statements compare secret columns with."""
+        ...
+
+    def held(self, secret: str) -> Bools:
         """Of which records a secret condition holds, so that rewordings of it are one."""
         ...
 

@@ -14,6 +14,7 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
+from querygate.custody.roots.log_audit import audit_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, make_people, run_log
 from tests.engine import SharedParquet
@@ -29,7 +30,7 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
     def audited(entries: list[LogStatement]) -> AuditOutcome:
         records = DuckDBRecords(SharedParquet(path))
         found = audit(entries, records, AuditOptions(k=K, secret=attack.secrets))
-        return AuditOutcome(found, entries, K, exact=exact_totals(found, records))
+        return AuditOutcome(found, entries, K, reveal=True, exact=exact_totals(found, records))
 
     entries = run_log(people, attack)
     told = audited(entries)
@@ -48,10 +49,11 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
             low, _ = fixed.get((finding.places.tobytes(), measure), (value, value))
             assert abs(low - value) <= 1e-6
 
-    body = make_body([told], name, reveal=False)
+    masked = audit_source(entries, SharedParquet(path), AuditOptions(k=K, secret=attack.secrets), reveal=False)
+    body = make_body([masked], name)
     assert {one.case for one in body.findings} == {case.id for case in body.cases}
     assert all(line.answer is None for one in body.findings for line in one.combination)
     assert all(one.hidden and one.low is None for finding in body.findings for one in finding.inferred)
-    assert "Values of people are hidden." in make_audit_page(body, [told])
-    shown = make_audit_page(make_body([told], name, reveal=True), [told])
+    assert "Values of people are hidden." in make_audit_page(body, [masked])
+    shown = make_audit_page(make_body([told], name), [told])
     assert "This page shows values of people" in shown

@@ -7,14 +7,14 @@ given this module; it sees raw rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 
 import duckdb
 import numpy as np
 
-from querygate.core.audit_records import MOST_DISTINCT, Unanswerable
+from querygate.core.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
 from querygate.core.errors import Refusal
 from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
 from querygate.core.vault_ports import Source
@@ -39,6 +39,8 @@ _NARROW = frozenset({"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", 
 
 class DuckDBRecords:
     """Records in memory, numbered by place."""
+
+    has_secrets = True
 
     def __init__(self, source: Source, *, memory_mb: int = 4096) -> None:
         self._db = duckdb.connect(config={**CONFIG, "memory_limit": f"{memory_mb}MB"})
@@ -125,10 +127,13 @@ class DuckDBRecords:
             raise Unanswerable(f"It makes more than {_GROUPS:,} groups.")
         return np.asarray(label, dtype=np.int64), found
 
-    def held(self, secret: str) -> bytes:
+    def expect(self, tests: Mapping[str, SecretTests]) -> None:
+        """Conditions are tried on the records themselves, whatever they compare."""
+
+    def held(self, secret: str) -> Bools:
         """A secret condition as what it holds for, so that rewordings of it are one."""
         found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
-        return np.packbits(np.asarray(np.ma.filled(found, False), dtype=np.bool_)).tobytes()
+        return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
 
     def distinct(self, value: str) -> list[SqlValue]:
         """The different values of an expression over records, NULL among them."""

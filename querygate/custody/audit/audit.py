@@ -24,8 +24,19 @@ from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.custody.audit.failure_leaks import failing
 from querygate.custody.audit.query_sets import QuerySets, StatementCase
 from querygate.gate.incidents import make_fault
-from querygate.methods.inference import POOLED, Finding, QueryTotal, Unexamined, describe_places, find, noted, notices
+from querygate.methods.inference import (
+    FAMILY,
+    POOLED,
+    Finding,
+    QueryTotal,
+    Unexamined,
+    describe_places,
+    find,
+    noted,
+    notices,
+)
 from querygate.sql.logged.logged_statement import LoggedStatement, table_columns, take_apart
+from querygate.sql.logged.secret_tests import conditions_of, secret_tests
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class AuditOptions:
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones, by column
     person: str = ""  # the column that has another value in every row, where it is known to
+    nullable: tuple[str, ...] = ()  # secret columns that are known to have missing values
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,9 @@ def audit(entries: Sequence[LogStatement], records: AuditRecords, options: Audit
     measures = AuditMeasures(records, options.domains)
     totals = _totals(entries, records, secret, options, QuerySets(records, size, measures), unread)
     bases, weights, domains, texts = measures.described()
+    weights |= {total.measure: measures.counts("", "") for total in totals if total.measure.startswith(FAMILY)}
     looked, left = find(totals, weights, options.k, domains, options.groups, bases)
+    totals = [total for total in totals if not total.measure.startswith(FAMILY)]
     failed = list(measures.left)
     with noted(failed, ""):
         looked += notices(totals, weights, options.k, _contributions(totals, texts, records))
@@ -170,6 +184,7 @@ def _totals(
             apart[sql] = take_apart(sql, records.columns, secret, options.dialect, options.person)
         except Exception as error:
             asked[sql] = problem_of(error)
+    records.expect(secret_tests(conditions_of(one for statements in apart.values() for one in statements)))
     with suppress(Exception):  # conditions that cannot be evaluated together are evaluated one by one
         placing.look_up(one for statements in apart.values() for one in statements)
     for sql, statements in apart.items():

@@ -59,7 +59,7 @@ class AuditMeasures:
 
     def __init__(self, records: AuditRecords, public: Mapping[str, tuple[float, float]]) -> None:
         self.records, self.public = records, public
-        self.number = int(records.counts("", "").sum())
+        self.number = 0  # of records that conditions are tried on; known once one is
         self.left: list[Unexamined] = []
         self._held: dict[str, bytes] = {}
         self._opposites: dict[str, bytes] = {}
@@ -69,7 +69,9 @@ class AuditMeasures:
 
     def held(self, secret: str) -> bytes:
         if secret not in self._held:
-            self._held[secret] = self.records.held(secret)
+            held = self.records.held(secret)
+            self.number = len(held)
+            self._held[secret] = np.packbits(held).tobytes()
         return self._held[secret]
 
     def counts(self, value: str, secret: str) -> Ints:

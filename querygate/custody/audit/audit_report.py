@@ -31,17 +31,19 @@ class AuditOutcome:
     k: int
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     version: int = 0  # 0: the log is another system's
-    exact: Exact = field(default_factory=dict)  # true totals; empty unless values are to be shown
+    reveal: bool = False  # made from the secrets themselves, to be shown with values; else from none of them
+    exact: Exact = field(default_factory=dict)  # true totals
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones
     table: str = ""  # which of several tables of the log; empty: there is one
 
 
-def make_body(audited: Sequence[AuditOutcome], title: str, *, reveal: bool) -> AuditReport:
+def make_body(audited: Sequence[AuditOutcome], title: str) -> AuditReport:
     """Everything there is to tell. Findings have the shape of the contract; each names its case."""
+    reveal = any(one.reveal for one in audited)
     findings: list[AuditFinding] = []
     cases: list[AuditCase] = []
     for one in audited:
-        records = _findings(one, reveal=reveal)
+        records = _findings(one)
         found = [finding for finding, _ in one.found.findings]
         made = make_cases(found, one.entries, one.found.totals, one.found.weights, one.k)
         table = one.table or None
@@ -67,7 +69,7 @@ def make_body(audited: Sequence[AuditOutcome], title: str, *, reveal: bool) -> A
             for query, why in one.found.unread
         ),
         left_out=tuple(
-            OmittedTest(view, _measure(left.measure, one, reveal=reveal), left.reason, left.incident or None)
+            OmittedTest(view, _measure(left.measure, one), left.reason, left.incident or None)
             for one in audited
             for view, left in one.found.left
         ),
@@ -80,17 +82,17 @@ def _unproved(unproved: Unproved, one: AuditOutcome) -> UnprovedFinding:
     return UnprovedFinding(unproved.incident, found.kind, found.queries, found.users, found.view, version, table)
 
 
-def _measure(measure: str, one: AuditOutcome, *, reveal: bool) -> str:
-    return measure if reveal else masked(measure, {entry.id: entry.sql for entry in one.entries})
+def _measure(measure: str, one: AuditOutcome) -> str:
+    return measure if one.reveal else masked(measure, {entry.id: entry.sql for entry in one.entries})
 
 
-def _findings(one: AuditOutcome, *, reveal: bool) -> list[AuditFinding]:
+def _findings(one: AuditOutcome) -> list[AuditFinding]:
     statements = {entry.id: entry.sql for entry in one.entries}
     return [
         describe_finding(
             finding,
             where,
-            reveal=reveal,
+            reveal=one.reveal,
             version=one.version,
             weights=one.found.weights,
             exact=one.exact.get(number),
@@ -98,3 +100,9 @@ def _findings(one: AuditOutcome, *, reveal: bool) -> list[AuditFinding]:
         )
         for number, (finding, where) in enumerate(one.found.findings)
     ]
+
+
+def belongs(finding: AuditFinding, case: AuditCase) -> bool:
+    """Is a finding, made with secrets, about the queries of a case that was made without?"""
+    mine = set(finding.users) <= set(case.users) and finding.version == case.version
+    return mine and not set(finding.queries).isdisjoint(case.queries)

@@ -87,7 +87,7 @@ def _inferred(one: Inference, exact: Mapping[str, Fraction], *, reveal: bool) ->
     if not reveal:
         return InferredValue(one.measure, hidden=True)
     low, high, told = number(one.low), number(one.high), number(exact.get(one.measure))
-    return InferredValue(one.measure, one.arithmetic, low, high, told)
+    return InferredValue(one.measure, one.arithmetic, low, high, told, limited=one.limited or None)
 
 
 def describe_case(case: Case, findings: Sequence[AuditFinding], *, version: int = 0) -> AuditCase:
@@ -123,7 +123,8 @@ def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, F
     for one in finding.inferred if reveal else ():
         what = what_of(one.measure, finding.records, "" if finding.coefficients else _extreme(finding))
         if one.low is not None and one.high is not None:
-            text += f" {one.arithmetic} = {between(number(one.low), number(one.high))}: {what}."
+            leaves = ", within what is known otherwise, leaves" if one.limited else " ="
+            text += f" {one.arithmetic}{leaves} {between(number(one.low), number(one.high))}: {what}."
         if exact and one.measure in exact and not one.low == one.high == exact[one.measure]:
             text += f" Exact answers would have revealed {number(exact[one.measure])}: {what}."
     return text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded
 from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
-from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, QueryTotal
+from querygate.methods.inference import FAMILY, PRESENCE, VARIANCE, Pattern, QueryTotal
 from querygate.sql.formulas import AnswerFormula
 from querygate.sql.logged.logged_statement import (
     ConditionPart,
@@ -74,6 +74,7 @@ class QuerySets:
         self.records, self.places, self.measures = records, places, measures
         self.sizes = measures.counts("", "")
         self._masks: dict[str, Bools] = {}
+        self._asked: dict[str, set[Hashable]] = {}  # what is asked about a secret column
         self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[SqlValue, ...]]]] = {}
 
     def note(self, logged: LoggedStatement) -> list[StatementCase]:
@@ -87,6 +88,8 @@ class QuerySets:
         for added in (added for one in found for added in one.logged.added):
             if added.name not in READ:
                 raise UnauditableStatement(_why_unread(added.name))
+            for column in added.about:
+                self._asked.setdefault(column, set()).add((added.value, *(part.secret for part in added.parts)))
             for part in added.parts if added.secret else ():
                 if not self._mask(part.known).any():
                     continue
@@ -204,6 +207,17 @@ class QuerySets:
                 answer = AnswerFigure(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
             if answer is not None:
                 yield from self._total(given, added, one, answer)
+        if not self.records.has_secrets:
+            yield from self._families(logged, meant)
+
+    def _families(self, logged: LoggedStatement, meant: Sequence[TotalMeaning | None]) -> Iterator[QueryTotal]:
+        """The same once more, whatever the conditions: which of them hold for the same people only the secrets could
+        tell. So different questions about a secret column are taken to be one."""
+        for added, one in zip(logged.added, meant, strict=True):
+            for column in added.about if one is not None else ():
+                if one is not None and len(self._asked.get(column, ())) > 1:
+                    name = f"{FAMILY}{column}"
+                    yield QueryTotal("", "", name, one.members, base=name, records=one.records)
 
     def _from_formula(
         self,

@@ -66,6 +66,7 @@ class Replay:
 
     answers: int
     same: int
+    sharper: int  # the store gives a narrower range now, inside the one that was given
     different: tuple[Difference, ...]
     gone: Mapping[tuple[str, int], int]  # (dataset, version) -> answers whose version is not there any more
     noisy: int  # answers of other modes, which are no functions of the store
@@ -82,7 +83,7 @@ def replay(
     known: dict[tuple[str, int, str], bytes] = {}
     gone: Counter[tuple[str, int]] = Counter()
     different: list[Difference] = []
-    answers = same = noisy = 0
+    answers = same = sharper = noisy = 0
     for entry in entries:
         if entry["outcome"] != "answered":
             continue
@@ -106,11 +107,13 @@ def replay(
         if not isinstance(made, str):
             known[(*at, entry["sql"])] = _digest(made)
         where = made if isinstance(made, str) else _difference(entry["answer"], made)
-        if where:
-            different.append(Difference(str(entry["id"]), *at, where))
-        else:
+        if not where:
             same += 1
-    return Replay(answers, same, tuple(different), dict(gone), noisy)
+        elif not isinstance(made, str) and not _difference(entry["answer"], made, may_be_wider=True):
+            sharper += 1
+        else:
+            different.append(Difference(str(entry["id"]), *at, where))
+    return Replay(answers, same, sharper, tuple(different), dict(gone), noisy)
 
 
 def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | str:
@@ -141,10 +144,10 @@ def _text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _difference(logged: AnswerBody, made: AnswerBody) -> str:
+def _difference(logged: AnswerBody, made: AnswerBody, *, may_be_wider: bool = False) -> str:
     """Where the answers part. One whose searches were cut short may be wider than the one made now, and no narrower."""
     told, now = _alike(_told(logged), _told(made))
-    return first_difference(told, _widened(told, now) if HURRIED in logged["notes"] else now)
+    return first_difference(told, _widened(told, now) if may_be_wider or HURRIED in logged["notes"] else now)
 
 
 def _widened(logged: object, made: object) -> object:

@@ -50,6 +50,7 @@ def replay_site(
         "since": None if since is None else stamp(since),
         "answers": found.answers,
         "same": found.same,
+        "sharper": found.sharper,
         "different": [one.query_id for one in found.different],
         "gone": sum(found.gone.values()),
         "seconds": round(time.perf_counter() - began, 1),

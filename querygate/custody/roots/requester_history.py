@@ -66,7 +66,7 @@ def read_history(opened: OpenSite, dataset: str, requester: str) -> RequesterHis
 
 def count_findings(opened: OpenSite, dataset: str, people: Collection[str]) -> AuditCount:
     """Audit what these people were answered."""
-    audits = [one.found for one in audit_site(opened, dataset, AuditOptions(), exact=False, users=people)]
+    audits = [one.found for one in audit_site(opened, dataset, AuditOptions(), reveal=False, users=people)]
     findings = [finding for found in audits for finding, _ in found.findings]
     findings += [one.finding for found in audits for one in found.unproved]
     isolating = sum(1 for finding in findings if finding.severity != "notice")

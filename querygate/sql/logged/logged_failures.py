@@ -54,7 +54,7 @@ def may_fail(sql: str, secret: Collection[str], dialect: str) -> FailurePoint | 
         what = _what(node, hidden)
         if what is not None:
             return FailurePoint(
-                f"It has {what} a secret, which may fail or become infinite because of one person's value.",
+                f"It contains {what} a secret, which may fail or become infinite because of one person's value.",
                 _known(tree, hidden),
             )
     return None

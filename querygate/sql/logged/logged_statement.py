@@ -56,6 +56,7 @@ class LoggedAggregate:
     among: tuple[ConditionPart, ...] = ()
     parameters: tuple[str, ...] = ()
     secret: bool = True  # the value is about a secret column
+    about: tuple[str, ...] = ()  # the secret columns of value, conditions and keys, folded, in order
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> It
         absent = [keys[i][1] for i in range(len(keys)) if i not in chosen]
         yield LoggedStatement(
             tuple(keys[i] for i in chosen if not is_secret[i]),
-            tuple(found),
+            tuple(_with_keys(one, [terms[i] for i in chosen], secret) for one in found),
             len(sets) == 1,
             tuple(keys[i] for i in chosen if is_secret[i]),
             tuple((i, formula) for i, formula in formulas if formula is not None and formula.operation != "number"),
@@ -211,6 +212,13 @@ def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> It
             make_shown(tree.args.get("having"), places),
             tuple(item.alias_or_name for item in tree.expressions),
         )
+
+
+def _with_keys(one: LoggedAggregate, terms: Iterable[exp.Expr], secret: frozenset[str]) -> LoggedAggregate:
+    """An aggregate is about the secrets that it is grouped by, too."""
+    return replace(
+        one, about=tuple(sorted({*one.about, *(name for term in terms for name in columns_of(term) & secret)}))
+    )
 
 
 def _keys(tree: exp.Select, columns: frozenset[str]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
@@ -268,6 +276,7 @@ def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[st
         tuple(split(where, secret)) if plain.zeros else (),
         tuple(text_of(parameter) for parameter in plain.parameters),
         value is None or bool(columns_of(value) & secret),
+        tuple(sorted(secret & (columns_of(both) | (columns_of(value) if value is not None else frozenset())))),
     )
 
 

@@ -34,3 +34,10 @@ def answer(low: float | None, high: float | None, *notes: str) -> AnswerBody:
 )
 def test_it_may_be_wider_and_no_narrower(logged: AnswerBody, place: str) -> None:
     assert _difference(logged, answer(2, 7)) == place
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "place"), [(1, 9, ""), (3, 9, "answer.rows[0].sd.low"), (2, 6, "answer.rows[0].sd.high")]
+)
+def test_an_earlier_answer_may_contain_the_one_made_now_and_nothing_less(low: float, high: float, place: str) -> None:
+    assert _difference(answer(low, high), answer(2, 7), may_be_wider=True) == place
