@@ -485,8 +485,10 @@ class Policy:
 
         A withheld column is left out, because a column that is not named is withheld too.
         """
-        meaning = asdict(self)
-        del meaning["warnings"]  # they follow from the rest
+        # Warnings follow from the rest, and the others have a meaning of their own.
+        plain = replace(self, columns=(), references=(), joins=(), k_map=None, release=None, views=None, warnings=())
+        meaning = asdict(plain)
+        del meaning["warnings"]
         meaning["columns"] = {c.name: c.meaning() for c in self.columns if c.role != "withheld"}
         meaning["answers"]["modes"] = sorted(self.answers.modes)
         for key, tables in (("references", self.references), ("joins", self.joins)):

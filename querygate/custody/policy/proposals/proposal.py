@@ -50,6 +50,9 @@ OTHER = "other"
 NEARLY_UNIQUE = 0.95
 MOSTLY_ONE, NEARLY_ALL, SELDOM = 0.8, 0.9, 0.03
 WORDY = 4.0
+FEW_HAVE_IT = 2
+"""Times k people who have an outcome or a disease, from which on it is published however few that is of all."""
+
 EXACT = 2**53
 YEARS = (1800, 2200)
 
@@ -368,14 +371,25 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
 
 
 def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
-    """Sensitive categories need holders of other values; an outcome that few have is missing from the others."""
-    others = c.rows - max(c.largest, c.missing)
-    if found.role == "sensitive" and others <= max(k, SELDOM * c.rows):
-        return found.left_out(ALIKE)
+    """Sensitive categories need holders of other values. Outcomes and diseases are published all the same, if enough
+    people have one: studies are made for them, and views widen what they tell of that column alone.
+    """
     is_outcome = _is_kind(c, "outcome") or _is_kind(c, "cause_of_death")
+    is_asked_for = (is_outcome or _is_kind(c, "finding")) and _others(c) >= FEW_HAVE_IT * k
+    if found.role == "sensitive" and is_seldom(c, k) and not is_asked_for:
+        return found.left_out(ALIKE)
     if found.role == "sensitive" and c.missing > MOSTLY * c.rows and not is_outcome:
         return found.left_out(MISSED)
     return found
+
+
+def is_seldom(c: ColumnFigures, k: int) -> bool:
+    """Have nearly all records the same value, or none?"""
+    return _others(c) <= max(k, SELDOM * c.rows)
+
+
+def _others(c: ColumnFigures) -> int:
+    return c.rows - max(c.largest, c.missing)
 
 
 def _few_values(c: ColumnFigures, k: int) -> Proposal | None:

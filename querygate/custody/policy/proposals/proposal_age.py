@@ -25,7 +25,7 @@ WithAges = Callable[[Source, Sequence[AgeAt]], Source]
 
 INDEX = (
     r"\b(admi\w*|adm|visit|encounter|index|enrol\w*|inclusion|baseline|entry|diagnos\w*|dx|exam\w*|interview|survey"
-    r"|aufnahme\w*|consult\w*|registration|recruit\w*|sample|collection|randomi[sz]\w*|surgery|operation|treatment)\b"
+    r"|aufnahme\w*|einschluss\w*|untersuchungs\w*|besuchs\w*|consult\w*|registration|recruit\w*|sample|collection|randomi[sz]\w*|surgery|operation|treatment)\b"
 )
 """What the date is called that records are about."""
 

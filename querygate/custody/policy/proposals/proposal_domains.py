@@ -106,7 +106,7 @@ def number_keys(c: ColumnFigures, found: FoundMeasure | None, *, whole: bool) ->
         + (f", {guard / c.step:,.3g} times the resolution" if c.step and guard > c.step else ""),
     }
     if found:
-        notes["domain"] = f"what {_lowered(found.measure.title)} can be"
+        notes["domain"] = f"what {_lowered(found.measure.title)} can be, in {found.unit.unit}"
     keys = {
         "domain": toml_list(_shown(end, whole=whole) for end in domain),
         "bins": _shown(bins, whole=whole),
@@ -134,7 +134,8 @@ def _told_cuts(bins: float, low: float, cuts: tuple[float, ...]) -> str:
 
 
 def _lowered(title: str) -> str:
-    return title if title[:2].isupper() or title[1:2].isupper() else title[0].lower() + title[1:]
+    """The title inside a sentence; names such as NIH Stroke Scale stay as they are."""
+    return title if any(letter.isupper() for letter in title[1:]) else title[0].lower() + title[1:]
 
 
 def _shown(value: float, *, whole: bool) -> str:

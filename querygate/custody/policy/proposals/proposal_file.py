@@ -29,7 +29,12 @@ def dataset_name(source: str) -> str:
 
 def write_policy(dataset: str, rows: int, form: Form, k: int, person: PersonProposal) -> str:
     """The text of the file."""
-    lines = [*_head(rows, form.columns), f"dataset = {toml_text(dataset)}", f"k = {k}", *person_lines(person, rows)]
+    lines = [
+        *_head(rows, form.columns, person),
+        f"dataset = {toml_text(dataset)}",
+        f"k = {k}",
+        *person_lines(person, rows),
+    ]
     for proposal in form.columns:
         lines += ["", *_column(proposal)]
     for comment, table in form.tables:
@@ -37,7 +42,14 @@ def write_policy(dataset: str, rows: int, form: Form, k: int, person: PersonProp
     return "\n".join(lines) + "\n"
 
 
-def _head(rows: int, proposals: Sequence[Proposal]) -> Iterator[str]:
+SEVERAL_ROWS = (
+    "People have several rows ({rows:,} of {people:,} people by {column}), so this draft has classes and no views: "
+    "answers are much wider. For views, provide a table with one row per person, such as the first visit or the last, "
+    "and draft again."
+)
+
+
+def _head(rows: int, proposals: Sequence[Proposal], person: PersonProposal) -> Iterator[str]:
     by_role = {role: [p for p in proposals if p.role == role] for role in ROLES}
     counts = ", ".join(f"{len(found)} {role}" for role, found in by_role.items() if found)
     yield f"# Proposed from {counted(rows, 'record')} and {counted(len(proposals), 'column')}: {counts}."
@@ -45,6 +57,8 @@ def _head(rows: int, proposals: Sequence[Proposal]) -> Iterator[str]:
         "Check every column before publishing. The figures next to the columns come from the raw data: keep this file "
         "private until you remove them."
     )
+    if person.people < rows:
+        yield from _comment(SEVERAL_ROWS.format(rows=rows, people=person.people, column=person.column))
     for p in proposals:
         if p.warning:
             yield f"# Found: {dotted([p.name])} is likely {p.warning}."

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy.policy_types import ColumnPolicy
-from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal
+from querygate.custody.policy.proposals.proposal import ALIKE, NUMBERS, Proposal, is_seldom
 from querygate.custody.policy.proposals.proposal_codes import ProposedGroup, group_lines
 from querygate.custody.policy.proposals.proposal_cuts import with_fitting_cuts
 from querygate.custody.policy.proposals.proposal_domains import toml_list, toml_text
@@ -76,7 +76,10 @@ def choose_form(
             replace(p, why=(p.why[0], p.why[1], OF_GROUPS)) if p.role == "codes" else p for p in bridged.columns
         )
         return Form(columns, (small, views, *bridged.preferred, *_linked(bridged.columns), *lists))
-    columns = tuple(map(_of_classes, proposals))
+    columns = tuple(
+        p.left_out(ALIKE) if p.role == "sensitive" and _is_category(p) and is_seldom(figures[p.name], k) else p
+        for p in map(_of_classes, proposals)
+    )
     if several_rows:
         return Form(columns, (small, (PLAIN_ROWS.format(why=why), ())))
     lines = ("[anonymise]", 'class_moments = "rounded"') if _has_sums(columns) else ()
@@ -120,7 +123,11 @@ def _of_classes(p: Proposal) -> Proposal:
     if "guard" in p.keys:
         notes = {key: note for key, note in p.notes.items() if key != "bins"}
         return replace(p, keys=p.keys | {"bins": p.keys["guard"]}, notes=notes)
-    return replace(p, keys=p.keys | {"diversity": DIVERSE}) if p.type in ("category", "boolean") else p
+    return replace(p, keys=p.keys | {"diversity": DIVERSE}) if _is_category(p) else p
+
+
+def _is_category(p: Proposal) -> bool:
+    return p.type in ("category", "boolean")
 
 
 def _linked(columns: Sequence[Proposal]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -38,7 +38,9 @@ def draft_policy(
     rows = figures[0].rows if figures else 0
     if rows < 2:
         raise ConfigError(
-            "QG802", "The source has no rows to propose a policy from.", "Name a source that contains data."
+            "QG802",
+            f"The source has {'one row' if rows else 'no rows'}: too few to propose a policy from.",
+            "Name a source that contains data of several people.",
         )
     person = propose_person(figures, propose(figures, choose_k(rows)))
     k = choose_k(person.people)

@@ -6,11 +6,13 @@ Columns that papers ask for most come first. What is left out says why, and is o
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from querygate.core.column_figures import ColumnFigures
+from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation
 from querygate.custody.policy.proposals.proposal import NUMBERS, UNSURE, Proposal, propose_columns
@@ -21,6 +23,11 @@ MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 6, 6
 which has every question; a fourth makes two views, and most questions about two categories are told by neither. On the
 demo study 92 % of what a paper would ask of three can be printed, and 26 % of what it would ask of four: other
 questions, since those about the fourth are no longer asked.
+"""
+
+ALWAYS, THIN, STEPS = 2, 2, 12
+"""Quasi-identifiers that are published however small the table is. One more is, if so many times k records are left for
+each combination of their values, on average; a number or a date counts as so many values at most.
 """
 
 COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
@@ -34,7 +41,12 @@ OVER = (
 )
 OVER_QUASI = (
     f"Left out to start with: with more than {MOST_QUASI} quasi-identifiers most answers by two of them at once are "
-    "too wide to print. `querygate policy preview` tells what it would cost."
+    "too wide to print. With it, each combination of their values would have about {left} on average. `querygate "
+    "policy preview` tells what it would cost."
+)
+CROWDED = (
+    "Left out to start with: with it, each combination of the quasi-identifiers' values would have about {left} on "
+    "average, and every answer would be wider. `querygate policy preview` tells what it would cost."
 )
 SAME_NAME = "Left out: another column has this name, apart from capitals."
 
@@ -42,7 +54,8 @@ SAME_NAME = "Left out: another column has this name, apart from capitals."
 def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
     """A proposal for each column, in the order of the source."""
     figures = {c.name: c for c in columns}
-    return _told_apart(_limited(_unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures)))
+    found = _once(_some_quasi(propose_columns(figures.values(), k)))
+    return _told_apart(_limited(_unrepeated(found, figures), figures, k))
 
 
 def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
@@ -133,18 +146,39 @@ def _repeated(p: Proposal, other: Proposal, figures: Mapping[str, ColumnFigures]
 # -- how many --------------------------------------------------------------------------------------------------------
 
 
-def _limited(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+def _limited(proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> tuple[Proposal, ...]:
     kept: list[Proposal] = []
+    why: dict[str, str] = {}
     for p in _ranked(proposals):
-        if p.is_published and _room(p, kept) and not _is_taken(p, kept):
+        if not p.is_published:
+            continue
+        told = _not_kept(p, kept, figures, k)
+        if told:
+            why[p.name] = told
+        else:
             kept.append(p)
-    names = {p.name for p in kept}
-    return tuple(
-        p.left_out(SAME_NAME if _is_taken(p, kept) else OVER_QUASI if _is_quasi(p.role) else OVER)
-        if p.is_published and p.name not in names
-        else p
-        for p in proposals
-    )
+    return tuple(p.left_out(why[p.name]) if p.name in why else p for p in proposals)
+
+
+def _not_kept(p: Proposal, kept: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> str:
+    """Why a column is not published beside those before it; empty where it is."""
+    if _is_taken(p, kept):
+        return SAME_NAME
+    if not _is_quasi(p.role):
+        return "" if _room(p, kept) else OVER
+    quasi = [one for one in kept if _is_quasi(one.role)]
+    left = figures[p.name].rows / math.prod(_values(one, figures[one.name]) for one in [*quasi, p])
+    told = counted(round(left), "record")
+    if not _room(p, kept):
+        return OVER_QUASI.format(left=told)
+    return CROWDED.format(left=told) if len(quasi) >= ALWAYS and left < THIN * k else ""
+
+
+def _values(p: Proposal, c: ColumnFigures) -> int:
+    """Values, or bands, that answers tell apart; those of a category that are too rare are one."""
+    named = p.keys.get("values", "")
+    told = len(json.loads(named)) + ("rare" in p.keys) if named else c.distinct
+    return max(1, min(told, STEPS) if not _is_category(p) else told)
 
 
 def _room(p: Proposal, kept: Sequence[Proposal]) -> bool:
@@ -159,7 +193,11 @@ def _is_taken(p: Proposal, kept: Sequence[Proposal]) -> bool:
 
 
 def _is_number(p: Proposal) -> bool:
-    return p.type not in ("category", "boolean")
+    return not _is_category(p)
+
+
+def _is_category(p: Proposal) -> bool:
+    return p.type in ("category", "boolean")
 
 
 def _is_quasi(role: Role) -> bool:

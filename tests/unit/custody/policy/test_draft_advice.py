@@ -89,10 +89,10 @@ def test_dates_of_eight_digits_are_the_same_as_others(tmp_path: Path, drafted: s
     written = [f"{str(day)[:4]}-{str(day)[4:6]}-{str(day)[6:]}" for day in rows["admitted"]]
     text = draft(tmp_path, rows | {"admitted": written})
 
-    both = [tomllib.loads(one)["columns"]["admitted"] for one in (text, drafted)]
+    both = [offers(one)["admitted"] for one in (text, drafted)]  # so few records cannot bear a third quasi-identifier
     assert both[0] == both[1]
-    assert both[0]["type"] == "date"
-    publishes(tmp_path, drafted, rows)
+    assert tomllib.loads(accepted(both[0]))["type"] == "date"
+    publishes(tmp_path, drafted.replace(both[0], accepted(both[0])), rows)
 
 
 def test_codes_that_measure_something_take_type_and_domain(tmp_path: Path, drafted: str) -> None:

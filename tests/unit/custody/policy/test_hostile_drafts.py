@@ -88,9 +88,9 @@ def test_a_small_table_is_drafted(tmp_path: Path, table: Table) -> None:
         assert "a policy needs at least one quasi-identifier" in text.replace("\n# ", " ")
 
 
-@pytest.mark.parametrize("rows", [0, 1])
-def test_without_rows_there_is_nothing_to_propose(tmp_path: Path, rows: int) -> None:
-    with pytest.raises(ConfigError, match="no rows"):
+@pytest.mark.parametrize(("rows", "words"), [(0, "no rows"), (1, "one row: too few")])
+def test_without_rows_there_is_nothing_to_propose(tmp_path: Path, rows: int, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
         draft(tmp_path, {"age": [40] * rows, "sex": ["f"] * rows})
 
 

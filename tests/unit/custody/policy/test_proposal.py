@@ -114,6 +114,11 @@ def test_values_of_few_records_are_not_written():
         (figures("mi", kind="boolean", values=[("no", 970), ("yes", 30)]), "withheld"),
         (figures("hiv", kind="boolean", values=[("no", 850), ("yes", 150)]), "sensitive"),
         (figures("hiv", kind="boolean", values=[("no", 985), ("yes", 15)]), "withheld"),
+        (figures("hiv", kind="boolean", values=[("no", 975), ("yes", 25)]), "sensitive"),
+        (figures("died", kind="boolean", values=[("0", 980), ("1", 20)]), "sensitive"),
+        (figures("verstorben", values=[("ja", 21), ("nein", 979)]), "sensitive"),
+        (figures("died", kind="boolean", values=[("0", 981), ("1", 19)]), "withheld"),
+        (figures("Geburtsdatum", kind="date", low=-9000, high=9000), "quasi-identifier"),
         (figures("patient_gender", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
         (figures("q1", values=[("Männlich", 480), ("weiblich", 520)]), "quasi-identifier"),
         (figures("married", kind="boolean", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
@@ -237,13 +242,33 @@ def test_not_more_is_published_than_can_be_published_well():
 def test_what_researchers_ask_for_comes_first():
     """Not what comes first in the file: five names of demographic columns, and more measures than there is room for."""
     names = ("workclass", "marital_status", "education", "race", "sex")
-    quasi = [figures(name, values=[("a", 500), ("b", 300), ("c", 200)]) for name in names]
+    quasi = [figures(name, values=[("a", 600), ("b", 400)]) for name in names]
     pulse = [figures(f"lab{i}", kind="integer", distinct=90, low=40, high=130) for i in range(8)]
     found = propose([*quasi, *pulse, AGE, SBP], 10)
     published = {role: {p.name for p in found if p.role == role} for role in ("quasi-identifier", "sensitive")}
     assert published["quasi-identifier"] == {"age", "sex", "race"}
     assert "sbp" in published["sensitive"]
     assert len(published["sensitive"]) == MOST_NUMBERS
+
+
+def test_several_rows_of_people_are_told_at_the_top_with_what_to_do():
+    text = text_of([AGE, SEX, SBP], person=PersonProposal("mrn", 300), several_rows=True)
+    top = " ".join(text[: text.index("dataset =")].replace("\n# ", " ").split())
+    assert "1,000 of 300 people by mrn" in top
+    assert "one row per person" in top
+    assert (
+        "one row per person" not in text_of([AGE, SEX, SBP], person=PersonProposal("mrn", ROWS)).partition("dataset")[0]
+    )
+
+
+def test_a_third_quasi_identifier_is_published_where_enough_records_are_left_for_each_combination():
+    five = figures("race", values=[(letter, 200) for letter in "abcde"])
+    two = figures("education", values=[("a", 600), ("b", 400)])
+    found = {p.name: p for p in propose([AGE, SEX, five, two], 10)}
+    assert [p.name for p in found.values() if p.role == "quasi-identifier"] == ["age", "sex", "education"]
+    assert "about 8 records on average" in found["race"].why[-1]  # 1,000 by 12 bands of age, 2 sexes and 5
+    assert found["race"].offer == "quasi-identifier"
+    assert {p.name for p in propose([AGE, SEX, five], 4) if p.role == "quasi-identifier"} == {"age", "sex", "race"}
 
 
 @pytest.mark.parametrize(
