@@ -70,13 +70,14 @@ def largest_capped_mean(rows: CapRows, ddof: int, start: float, *, reached: bool
     best, level, share = math.inf, start, np.ones_like(rows.spare)
     for _ in range(_ROUNDS):
         tried = _shares(rows, level)
+        if best < math.inf and np.array_equal(tried, share):
+            break  # and so would be the bound
         bound = _mean_bound(rows, tried, certain, ddof)
-        if bound < best:
-            share = tried
-        if not bound < best - _CLOSE * abs(best):
-            best = min(best, bound)
+        gained = best - bound  # infinite in the first round; not a number where nothing can be told
+        best, share = (bound, tried) if bound < best else (best, share)
+        if not gained > _CLOSE * abs(best):
             break
-        best = level = bound
+        level = best
     if not reached:
         return CapBound(best, math.nan)
     total, count = _reached(rows, share, best)

@@ -26,7 +26,7 @@ from tests.unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, e
 from tests.unit.stats.kinds import KINDS, first_cases
 from tests.unit.stats.tally import Tally
 
-CASES = 40
+CASES = 24
 # Statistics of one column are quick, so each of their parameters has all cases; elsewhere parameters take turns.
 TRIED = [
     (label, name, choices)
