@@ -11,6 +11,7 @@ from querygate.control import Actor, Grant, Grantee
 from querygate.core.rights import ROLES
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.settings import FILE
 from querygate.web import create_app
 from tests.api.small_site import csv_text
 from tests.granted_site import bare_site
@@ -41,8 +42,13 @@ class RightsSite:
         return self.opened.grants.add(Grantee("user", name), dataset, modes, by=CARL)
 
 
-def make_rights_site(folder: Path) -> RightsSite:
-    opened = open_gate(bare_site(folder / "site"))
+def make_rights_site(folder: Path, settings: str = "") -> RightsSite:
+    """The site with these settings beside the defaults."""
+    made = bare_site(folder / "site")
+    if settings:
+        with (made.folder / FILE).open("a", encoding="utf-8") as stream:
+            stream.write(f"\n{settings}")
+    opened = open_gate(made)
     source = folder / "clinic.csv"
     source.write_text(csv_text())
     for name in DATASETS:

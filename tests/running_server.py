@@ -35,12 +35,15 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *options: str, **settings: object) -> Iterator[Served]:
-    """Serve a site with these settings on a free port. It is killed at the end if it still runs."""
+def served(folder: Path, *options: str, code: Path | None = None, **settings: object) -> Iterator[Served]:
+    """Serve a site with these settings on a free port, by another version where `code` has its sources. It is killed
+    at the end if it still runs."""
     command = [sys.executable, "-m", "querygate", "serve", "--site", str(folder), "--port", "0", *options]
     told = {f"QUERYGATE_{name.upper()}": str(value) for name, value in settings.items()}
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **told}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    if code is not None:
+        environment["PYTHONPATH"] = f"{code}{os.pathsep}{code / 'adapters'}"
+    pipes = {"cwd": code, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:  # type: ignore[call-overload]
         said = ""
         try:

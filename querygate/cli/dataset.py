@@ -20,6 +20,7 @@ from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say
 from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
@@ -85,7 +86,7 @@ def publish(
             tables=file.raw,
         )
     record = {**asdict(done.published), "report": str(done.file) if done.file else None}
-    print_record(record, form, lambda: explain_report(done.published))
+    print_record(record, form, lambda: explain_report(done.published, of_people=_counts_people(file.policy)))
     tell_of_report(done)
     remind_of_copy(opened)
 
@@ -235,8 +236,19 @@ def _served(opened: OpenSite, dataset: str, *, is_known: bool) -> int | None:
         return None
 
 
-def explain_report(report: Report) -> str:
-    """What was published, for a person."""
+NO_PERSON = (
+    "  The policy names no person, so k counts rows: whoever has several rows counts several times. If people can\n"
+    '  have several rows, name the column that identifies them: person = "..."'
+)
+
+
+def _counts_people(policy: Policy) -> bool:
+    """Does the policy say whose the rows are, or that each is another person's?"""
+    return bool(policy.person) or policy.unit == "person"
+
+
+def explain_report(report: Report, *, of_people: bool = True) -> str:
+    """What was published, for a person. Without `of_people` nobody knows whether rows are people."""
     measured, people = report.measured, report.measured.people
     lines = [
         f"Published {report.dataset}, version {report.version}, in {report.seconds:.1f} s.",
@@ -245,9 +257,10 @@ def explain_report(report: Report) -> str:
         f"  classes   {report.classes:,}, of {measured.smallest:,} to {measured.largest:,} records"
         + (f" and {people.fewest:,} to {people.most:,} people" if people else ""),
         f"  cells     {report.cells:,}",
-        f"  k         {measured.k}{' people' if people else ''} (measured)",
+        f"  k         {measured.k}{' people' if people else '' if of_people else ' rows'} (measured)",
+        *([] if of_people else [NO_PERSON]),
     ]
-    lines += explain_views(report.views)
+    lines += explain_views(report.views, "people" if of_people else "rows")
     lines += _figures("Sensitive columns, as measured", _sensitive(report))
     lines += _figures("Guarantees beyond k, as measured", {name: f"{v:.4g}" for name, v in measured.kept.items()})
     lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
@@ -286,7 +299,7 @@ def _told(one: CodeReport) -> str:
     )
 
 
-def explain_views(found: ViewFigures | None) -> list[str]:
+def explain_views(found: ViewFigures | None, counted_are: str) -> list[str]:
     """The views of a version; nothing where it has classes over all quasi-identifiers."""
     if found is None:
         return []
@@ -296,8 +309,8 @@ def explain_views(found: ViewFigures | None) -> list[str]:
         silent = f", nothing told of {margin.withheld:.1%} of records" if margin.withheld else ""
         figures[f"{', '.join(margin.quasi)}{about}"] = f"{counted(margin.classes, 'class', 'classes')}{silent}"
     told = [
-        f"  {counted(found.frame_cells, 'frame cell')}; any combination of classes is about {found.least_cut:g} people "
-        "or more"
+        f"  {counted(found.frame_cells, 'frame cell')}; any combination of classes is about {found.least_cut:g} "
+        f"{counted_are} or more"
     ]
     return [*_figures("Views", figures), *told]
 

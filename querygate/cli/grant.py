@@ -12,7 +12,7 @@ from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control import Grant, Grantee
-from querygate.control.grants import EVERY_DATASET, read_until
+from querygate.control.grants import EVERY_DATASET, read_until, shown_until
 from querygate.core.errors import QueryGateError
 from querygate.core.rights import MODES
 from querygate.site.open_gate import OpenSite
@@ -75,6 +75,8 @@ def list_grants(revoked: bool, form: str, site: Path) -> None:
     found = [asdict(one) for one in open_here(site).grants.list_grants(revoked=revoked)]
     if form in ("table", "csv"):
         found = [{**one, "modes": ",".join(one["modes"])} for one in found]
+    if form == "table":
+        found = [{**one, "until": one["until"] and shown_until(one["until"])} for one in found]
     columns = (*COLUMNS, *(["revoked"] * revoked))
     print_records(found, form, columns=columns, empty="Nothing is granted yet: only custodians can ask.")
 
@@ -104,7 +106,7 @@ def explain_grant(given: Grant) -> str:
     """A grant for a person."""
     who = "Everyone" if given.whose == "everyone" else f"The {given.whose} {given.name}"
     what = "every dataset" if given.is_for_everything else given.dataset
-    until = f" until {given.until}" if given.until else ""
+    until = f" until {shown_until(given.until)}" if given.until else ""
     return f"{who} may ask {what}{until} ({', '.join(given.modes)})."
 
 

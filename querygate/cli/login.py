@@ -67,7 +67,7 @@ def wait_for_key(gate: GateClient, device_code: str, interval_s: float, lasts_s:
         if given["state"] == "approved":
             return given
         interval_s += SLOWER_S if given["state"] == "slow_down" else 0.0
-    raise NotPermitted("QG323", "Nobody has let the program in.", "Begin again.")
+    raise NotPermitted("QG323", "The program was not authorised in time.", "Run querygate login again.")
 
 
 @click.command(cls=Command, example="querygate logout --url https://gate.example.org --key-file gate.key")

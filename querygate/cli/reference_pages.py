@@ -45,8 +45,9 @@ output as the problem object of the [HTTP interface](http.md). Progress goes to 
 HTTP = """\
 # HTTP
 
-`querygate serve` listens on 127.0.0.1:8080 unless the [settings](settings.md) or its options say otherwise. The same
-table is served as a page at `/docs` and as OpenAPI 3.1 at `/openapi.json`.
+`querygate serve` listens on 127.0.0.1:8080 unless the [settings](settings.md) or its options say otherwise. The gate
+serves this page with all others at `/docs`, the description as OpenAPI 3.1 at `/openapi.json`, and a page to try calls
+out at `/docs/api`.
 
 Send a key as `Authorization: Bearer qg_...`. Bodies are JSON, in UTF-8, whatever `Content-Type` says.
 
@@ -64,7 +65,8 @@ Every error is `application/problem+json` (RFC 9457) with a [code](refusals.md):
 %s
 ```
 
-`suggestion`, if there is one, is a statement that the gate accepts. An unknown address gives QG307; an unsupported
+`suggestion`, if there is one, is a statement that the gate accepts. `help` is a page of the
+gate's own documentation. An unknown address gives QG307; an unsupported
 method gives QG306 with status 405 and the header `Allow`.
 """
 

@@ -230,7 +230,8 @@ def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site
 @format_option
 @site_option
 def revoke_key(key_id: str, form: str, site: Path) -> None:
-    """Revoke the key with this ID: the 8 characters after qg_. It stops working at once."""
+    """Revoke the key with this ID: the 8 characters after qg_. It stops working at once, and so do the keys
+    that it was replaced by."""
     revoked = _changes(site).revoke_key(key_id, by=actor())
     print_record(asdict(revoked), form, lambda: f"Revoked key {revoked.id} of {revoked.user}.")
 

@@ -40,6 +40,11 @@ _OPENING = """SELECT keys.hash, keys.used, keys.scopes, users.name, users.role
   WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
     AND users.disabled IS NULL AND users.removed IS NULL"""
 
+_END_SESSIONS = "DELETE FROM session WHERE user = ?"
+_REPLACED_BY = """WITH RECURSIVE later (id) AS (
+    SELECT ? UNION SELECT keys.id FROM keys JOIN later ON keys.replaces = later.id)
+  SELECT id FROM later"""
+
 USED_EVERY = timedelta(minutes=1)
 """How often the use of a key is written down."""
 
@@ -188,17 +193,19 @@ class Accounts:
         with self._database.writing() as connection:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE user = ?", (self._now(), name))
             connection.execute("UPDATE users SET removed = coalesce(removed, ?) WHERE name = ?", (self._now(), name))
+            connection.execute(_END_SESSIONS, (user.name,))
             _check_custodian(connection, user)
             note(connection, user)
         return user
 
     def disable_user(self, name: str, *, note: Note[User] = unnoted) -> User:
-        """Shut the account: none of its keys opens any more, from now on."""
+        """Shut the account: none of its keys opens any more, from now on, and its sessions have ended for good."""
         user = self._user(name)
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
             )
+            connection.execute(_END_SESSIONS, (user.name,))
             _check_custodian(connection, user)
             note(connection, user)
         return self._user(name)
@@ -260,17 +267,22 @@ class Accounts:
             connection.execute(
                 "UPDATE keys SET expires = min(coalesce(expires, ?), ?) WHERE id = ?", (ends, ends, key_id)
             )
+            connection.execute("UPDATE keys SET replaces = ? WHERE id = ?", (key_id, made.id))
             note(connection, made)
 
         return self.new_key(old.user, expires=expires, scopes=old.scopes or (), source=old.source, note=end_old)
 
     def revoke_key(self, key_id: str, *, note: Note[StoredKey] = unnoted) -> StoredKey:
-        """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
+        """From now on the key opens nothing, in any process, and neither does what it was replaced by. A key stays
+        revoked since the first time; `note` is told of the key, and of each other that is revoked with it."""
         with self._database.writing() as connection:
-            connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
-            revoked = self.find_key(key_id)
-            note(connection, revoked)
-        return revoked
+            for (one,) in connection.execute(_REPLACED_BY, (key_id,)).fetchall():
+                if one == key_id or self.find_key(one).revoked is None:
+                    connection.execute(
+                        "UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), one)
+                    )
+                    note(connection, self.find_key(one))
+            return self.find_key(key_id)
 
     def list_keys(self) -> tuple[StoredKey, ...]:
         return tuple(map(_stored, self._database.rows(_KEYS + " ORDER BY created, id")))

@@ -17,7 +17,7 @@ import re
 import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, TypeAlias, get_args
 
 from querygate.control.accounts import HAND, SIGN_ON, Source, check_group, no_user
@@ -208,6 +208,17 @@ def read_until(text: str) -> datetime:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ConfigError("QG806", "This is not a date.", "Write it as 2026-12-31 or 2026-12-31T12:30Z.") from None
+
+
+def shown_until(moment: str) -> str:
+    """The end of a grant or a key as it was written: a whole day by its date.
+
+    >>> shown_until("2027-01-01T00:00:00Z"), shown_until("2026-12-31T12:00:00Z")
+    ('the end of 2026-12-31', '2026-12-31T12:00:00Z')
+    """
+    end = datetime.fromisoformat(moment)
+    is_midnight = end.time() == time() and end.date() > date.min
+    return f"the end of {end.date() - timedelta(days=1)}" if is_midnight else moment
 
 
 def _row(grant: Grant) -> tuple[str | None, ...]:

@@ -14,6 +14,7 @@ KINDS = (
     *("key.new", "key.rotate", "key.revoke", "login.failed", "login.refused"),
     *("grant.add", "grant.revoke", "grant.upgrade"),
     *("session.begin", "session.end"),
+    *("saved.share", "saved.unshare", "saved.change", "saved.delete"),
     *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
     *("encryption.apply", "encryption.rotate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.ship", "log.verify"),

@@ -25,7 +25,11 @@ _NEW = f"""SELECT * FROM log WHERE {_TELLING} AND kind NOT IN ('query.intent', '
            AND seq >= ? ORDER BY seq"""  # noqa: S608
 _LAST_OPENING = """SELECT max(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
                    AND kind NOT IN ('query.intent', 'query.outcome')"""
-_ENDS = "SELECT min(seq), max(seq) FROM log"
+_ENDS = """SELECT coalesce(min(seq), 0), coalesce(max(seq), 0),
+             (SELECT coalesce(max(last), 0) FROM segment) FROM log"""
+# Counted once from the beginning, in an index, and then only what is new.
+_ALL = "SELECT count(*) FROM log INDEXED BY log_user WHERE seq > ?"
+_SINCE = "SELECT count(*) FROM log WHERE seq > ?"
 
 
 class NotedTotals:
@@ -40,18 +44,27 @@ class NotedTotals:
         """Has the log no entry about budgets at all?"""
 
     def read(self) -> Mapping[Whose, tuple[Scope, SpentTotal]]:
-        """Each limit as it was charged last. ChainBroken where an entry was altered."""
+        """Each limit as it was charged last. ChainBroken where an entry was altered, or some are gone."""
         with self._lock:
-            first, last = self._log.database.rows(_ENDS)[0]
-            if first is not None and first > self._read + 1:  # what was not read yet is in archives by now
+            first, last, archived = self._log.database.rows(_ENDS)[0]
+            self._check_all_there(last, archived)
+            if first > self._read + 1:  # what was not read yet is in archives by now
                 self._begin(first)
             for row in self._log.database.rows(_NEW, (self._read + 1,)):
                 entry = Entry(**dict(row))
                 if digest(entry.text()) != entry.hash:
                     raise ChainBroken(entry.seq, "it was altered")
                 self._take(entry.event())
-            self._read = last or self._read
+            self._read = max(last, self._read)
             return dict(self._last)
+
+    def _check_all_there(self, last: int, archived: int) -> None:
+        """Entries are numbered without gaps, from the last archive on. Whoever takes a spend out of the ledger by hand
+        may take its entry out of the log, too."""
+        start = max(self._read, archived)
+        there = self._log.database.rows(_SINCE if self._read else _ALL, (start,))[0][0]
+        if max(last, archived) < self._read or there != max(last - start, 0):
+            raise ChainBroken(start + 1, "entries after it are missing")
 
     def check_lookup(self, scopes: Sequence[Scope], charged: Callable[[Scope, int], SpentTotal | None]) -> None:
         """QG402 unless a ledger that others spend from too has what was noted last of each of these limits."""
@@ -97,8 +110,8 @@ class NotedTotals:
 def contradicted(dataset: str) -> BudgetExhausted:
     return BudgetExhausted(
         "QG402",
-        f"The ledger of privacy budgets for dataset {dataset} is not what the log says was spent, so nothing is spent "
+        f"The budget ledger for dataset {dataset} does not match what the log says was spent, so nothing can be spent "
         "from it.",
-        "Ask for guaranteed ranges meanwhile. The custodian finds out what differs with `querygate doctor`, and puts "
-        "the ledger right with `querygate budget rebuild` or from a backup.",
+        "Use guaranteed ranges in the meantime. The custodian can see what differs with `querygate doctor`, and "
+        "repair the ledger with `querygate budget rebuild` or from a backup.",
     )

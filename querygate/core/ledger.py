@@ -287,7 +287,7 @@ def _exhausted(scope: Scope, left: float, cost: Cost) -> BudgetExhausted:
     return BudgetExhausted(
         "QG401",
         f"This answer costs {asked}, but the privacy budget of {_name(scope)} has only epsilon {left:.6g} left.",
-        "Repeat a question that has been answered before, which is free, or ask the custodian for more budget.",
+        "Repeat a query that has been answered before, which is free, or ask the custodian for more budget.",
     )
 
 

@@ -99,7 +99,7 @@ def _not_linked(apart: Sequence[frozenset[str]], catalog: Catalog) -> Unsupporte
     """The refusal of aggregates that need these columns together, each by itself."""
     alone = [name for names in apart if len(names) == 1 for name in names]
     if alone:
-        return UnsupportedSQL("QG217", f"No view tells of {alone[0]}.", "Ask about other columns.")
+        return UnsupportedSQL("QG217", f"No view covers {alone[0]}.", "Use other columns.")
     held = [set(names) for names in catalog.linked]
     needed = _joined([*map(set, apart), *held])
     wanted = [_in_order(names, catalog) for names in needed if names not in held]
@@ -108,10 +108,9 @@ def _not_linked(apart: Sequence[frozenset[str]], catalog: Catalog) -> Unsupporte
     instead = f", in place of {json.dumps(replaced, ensure_ascii=False)[1:-1]}" if replaced else ""
     return UnsupportedSQL(
         "QG217",
-        f"This dataset is published as views, and none of them tells of {'; nor of '.join(map(_listed, asked))} "
-        "together.",
-        "Ask about one of these columns at a time. To have them together, the custodian can publish them linked: "
-        f"linked = {json.dumps(wanted, ensure_ascii=False)}{instead}.",
+        f"This dataset is published as views, and none of them covers {'; or '.join(map(_listed, asked))} together.",
+        "Use one of these columns at a time. To let you use them together, the custodian can link them: linked = "
+        f"{json.dumps(wanted, ensure_ascii=False)}{instead}.",
     )
 
 

@@ -44,20 +44,20 @@ ROLES: tuple[UserRole, ...] = ("researcher", "reviewer", "custodian", "auditor",
 
 RIGHTS: Mapping[Right, str] = MappingProxyType(
     {
-        "ask": "ask about datasets that were granted, read their own answers, request extracts",
-        "ask_any": "do the same without a grant, about every dataset",
-        "look": "list and describe every dataset, without asking",
-        "review": "see requests of others for extracts; take, approve, return, reject and release them",
-        "build": "build and revoke extracts, and fetch those of others",
+        "ask": "query datasets they have a grant for, read their own answers, request extracts",
+        "ask_any": "do the same for every dataset, without a grant",
+        "look": "list and describe every dataset, without querying",
+        "review": "see other people's extract requests; take, approve, return, reject and release them",
+        "build": "build and revoke extracts, and fetch other people's",
         "publish": "publish, roll back, retire and withdraw datasets; delete people and raw rows",
-        "oversee": "read the log, findings, risk reports, and answers to others",
+        "oversee": "read the log, findings, risk reports, and other people's answers",
         "audit": "run audits and risk reports, which read raw rows",
         "operate": "run the site: serve it, archive its log",
         "grant": "give and revoke grants",
-        "suspend": "close the account of a user and open it again",
+        "suspend": "close and reopen user accounts",
         "accounts": "manage users and their keys",
-        "own_keys": "list their own keys, and replace or give up the one they come with",
-        "work": "pull jobs into the vault, as a custody worker does",
+        "own_keys": "list their own keys; replace or revoke the one in use",
+        "work": "take jobs for the vault, as a custody worker does",
     }
 )
 
@@ -98,7 +98,7 @@ def not_allowed(right: Right) -> NotPermitted:
     return NotPermitted(
         "QG302",
         f"Your role, or the scope of your key, does not include the right to {RIGHTS[right]}.",
-        f"Ask somebody who may ({has}), or use another key.",
+        f"Ask someone who has it ({has}), or use another key.",
     )
 
 

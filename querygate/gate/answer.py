@@ -86,8 +86,8 @@ class Gate:
 
 
 HURRIED = (
-    "There was not enough time to make every range as narrow as it can be: some are outer bounds, which hold as well. "
-    "Ask for fewer groups or fewer statistics at once."
+    "There was not enough time to make every range as narrow as possible: some are wider than they need to be, but "
+    "still guaranteed. Use fewer groups or fewer statistics per statement."
 )
 """The note of an answer whose searches were cut short."""
 
@@ -285,7 +285,7 @@ def arrange(state: State, gate: Gate) -> State:
     shown: list[Group] = []
     limited: Limited | None = None
     notes = [*state.notes, *state.plan.notes]
-    notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
+    notes += [f"Groups that cannot contain {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(state.plan.branches, state.groups, strict=True):
         arranged, told = order.arrange(groups, plan)
         here = [shown_part(plan, group) for group in arranged if group.may_show(catalog.min_group)]
@@ -454,7 +454,7 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
         raise DisclosureRefused(
             "QG501",
             "Combined with earlier answers, this one could single people out.",
-            "Ask about other or larger groups. A question that has been answered before is answered again.",
+            "Query other or larger groups. A query that has been answered before can be repeated.",
         )
     return (WARNING,) if could and wanted == "warn" else ()
 

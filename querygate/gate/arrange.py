@@ -108,10 +108,9 @@ def term_of_ranges(ranges: Sequence[Range], descending: bool, nulls_first: bool)
     )
 
 
-def _natural(key: Scalar) -> tuple[bool, float, str]:
-    """Numbers by size, texts by their characters."""
-    number = isinstance(key, (int, float))
-    return (number, float(key) if number else 0.0, "" if number else str(key))  # type: ignore[arg-type]
+def _natural(key: Scalar) -> tuple[bool, int | float, str]:
+    """Numbers by size, whole ones beyond 2^53 too; texts by their characters."""
+    return (True, key, "") if isinstance(key, (int, float)) else (False, 0, str(key))
 
 
 def _ranks(terms: list[OrderTerm], certain: Bools) -> tuple[Ints, Ints]:

@@ -152,7 +152,9 @@ def explain_policy(catalog: Catalog) -> list[str]:
     if catalog.person:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
     if catalog.persons and not catalog.noisy_only:
-        said.append(f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, ranges count rows.")
+        said.append(
+            f"The {catalog.rows:,} rows belong to {catalog.persons:,} people; k counts people, ranges count rows."
+        )
     if catalog.margins:
         said += _told_of_views(catalog)
     elif quasi:
@@ -168,26 +170,26 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Sensitive; published within each class, never next to a person: {sensitive}.")
     said += _told_of_moments(catalog)
     if codes:
-        said.append(f"Sets of codes; published as groups of codes, of which a record has at least one: {codes}.")
+        said.append(f"Sets of codes, published as groups: each record has at least one code of its groups: {codes}.")
     for column in catalog.columns:
         if column.groups:
             flags = ", ".join(name for name, _ in column.groups)
-            said.append(f"Sets of codes, of which groups are told, each as a column: {column.name} ({flags}).")
+            said.append(
+                f"Sets of codes, of which some groups are published, each as a column: {column.name} ({flags})."
+            )
     if public:
         said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
         said.append(f"Text that queries cannot reach; it leaves only in approved extracts, in changed form: {apart}.")
     said += [
-        f"Values of {column.name} that few people have are called '{column.rare}'."
-        for column in catalog.columns
-        if column.rare
+        f"Rare values of {column.name} are combined as '{column.rare}'." for column in catalog.columns if column.rare
     ]
     said += [f"In order: {' < '.join(column.order)} ({column.name})." for column in catalog.columns if column.order]
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:
-        said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
+        said.append(f"Groups that cannot contain {catalog.min_group:,} records are not shown.")
     if catalog.on_differencing != "alert":
         done = "are refused" if catalog.on_differencing == "refuse" else "are answered with a warning"
         said.append(
@@ -217,12 +219,12 @@ def _told_of_views(catalog: Catalog) -> list[str]:
     """What views promise, and which sensitive columns can be asked about together."""
     views, linked = ("; ".join(", ".join(names) for names in each) for each in (catalog.views, catalog.linked))
     said = [
-        f"Published as {counted(len(catalog.views), 'view')} ({views}). No adding or subtracting of what is published "
-        f"is about fewer than {catalog.k:,} people (k = {catalog.k}).",
-        "An aggregate can use one sensitive column, in its groups and conditions too; of several statistics in one "
-        "statement each can use another.",
+        f"Published as {counted(len(catalog.views), 'view')} ({views}). No combination of published figures describes "
+        f"fewer than {catalog.k:,} people (k = {catalog.k}).",
+        "Each aggregate can use one sensitive column, including its groups and conditions; several statistics in one "
+        "statement can use different ones.",
     ]
-    said += [f"Sensitive columns that can be asked about together: {linked}."] if linked else []
+    said += [f"Sensitive columns that can be used together: {linked}."] if linked else []
     return said
 
 

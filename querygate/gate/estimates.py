@@ -34,12 +34,12 @@ from querygate.gate.window_ranges import Keys, Wholes, wanted_wholes
 DIGITS = 4
 """Decimal places of the range's width that an estimate has: more would say nothing."""
 
-NOTE = "Estimates (about) are likely by what is published, and not guaranteed."
+NOTE = "Estimates (about) are likely, judging by what is published, but not guaranteed."
 NULL = "The statistic is NULL."
-NOBODY = "Nothing is expected here that it could be computed of."
+NOBODY = "No records are expected here to compute it from."
 TOO_LARGE = "The table to estimate from would be too large."
 TOO_LONG = "There was not enough time for an estimate."
-SUPPRESSED = "It asks about codes of which nothing is published."
+SUPPRESSED = "It uses codes about which nothing is published."
 NOT_KNOWN = "There is no estimate for this statement."
 
 

@@ -26,8 +26,8 @@ MOST_SHOWN = 5
 
 
 WITHHELD = (
-    "Questions of this dataset are judged before they are answered. Reasons and narrower questions would tell of "
-    "answers that nobody judged, so they are not given."
+    "Queries of this dataset are audited before they are answered. Reasons and narrower queries would reveal answers "
+    "that were not audited, so they are not given."
 )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from querygate.core.answer_bodies import CauseBody, ExplanationBody, SharperBody, StraddleBody
 from querygate.core.count_text import counted
 
-CUT_SHORT = "There was no time to try every question nearby."
-NOTHING = "No question nearby was found that is narrower."
+CUT_SHORT = "There was not enough time to try every similar query."
+NOTHING = "No similar query with a narrower range was found."
 
 
 def explanation_lines(told: ExplanationBody) -> Iterator[str]:
@@ -26,10 +26,10 @@ def explanation_lines(told: ExplanationBody) -> Iterator[str]:
     for names in told.get("apart", ()):
         yield f"No view has {', '.join(names)} together."
     if told["straddling"]:
-        yield "Records that may be on either side:"
+        yield "Records that may or may not be selected:"
         yield from (f"  {_straddle_text(found)}" for found in told["straddling"])
     if told["suggestions"]:
-        yield "Narrower questions:"
+        yield "Narrower queries:"
         for suggestion in told["suggestions"]:
             yield f"  {suggestion['sql']}"
             yield f"    {_gain_text(suggestion)}: {'; '.join(suggestion['changes'])}"

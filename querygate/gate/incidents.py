@@ -24,7 +24,7 @@ def make_problem(error: Exception) -> QueryGateError:
 def make_failure(error: BaseException, incident: str | None = None) -> QueryGateError:
     """The same for an error that was not meant for whoever asks: a full disk is called that, and all else a Fault."""
     if is_full_disk(error):
-        logger.error("the disk is full: nothing can be put on record, so nothing is answered")
+        logger.error("the disk is full: nothing can be logged, so nothing is answered")
         return full_disk()
     return make_fault(error, incident)
 

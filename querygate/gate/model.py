@@ -12,6 +12,7 @@ from querygate.core.answer_bodies import ModelAbout, ModelBody
 from querygate.core.errors import Refusal
 from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.model_question import ModelQuestion
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Answer, AnswerColumn, Column, Estimate, Group, QueryOptions, Range, Request
 from querygate.gate.answer import INTERVAL, STEPS, Gate, State, compute_ranges, find
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
@@ -70,7 +71,7 @@ def _name_views(refusal: Refusal, state: State) -> None:
     largest = [part for part in parts if not any(set(part) < set(other) for other in parts)]
     refusal.detail = f"No view of this dataset has {_listed(asked)} together, so counts of their combinations are wide."
     together = "; ".join(_listed(part) for part in largest if part)
-    refusal.remedy = f"Use factors that one view has: {together}. Or fewer and coarser levels of them."
+    refusal.remedy = f"Use factors that are in the same view: {together}. Or use fewer and coarser levels."
 
 
 def _divides(column: Column) -> bool:
@@ -85,9 +86,12 @@ def _understand(question: ModelQuestion, gate: Gate) -> ModelStatement:
     """Found as for a query: whoever may not ask about a dataset is not told its columns either."""
     request = Request(question.principal, question.dataset, "", QueryOptions(mode=INTERVAL))
     release = find(State("", request, gate.clock_s()), gate).release
-    return make_statement(
-        question, release.catalog, lambda name: find_sharpness(release, gate.limits).cuts.get(name, ())
-    )
+    return make_statement(question, release.catalog, lambda name: _dividing_cuts(release, name, gate.limits))
+
+
+def _dividing_cuts(release: PublishedVersion, name: str, limits: Limits) -> tuple[int | float, ...]:
+    """Where classes begin, without the first of them: nobody is below that."""
+    return find_sharpness(release, limits).cuts.get(name, ())[1:]
 
 
 def _note(question: ModelQuestion, state: State, gate: Gate, code: str | None) -> None:

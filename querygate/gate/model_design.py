@@ -38,7 +38,7 @@ def make_design(patterns: Patterns, reference: Mapping[str, str]) -> Design:
         name = ":".join(statement.factors[place].name for place in term)
         for choice in itertools.product(*(_codes(patterns, place, reference) for place in term)):
             values: Floats = np.prod([part for _, part in choice], axis=0)
-            columns.append(Coefficient(name, " : ".join(level for level, _ in choice), _records(patterns, values)))
+            columns.append(Coefficient(name, " : ".join(level for level, _ in choice), records_of(patterns, values)))
             parts.append(values)
     if len(columns) > MOST_COEFFICIENTS:
         raise UnsupportedSQL(
@@ -54,7 +54,7 @@ def reference_level(patterns: Patterns, place: int, reference: Mapping[str, str]
     factor, levels = patterns.statement.factors[place], patterns.levels[place]
     if not levels:
         raise UnsupportedSQL(
-            "QG219", f"{factor.name}: nobody has a value of it.", "Choose other records, or leave it out."
+            "QG219", f"{factor.name}: no record has a value for it.", "Choose other records, or leave it out."
         )
     stated = reference.get(factor.name)
     if stated is None:
@@ -86,6 +86,6 @@ def _codes(patterns: Patterns, place: int, reference: Mapping[str, str]) -> list
     ]
 
 
-def _records(patterns: Patterns, values: Floats) -> tuple[int, int]:
+def records_of(patterns: Patterns, values: Floats) -> tuple[int, int]:
     there = [row for row, value in zip(patterns.rows, values.tolist(), strict=True) if value]
     return Patterns(patterns.statement, tuple(there), patterns.levels).records

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+import numpy as np
+
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.model_question import Family, ModelQuestion
 from querygate.core.types import Range, Scalar
-from querygate.gate.model_design import Coefficient, level_text, make_design, reference_level
+from querygate.gate.model_design import Coefficient, level_text, make_design, records_of, reference_level
 from querygate.gate.model_patterns import Patterns
 from querygate.stats.models.logistic_and_poisson import (
     IDENTITY,
@@ -51,25 +53,47 @@ RATIO_NAMES: dict[Family, str] = {"logistic": "odds_ratio", "poisson": "rate_rat
 _WIDER = "Follow the cuts of the dataset (bands(column) does), use fewer or coarser factors, or select fewer records."
 _TROUBLES = {
     "separated": (
-        "The outcome may follow from the covariates for certain in some patterns, so that there is no finite maximum.",
-        "Join levels with few records, or leave out the factor that tells the outcome.",
+        "In some patterns the covariates may predict the outcome perfectly, so there is no finite maximum.",
+        "Merge levels with few records, or leave out the factor that predicts the outcome.",
     ),
     "undetermined": (
-        "Some coefficient may not be determined: a level or a combination may have no records.",
-        "Join levels with few records, leave out an interaction, or a factor that follows from others.",
+        "Some coefficients may not be determined: a level or a combination may have no records.",
+        "Merge levels with few records, or leave out an interaction or a factor that is determined by others.",
     ),
     "wide": ("The counts of covariate patterns are not known well enough to bound the coefficients.", _WIDER),
 }
 
 
-def trouble(kind: str) -> UnsupportedSQL:
-    return UnsupportedSQL("QG219", *_TROUBLES[kind])
+def trouble(kind: str, patterns: Patterns | None = None) -> UnsupportedSQL:
+    """Why a model cannot be bounded, with a condition that may be in place of a category of several levels."""
+    message, remedy = _TROUBLES[kind]
+    return UnsupportedSQL("QG219", message, f"{remedy}{_condition(patterns) if patterns else ''}")
+
+
+def _condition(patterns: Patterns) -> str:
+    """The commonest level of the category with most levels against all others: rare levels are together then."""
+    several = [
+        (len(levels), place)
+        for place, (factor, levels) in enumerate(zip(patterns.statement.factors, patterns.levels, strict=True))
+        if len(levels) > 2 and not factor.numeric and not factor.levels
+    ]
+    if not several:
+        return ""
+    place = max(several)[1]
+    name, levels = patterns.statement.factors[place].name, patterns.levels[place]
+    keys = [row.keys[place] for row in patterns.rows]
+    most = max(levels, key=lambda one: records_of(patterns, np.array([float(key == one) for key in keys]))[1])
+    return f" Levels with few records are together in a condition: ({name} = {_literal(most)}) in place of {name}."
+
+
+def _literal(level: Scalar) -> str:
+    return "'" + level.replace("'", "''") + "'" if isinstance(level, str) else level_text(level)
 
 
 def fit(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]:
     """The table of a model."""
     if not patterns.rows:
-        raise UnsupportedSQL("QG219", "Nobody is in the model.", "Select other records.")
+        raise UnsupportedSQL("QG219", "No records can be used for this model.", "Select other records.")
     if question.family == "mantel-haenszel":
         return _mantel_haenszel(question, patterns)
     if question.family == "standardised":
@@ -97,13 +121,13 @@ def _regression(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]:
     table = GroupedCounts(design.rows, patterns.counted(0), patterns.counted(1), link, means, records)
     root = find_root(table)
     if isinstance(root, str):
-        raise trouble(root)
+        raise trouble(root, patterns)
     first, second = patterns.likely(0), patterns.likely(1)
     likely = None if first is None or second is None else (first, first + second if link.shares else second)
     scatter = None if means is None else Scatter(patterns.counted(2), means, patterns.likely(2))
     found = regression_figures(table, root, likely, exact=patterns.is_exact, scatter=scatter)
     if found is None:
-        raise trouble("wide")
+        raise trouble("wide", patterns)
     names = dict(zip(RATIOS, _ratio_columns(question.family), strict=True))
     rows = []
     for column, figures in zip(design.columns, found, strict=True):
@@ -132,7 +156,7 @@ def _with_numbers(question: ModelQuestion, patterns: Patterns) -> list[ModelRow]
     total = 0.0 if records is None else float(records.sum())
     found = moment_figures(moments, likely, total, exact=patterns.is_exact)
     if isinstance(found, str):
-        raise trouble(found)
+        raise trouble(found, patterns)
     columns = [*design.columns, *(Coefficient(one.name, "per unit", patterns.records) for one in statement.covariates)]
     return [
         ModelRow(column.term, column.level, column.records, figures)
@@ -183,7 +207,7 @@ def _likely_cells(patterns: Patterns) -> dict[tuple[Scalar, tuple[Scalar, ...]],
 def _group_rows(question: ModelQuestion, patterns: Patterns) -> tuple[int, Scalar]:
     group = patterns.statement.terms[0][0]
     if len(patterns.statement.terms[0]) != 1:
-        raise UnsupportedSQL("QG218", "This family compares the levels of one factor.", "Leave out the product.")
+        raise UnsupportedSQL("QG218", "This family compares the levels of one factor.", "Leave out the interaction.")
     return group, reference_level(patterns, group, question.reference)
 
 

@@ -31,7 +31,7 @@ class Neighbours:
         if self.certain.size > MOST_GROUPS:
             raise UnsupportedSQL(
                 "QG212",
-                f"LAG, LEAD, FIRST_VALUE and LAST_VALUE are for at most {MOST_GROUPS:,} groups.",
+                f"LAG, LEAD, FIRST_VALUE and LAST_VALUE work with at most {MOST_GROUPS:,} groups.",
                 "Group by fewer columns, or in wider steps.",
             )
 

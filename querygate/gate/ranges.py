@@ -40,6 +40,9 @@ Measured: TypeAlias = "Mapping[int, MeasureCells]"
 QUOTIENTS = frozenset({"ratio_of_sums", "weighted_mean"})
 """Quotients of two sums over the same records."""
 
+_WHOLE_DOUBLES = 2**53
+"""Whole numbers up to here are doubles, each one of its own."""
+
 _INTERPOLATED = frozenset({"median", "quantile_cont"})
 
 _GROWING = frozenset({"sum", "avg", "min", "max", "median", "quantile_cont", "quantile_disc"})
@@ -133,11 +136,35 @@ def _leaning(cells: Cells, among: SelectedAmong, *, up: bool) -> Cells:
 
 
 def _of_distinct(aggregate: Aggregate, measures: Measured) -> Range:
-    """A statistic of the different values: each counts once, however many records have it."""
-    values = distinct_cells(_column_cells(measures[aggregate.measure]))
+    """A statistic of the different values: each counts once, however many records have it.
+
+    Some statistics read doubles, and are then of different doubles: whole numbers beyond 2^53 may be one there.
+    """
+    cells = _column_cells(measures[aggregate.measure])
+    found = _of_values(aggregate, distinct_cells(cells))
+    if not cells.integer or not ((cells.low < -_WHOLE_DOUBLES) | (cells.high > _WHOLE_DOUBLES)).any():
+        return found
+    doubles = replace(cells, low=cells.low.astype(np.float64), high=cells.high.astype(np.float64), integer=False)
+    return _hull(found, _of_values(aggregate, distinct_cells(doubles)))
+
+
+def _of_values(aggregate: Aggregate, values: Cells) -> Range:
     found = STATISTICS.get(aggregate.statistic).range(values, *aggregate.parameters)
     exact = bool((values.low == values.high).all() and (values.least == values.most).all())
     return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
+
+
+def _hull(a: Range, b: Range) -> Range:
+    """What either of two ranges allows."""
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        known = a if a.low is not None else b
+        return known if a.is_null and b.is_null else replace(_open(known), may_be_null=True)
+    null = a.may_be_null or b.may_be_null
+    return replace(_open(a), low=min(a.low, b.low), high=max(a.high, b.high), may_be_null=null)
+
+
+def _open(found: Range) -> Range:
+    return replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
 def _of_sets(aggregate: Aggregate, measures: Measured) -> Range:

@@ -55,7 +55,7 @@ def _limit(limited: Limited) -> LimitBody:
     if limited.ordered:
         shown = "All of them are shown." if rows > 1 else "It is shown."
         open_ = f"{limited.certain or 'none'} for certain, {limited.possible} perhaps"
-        note = f"The ranges leave open which groups are {wanted}: {open_}. {shown}"
+        note = f"The ranges do not decide which groups are {wanted}: {open_}. {shown}"
     else:
         note = f"Without ORDER BY any group may be {wanted.replace('the first', 'among the first')}. All are shown."
     return LimitBody(

@@ -31,7 +31,7 @@ AT_ONCE = 32
 
 
 def too_large() -> UnsupportedSQL:
-    return UnsupportedSQL("QG212", "The answer would be too large.", "Ask for fewer groups or fewer columns at once.")
+    return UnsupportedSQL("QG212", "The answer would be too large.", "Use fewer groups or fewer columns per statement.")
 
 
 @dataclass(frozen=True, slots=True)

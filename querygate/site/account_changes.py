@@ -11,7 +11,7 @@ from typing import TypeVar
 from querygate.control import Actor, Grantee, User, stamp
 from querygate.control.accounts import SIGN_ON, NewKey, Note, StoredKey
 from querygate.control.grants import read_until
-from querygate.core.errors import ConfigError
+from querygate.core.errors import ConfigError, NotPermitted
 from querygate.site.open_gate import OpenSite
 
 RESERVED = frozenset({"local", "upgrade", "oidc"})
@@ -57,6 +57,11 @@ class AccountChanges:
     def change_user(
         self, name: str, *, role: str | None, project: str | None, organisation: str | None, by: Actor
     ) -> User:
+        if role and name.lower() == by.name.lower() and role != self._accounts.find_user(name).role:
+            raise NotPermitted(
+                "QG302", "Nobody changes their own role.", "Ask somebody else who manages accounts to change it."
+            )
+
         def body(changed: User) -> dict[str, object]:
             groups = {"project": changed.project, "organisation": changed.organisation}
             return {"name": changed.name, **groups, **({"role": changed.role} if role else {})}
@@ -107,6 +112,7 @@ class AccountChanges:
         return self.rotate_key(key_id, overlap_hours, self._accounts.find_key(key_id).expires, by=by)
 
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
+        """The key, and whatever it was replaced by: whoever stole it may have replaced it. Each is on record."""
         return self._accounts.revoke_key(key_id, note=self._noted("key.revoke", by, _key))
 
     def _noted(self, kind: str, by: Actor, body: Callable[[_T], Mapping[str, object]]) -> Note[_T]:

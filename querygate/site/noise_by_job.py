@@ -96,8 +96,8 @@ class NoiseByJob:
 def no_worker() -> NotPermitted:
     return NotPermitted(
         "QG314",
-        "This needs the raw rows, and no worker beside them has taken it up in time.",
-        "Try again in a moment. If it stays so, ask the custodian whether `querygate work` is running.",
+        "This needs the raw rows, and no worker with access to them took the job in time.",
+        "Try again in a moment. If this continues, ask the custodian whether `querygate work` is running.",
     )
 
 

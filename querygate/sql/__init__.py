@@ -69,7 +69,7 @@ def accepted_plan(sql: str, catalog: Catalog, native: Native, limits: Limits) ->
         return None
 
 
-ANOTHER = "The suggestion asks another question."
+ANOTHER = "The suggestion is a different query."
 """Ends the remedy of a refusal whose suggestion is accepted and is not what was asked."""
 
 

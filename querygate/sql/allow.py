@@ -1,7 +1,7 @@
 """Step 2: only what the gate can bound passes, and nothing is dropped silently.
 
 The grammar is an allow-list of node kinds and, for each, of the parts it may have. A part that is present and not
-listed (OFFSET, QUALIFY, a hint ...) is a refusal, so a construct this version has never heard of cannot slip through
+listed (SAMPLE, LATERAL, a hint ...) is a refusal, so a construct this version has never heard of cannot slip through
 with its meaning changed. Scalar functions are listed by kind: those that give the same result for the same arguments.
 """
 
@@ -204,7 +204,7 @@ def _check_query(node: exp.Select | exp.Union) -> None:
         raise UnsupportedSQL(
             "QG206",
             "UNION cannot be used as a value.",
-            "Run it first as a query of its own, or move it into FROM.",
+            "Run it first as a separate query, or move it into FROM.",
             span=span_of(node),
         )
     if isinstance(node, exp.Select) and node.args.get("from_") is None and not _is_of_numbers(node):

@@ -121,9 +121,9 @@ def _not_told(column: Column, codes: frozenset[str], node: exp.Expr) -> Unsuppor
     flags = near or [name for name, _ in column.groups]
     return UnsupportedSQL(
         "QG217",
-        f"This dataset is published as views, which tell of groups of the codes in {column.name}, and these codes are "
+        f"This dataset is published as views, which cover groups of the codes in {column.name}, and these codes are "
         f"{'not whole groups' if near else 'in none'}.",
-        f"Ask for a whole group: {', '.join(map(name_text, flags))}. Each is a column that is true of those with "
+        f"Ask for a whole group: {', '.join(map(name_text, flags))}. Each is a column that is true for records with "
         "one of its codes.",
         span=span_of(node),
     )
@@ -191,8 +191,8 @@ def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
     if not column.parents and UNLISTED in column.values:
         raise UnsupportedSQL(
             "QG207",
-            f"Codes that are not in the list of {column.name} count as '{UNLISTED}', whatever they begin with: how "
-            "many of them belong to this group is not known.",
+            f"Codes that are not in the list of {column.name} count as '{UNLISTED}', whatever they start with, so it "
+            "is not known how many of them belong to this group.",
             f"Name the codes that you mean: has_any({column.name}, '...', '...').",
             span=span_of(node),
         )
@@ -231,11 +231,12 @@ def _not_tested(node: exp.Column, column: Column) -> UnsupportedSQL:
     remedy = f"{_example('has_code', column)} Use it like any other condition."
     if node.find_ancestor(exp.Group) is not None:
         return UnsupportedSQL(
-            "QG210", f"You cannot group by {column.name}: it holds a set of codes.", remedy, span=span_of(node)
+            "QG210", f"You cannot group by {column.name}: each record has a set of codes.", remedy, span=span_of(node)
         )
     return UnsupportedSQL(
         "QG209",
-        f"Column {column.name} holds a set of codes: test it for codes; it cannot be compared, counted or shown.",
+        f"Column {column.name} is a set of codes for each record: test it for codes; it cannot be compared, counted "
+        "or shown.",
         remedy,
         span=span_of(node),
     )

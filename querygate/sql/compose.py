@@ -67,7 +67,7 @@ def _put_day(tree: exp.Expr, catalog: Catalog) -> None:
     for node in list(tree.find_all(exp.CurrentDate)) if may_have(tree, exp.CurrentDate) else ():
         if not catalog.published:
             raise UnsupportedSQL(
-                "QG204", "It is not known when this version was published.", "Write the date.", span=span_of(node)
+                "QG204", "The publication date of this version is not known.", "Write the date.", span=span_of(node)
             )
         node.replace(exp.Cast(this=exp.Literal.string(catalog.published[:10]), to=exp.DataType.build("DATE")))
 
@@ -163,7 +163,7 @@ def _selects_by_windows(tree: exp.Select, names: Names) -> bool:
     if again is not None or tree.args.get("qualify") is not None:
         raise UnsupportedSQL(
             "QG206",
-            "A window over groups that were made with windows is not supported.",
+            "A window over groups that already use windows is not supported.",
             "Use windows in one of the queries only.",
             span=span_of(again) if again is not None else None,
         )
@@ -298,7 +298,7 @@ def reading_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
     believes to have asked another table."""
     usual = {"", "main", "public", folded(catalog.dataset)}
     named = sorted({table.db for table in tree.find_all(exp.Table) if folded(table.db) not in usual})
-    day = f"CURRENT_DATE was read as {catalog.published[:10]}, the day this version was published."
+    day = f"CURRENT_DATE means {catalog.published[:10]}, the day this version was published."
     days = (day,) if may_have(tree, exp.CurrentDate) else ()
     return days + tuple(
         f"Datasets have no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named

@@ -135,7 +135,7 @@ def _of_size(found: Expression, node: exp.Expr, most: int = MOST_PIECES) -> Expr
     """Parts that stand in several branches are written out in each, and that can double at every step."""
     if size_of(found) > most:
         raise UnsupportedSQL(
-            "QG207", "The expression is too large.", "Use fewer parts that can be missing.", span=span_of(node)
+            "QG207", "The expression is too large.", "Use fewer columns that can be NULL.", span=span_of(node)
         )
     return found
 

@@ -37,8 +37,10 @@ def group_of_distinct() -> exp.Group:
 
 
 def is_constant(term: exp.Expr) -> bool:
-    """Is it the same for every record?"""
-    return not any(isinstance(part, exp.Column) or is_aggregate(part) or is_call(part) for part in term.walk())
+    """Is it the same for every record, and for every group?"""
+    return not any(
+        isinstance(part, (exp.Column, exp.Window)) or is_aggregate(part) or is_call(part) for part in term.walk()
+    )
 
 
 def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:

@@ -183,7 +183,7 @@ class Measures:
         if sql_type(value, context) not in ("DOUBLE", "BIGINT", "HUGEINT", "INTEGER"):
             raise UnsupportedSQL(
                 "QG209",
-                f"{asked.name.upper()} of decimals or of FLOAT is rounded by the database to their digits.",
+                f"{asked.name.upper()} of decimals or FLOAT is rounded by the database to the column's digits.",
                 "Cast the values to DOUBLE first.",
                 span=span_of(node),
             )

@@ -136,7 +136,7 @@ def _sides(question: ModelQuestion) -> tuple[_Piece, list[_Piece], list[_Piece]]
     behind = _split(sides[1], TokenType.PIPE)
     wanted = 2 if question.family in STRATIFIED else 1
     if len(behind) != wanted:
-        what = "strata behind a |" if wanted == 2 else "no | here"
+        what = "strata after a |" if wanted == 2 else "no | here"
         raise _refused(f"a formula of this family has {what}.", question.formula, family=question.family)
     terms = _split(behind[0], TokenType.PLUS)
     strata = _split(behind[1], TokenType.PLUS) if wanted == 2 else []
@@ -156,7 +156,7 @@ def _split(piece: _Piece, sign: TokenType) -> list[_Piece]:
     parts.append(piece.tokens[begun:])
     if not all(parts):
         at_fault = piece.tokens[0] if piece.tokens else None
-        raise _refused("something is missing beside a sign.", piece.text, at_fault)
+        raise _refused("something is missing next to a + or : sign.", piece.text, at_fault)
     return [_Piece(piece.text, part) for part in parts]
 
 
@@ -221,15 +221,15 @@ class _Factors:
         inside = tree.expressions
         column = self._column(inside[0], piece) if inside else None
         if column is None or column.type not in ("integer", "number"):
-            raise _refused("bands are of a numeric column.", self._formula, piece.tokens[0])
+            raise _refused("bands() needs a numeric column.", self._formula, piece.tokens[0])
         edges = [_number(edge) for edge in inside[1:]]
         given = [edge for edge in edges if edge is not None]
         if len(given) < len(edges) or given != sorted(set(given)):
-            raise _refused("bands begin at rising numbers.", self._formula, piece.tokens[0])
+            raise _refused("the starts of bands must be ascending numbers.", self._formula, piece.tokens[0])
         edges_used = given or _thinned(column, self._cuts(column.name))
         if not edges_used:
-            remedy = f"Write where bands begin: bands({column.name}, 40, 60)."
-            raise _refused("nothing is known to cut this column at.", self._formula, piece.tokens[0], remedy=remedy)
+            remedy = f"Write where the bands start: bands({column.name}, 40, 60)."
+            raise _refused("this column has no published cuts.", self._formula, piece.tokens[0], remedy=remedy)
         levels = _band_names(column, edges_used)
         name = name_text(column.name)
         tests = [f"WHEN {name} < {edge} THEN '{level}'" for edge, level in zip(edges_used, levels, strict=False)]
@@ -283,7 +283,7 @@ def _check_factors(
     if repeated or len({frozenset(term) for term in terms}) < len(terms) or len(set(strata)) < len(strata):
         raise _refused("something is named twice.", formula, remedy="Name each term once.")
     if set(strata) & set(itertools.chain(*terms)):
-        raise _refused("what is compared cannot be a stratum too.", formula)
+        raise _refused("the compared factor cannot also be a stratum.", formula)
     used = {column.name.lower() for column in outcome.find_all(exp.Column)}
     for factor in factors:
         inside = {column.name.lower() for column in parse(f"SELECT ({factor.sql})").find_all(exp.Column)}
@@ -291,7 +291,9 @@ def _check_factors(
             raise _refused("the outcome cannot explain itself.", formula, remedy="Remove it after the ~.")
     unknown = sorted(set(question.reference) - set(names))
     if unknown:
-        raise _refused("reference: names no factor of the formula.", formula, remedy=f"Factors: {', '.join(names)}.")
+        raise _refused(
+            "reference: this is not a factor in the formula.", formula, remedy=f"Factors: {', '.join(names)}."
+        )
 
 
 def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestion) -> tuple[list[_Piece], list[Column]]:
@@ -304,7 +306,9 @@ def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestio
             others.append(term)
         elif len(columns) > 1:
             remedy = f"Write bands({numeric[0].name}) in it."
-            raise _refused("a product cannot have a number in it.", question.formula, term.tokens[0], remedy=remedy)
+            raise _refused(
+                "an interaction cannot contain a numeric column.", question.formula, term.tokens[0], remedy=remedy
+            )
         else:
             found += numeric
     return others, found
@@ -315,7 +319,7 @@ def _check_covariates(covariates: Sequence[Column], outcome: exp.Expr, question:
     if any(column.name.lower() in used for column in covariates):
         raise _refused("the outcome cannot explain itself.", question.formula, remedy="Remove it after the ~.")
     if len(set(covariates)) < len(covariates) or len(covariates) > MOST_NUMBERS:
-        raise _refused(f"use each number once, and at most {MOST_NUMBERS}.", question.formula)
+        raise _refused(f"use each numeric column once, and at most {MOST_NUMBERS} of them.", question.formula)
 
 
 def _moments(outcome: str, covariates: Sequence[Column]) -> list[str]:
@@ -340,7 +344,7 @@ def _aggregates(
     column, text = _plain(outcome, catalog), _text(outcome, catalog)
     numeric = column is not None and column.type in ("integer", "number")
     if question.exposure and question.family != "poisson":
-        raise _refused("exposure: only Poisson models have one.", question.formula)
+        raise _refused("exposure: only Poisson models accept it.", question.formula)
     if question.family == "linear":
         asked = {"SUM": "total", "COUNT": "records", "VAR_POP": "variance", "AVG": "mean"}
         return "sums", [f"{function}({text}) AS {name}" for function, name in asked.items()], (column, None)
@@ -348,7 +352,7 @@ def _aggregates(
         return _poisson_sums(question, text, column if numeric else None, catalog)
     if numeric:
         remedy = f"Write a condition, as in {name_text(column.name)} >= 30 ~ sex." if column else ""
-        raise _refused("the outcome of this family is true or false.", question.formula, remedy=remedy)
+        raise _refused("the outcome of this family must be true or false.", question.formula, remedy=remedy)
     tests = {"events": text, "others": f"NOT {text}", "records": f"{text} OR NOT {text}"}
     counted = [f"COUNT(*) FILTER (WHERE {test}) AS {name}" for name, test in tests.items()]
     return "shares", counted, (None, None)
@@ -358,13 +362,13 @@ def _poisson_sums(
     question: ModelQuestion, text: str, column: Column | None, catalog: Catalog
 ) -> tuple[Counts, list[str], tuple[Column | None, Column | None]]:
     if column is not None and (column.low is None or column.low < 0):
-        raise _refused(f"{column.name} may be below zero, and counts are not.", question.formula)
+        raise _refused(f"{column.name} may be negative, and counts cannot be.", question.formula)
     known = f"{text} IS NOT NULL" if column is not None else f"({text} OR NOT {text})"
     if not question.exposure:
         return "sums", [f"SUM({text}) AS events", f"COUNT({text}) AS records"], (column, None)
     time = catalog.column(question.exposure)
     if time is None or time.type not in ("integer", "number") or time.low is None or time.low < 0:
-        raise _refused("exposure: must be a numeric column that is not below zero.", question.formula)
+        raise _refused("exposure: must be a numeric column without negative values.", question.formula)
     name = name_text(time.name)
     events = f"SUM({text})" if column is not None else "COUNT(*)"
     test = f"{name} IS NOT NULL" if column is not None else f"{text} AND {name} IS NOT NULL"

@@ -119,7 +119,7 @@ def _check_person(tree: exp.Select, person: str) -> None:
         if person and folded(node.name) == folded(person):
             counted = node.parent
             if not (isinstance(counted, exp.Distinct) and isinstance(counted.parent, exp.Count)):
-                raise _refused("Persons can only be counted.", f"Use COUNT(DISTINCT {person}).", node)
+                raise _refused("People can only be counted.", f"Use COUNT(DISTINCT {person}).", node)
 
 
 def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
@@ -133,7 +133,7 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
         if is_code_test(node):
             raise _refused("Noisy counts of code lists are not supported.", _REMEDY, node)
     if any(quantiles(item.this if isinstance(item, exp.Alias) else item) for item in tree.expressions):
-        raise _refused("Noise is added to one quantile at a time.", "Ask for each share by itself.")
+        raise _refused("Noise is added to one quantile at a time.", "Ask for one quantile per statement.")
     releases: list[NoisyNumber] = []
     items: list[int | None] = []
     for item, output in zip(tree.expressions, plan.outputs[: plan.shown], strict=True):
@@ -150,9 +150,7 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     if any(order.output >= plan.shown for order in plan.orders):
         raise _refused("ORDER BY may only use what the select list shows.", "Order by a name in the select list.")
     if any(isinstance(key.by, LeftOut) for key in plan.keys):
-        raise _refused(
-            "GROUPING is not available with noise.", "Leave it out: rows that are totals say so in the answer."
-        )
+        raise _refused("GROUPING is not available with noise.", "Leave it out: total rows are marked in the answer.")
     group = tree.args.get("group")
     terms = grouping_sets(group, tree.expressions)[0] if group is not None else []
     if len(terms) != len(plan.keys):
@@ -162,7 +160,8 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     found = NoisyPlan(plan, tuple(releases), tuple(items))
     if found.operations > MOST_OPERATIONS:
         raise _refused(
-            "The statement asks for too much of each record.", "Use fewer conditions, branches and numbers at once."
+            "The statement asks for too much of each record.",
+            "Use fewer conditions, branches and numbers per statement.",
         )
     return found
 

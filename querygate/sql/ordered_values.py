@@ -52,7 +52,7 @@ def write_out_order(tree: exp.Expr, columns: Mapping[str, Column], note: Callabl
             found = _compared(type(node), node.this, node.expression, columns)
         if found is not None:
             name = next(found.find_all(exp.Column)).name
-            note(f"Values of {name} were compared in the order that the policy gives them.")
+            note(f"Values of {name} were compared in the policy's order.")
             node.replace(exp.Paren(this=found))
 
 

@@ -38,7 +38,7 @@ def count_rows(tree: exp.Select, person: str) -> None:
     if left is not None:
         raise UnsupportedSQL(
             "QG209",
-            f"{left.name} identifies persons: it can only be counted.",
+            f"{left.name} identifies people: it can only be counted.",
             f"Use COUNT(DISTINCT {left.name}), with conditions on other columns.",
             span=span_of(left),
         )
@@ -56,7 +56,7 @@ def tell_of_several_rows(refusal: Refusal, sql: str, catalog: Catalog) -> None:
         return
     line, start = lines[span.line - 1], span.column - 1
     asked = line[start : start + span.length].strip('"')
-    why = "People with several rows cannot be counted by ranges."
+    why = "Ranges cannot count people who have several rows."
     if catalog.noise is not None and catalog.noise.person and folded(asked) == folded(catalog.noise.person):
         refusal.detail = f"{catalog.noise.person} identifies people. {why}"
         refusal.remedy = f"Use mode laplace for COUNT(DISTINCT {catalog.noise.person}), or count rows with COUNT(*)."

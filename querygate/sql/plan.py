@@ -92,8 +92,8 @@ def _check_numbers(query: Query | None, inner: Plan | None) -> None:
     if "boolean" in found or "category" in found or any(quantiles(_unaliased(i)) for i in query.tree.expressions):
         raise UnsupportedSQL(
             "QG209",
-            "A subquery with GROUP BY cannot give conditions, texts or lists of groups.",
-            "Give numbers: CASE WHEN ... THEN 1 ELSE 0 END.",
+            "A subquery with GROUP BY cannot return conditions, texts or lists for each group.",
+            "Return numbers: CASE WHEN ... THEN 1 ELSE 0 END.",
         )
 
 
@@ -202,7 +202,7 @@ class _Draft:
         if aggregate is not None:
             raise UnsupportedSQL(
                 "QG208",
-                "WHERE selects single records, before anything is aggregated.",
+                "WHERE selects records before anything is aggregated.",
                 "Move conditions on aggregates to HAVING.",
                 span=span_of(aggregate),
             )
@@ -239,7 +239,7 @@ class _Draft:
                     raise refused(
                         node,
                         "A window over single records cannot be grouped by.",
-                        "Group by steps: CASE or WIDTH_BUCKET with cuts that QUANTILE_CONT tells.",
+                        "Group in steps: use CASE or WIDTH_BUCKET, with cuts taken from QUANTILE_CONT.",
                     )
                 node.replace(item)
 
@@ -344,7 +344,7 @@ class _Draft:
         meant = self._with_items(with_items(clause.this, self.tree.expressions, self.groups.terms))
         self._check_all(meant)
         if name == "having" and meant.find(exp.Window):  # by the name of an item
-            raise refused(meant, "HAVING comes before windows are made.", "Use QUALIFY, or an outer query.")
+            raise refused(meant, "HAVING is applied before window functions.", "Use QUALIFY, or an outer query.")
         note_groups(meant, self.context)
         return is_true(condition(self.groups.lift(meant), self.groups.as_context))
 

@@ -64,7 +64,7 @@ def _joined(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr], tabl
             "JOIN accepts only reference tables that the custodian has registered, as JOIN or LEFT JOIN.",
             f"Tables that can be joined: {known}."
             if known
-            else "This dataset has no reference tables: query it alone.",
+            else "This dataset has no reference tables: query it on its own.",
             span=span_of(table),
         )
     alias = folded(table.alias or table.name)

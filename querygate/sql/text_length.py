@@ -34,8 +34,8 @@ def check_text_lengths(tree: exp.Expr, columns: Columns) -> None:
         if longest(node, columns) > most:
             raise UnsupportedSQL(
                 "QG207",
-                "The texts that this expression makes are too long.",
-                "Use fewer functions inside each other, or shorter texts.",
+                "The texts produced by this expression are too long.",
+                "Nest fewer functions, or use shorter texts.",
                 span=span_of(node),
             )
 

@@ -26,7 +26,7 @@ def note_constants(tree: exp.Expr, context: Context) -> None:
     has a name for rare values; UnsupportedSQL QG207 where the text may be one of those."""
     for node in tree.dfs():
         if isinstance(node, exp.Column) and (column := context.columns.get(folded(node.name))) and column.rare:
-            context.note(f"Values of {context.name_of(column)} that few people have are called '{column.rare}' here.")
+            context.note(f"Rare values of {context.name_of(column)} are combined as '{column.rare}' here.")
         for name, text in _compared(node):
             column = context.columns.get(folded(name.name))
             if column is None or column.type != "category" or text.this in column.values:
@@ -36,8 +36,8 @@ def note_constants(tree: exp.Expr, context: Context) -> None:
             if column.rare:
                 raise UnsupportedSQL(
                     "QG207",
-                    f"{said} It may be one of the rare values, which are called '{column.rare}' together.",
-                    f"Ask for {known} = '{column.rare}', or for one of its values.",
+                    f"{said} It may be one of the rare values, which are combined as '{column.rare}'.",
+                    f"Use {known} = '{column.rare}', or one of the listed values.",
                     span=span_of(text),
                 )
             context.note(said)

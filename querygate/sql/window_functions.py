@@ -88,18 +88,20 @@ def read_window(
     statistic, value, parameters = _function(node)
     among = [place_of(term.unnest()) for term in node.args.get("partition_by") or ()]
     if None in among:
-        raise refused(node, "PARTITION BY takes columns of the GROUP BY.", "Add the column to GROUP BY.")
+        raise refused(node, "PARTITION BY accepts columns of the GROUP BY.", "Add the column to GROUP BY.")
     ranks = []
     order = node.args.get("order")
     for term in order.expressions if order is not None else ():
         key = place_of(term.this.unnest())
         by = formula(term.this) if key is None else NONE
         if key is None and not is_number(by):
-            raise refused(term, "A window is ordered by group keys or aggregates.", "Order it by one of those.")
+            raise refused(
+                term, "A window can only be ordered by group keys or aggregates.", "Order it by one of those."
+            )
         ranks.append(Rank(key, by, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
     argument = formula(value) if value is not None else None
     if argument is not None and (not is_number(argument) or argument.type in ("date", "moment")):
-        raise refused(node, "A window takes numbers.", "Use SUM, AVG, MIN, MAX or COUNT of an aggregate.")
+        raise refused(node, "A window function needs numbers.", "Use SUM, AVG, MIN, MAX or COUNT of an aggregate.")
     ranked, peers = _frame(node, bool(ranks))
     if statistic == "last" and ranked:  # the frame ends here: with those that rank the same, or with the group itself
         statistic, parameters = ("last_peer", ()) if peers else ("lag", (0,))
@@ -119,14 +121,16 @@ def check_windows(tree: exp.Select) -> None:
         clause = tree.args.get(name)
         found = clause.find(exp.Window) if clause is not None else None
         if found is not None:
-            raise refused(found, f"{name.upper()} comes before windows are made.", "Use QUALIFY, or an outer query.")
+            raise refused(
+                found, f"{name.upper()} is applied before window functions.", "Use QUALIFY, or an outer query."
+            )
     for name in ("expressions", "qualify", "order"):
         for found in [found for part in listed(tree.args.get(name)) for found in part.find_all(exp.Window)]:
             around = found.parent
             while around is not None and not is_aggregate(around) and around is not tree:
                 around = around.parent
             if around is not None and around is not tree:
-                raise refused(found, "A window over single records would show rows.", "Use it over groups.")
+                raise refused(found, "A window function over single records would show rows.", "Use it over groups.")
 
 
 def _function(node: exp.Window) -> tuple[str, exp.Expr | None, tuple[int | float, ...]]:
@@ -162,20 +166,24 @@ def _shift(node: exp.Window, function: exp.Lag | exp.Lead) -> tuple[str, exp.Exp
     try:
         number: int | float = int(text) if text.isdigit() else float(text)
     except ValueError:
-        raise refused(node, "The default of LAG and LEAD is a number.", "Write a number, or leave it out.") from None
+        raise refused(
+            node, "The default of LAG and LEAD must be a number.", "Write a number, or leave it out."
+        ) from None
     return "lag", function.this, (back, -number if negative else number)
 
 
 def _constant(given: exp.Expr | None, node: exp.Window, least: int, most: int) -> int:
     text = str(given)
     if not (isinstance(given, exp.Literal) and not given.is_string and text.isdigit() and least <= int(text) <= most):
-        raise refused(node, f"This window function takes a whole number from {least} to {most:,}.", "Write one.")
+        raise refused(node, f"This window function needs a whole number from {least} to {most:,}.", "Write one.")
     return int(text)
 
 
 def _check_whole(node: exp.Window, default: int | float) -> None:
     if not isinstance(default, int):
-        raise refused(node, "The default of a whole number is a whole number.", "Write it without a point.")
+        raise refused(
+            node, "The default for whole numbers must be a whole number.", "Write it without a decimal point."
+        )
 
 
 def _frame(node: exp.Window, ordered: bool) -> tuple[bool, bool]:
@@ -190,7 +198,7 @@ def _frame(node: exp.Window, ordered: bool) -> tuple[bool, bool]:
             return False, True
         if end in ("CURRENT ROW", ""):
             return ordered, kind == "RANGE"
-    raise refused(node, "This frame of a window is not supported.", "Leave it out, or write ROWS UNBOUNDED PRECEDING.")
+    raise refused(node, "This window frame is not supported.", "Leave it out, or write ROWS UNBOUNDED PRECEDING.")
 
 
 def refused(node: exp.Expr, detail: str, remedy: str) -> UnsupportedSQL:

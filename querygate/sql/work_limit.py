@@ -41,6 +41,6 @@ class WorkLimit:
             raise SyntaxRefused(
                 "QG102",
                 "The statement uses too many functions of columns.",
-                "Use fewer at once, or compare the columns themselves, as in born >= DATE '2020-01-01'.",
+                "Use fewer, or compare the columns themselves, as in born >= DATE '2020-01-01'.",
             )
         return self.native.tabulate(text, kind, values)

@@ -18,12 +18,14 @@ from querygate.web.accounts.user_routes import UserViews
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
+from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
-from querygate.web.pages import Pages, mark_code
+from querygate.web.pages import mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
+from querygate.web.saved.saved_routes import SavedViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DeviceViews
 from querygate.web.sign_on.sign_on_door import SignOnDoor
@@ -82,11 +84,11 @@ def create_app(
         exports,
         Risks(opened),
         *about_jobs,
+        SavedViews(opened),
         GrantViews(opened),
         UserViews(opened),
         KeyViews(opened, sign_in),
         DeviceViews(opened, sign_in, sign_on),
-        Pages(),
         figures,
     )
     for route in ROUTES:
@@ -100,6 +102,7 @@ def create_app(
         )
     problems.install(app)
     install_console(app, opened, extracts, jobs, exchange, (sign_in, limits, sign_on))
+    install_manual(app)
     app.extensions["querygate"] = (sign_in, limits)
     app.extensions["querygate.sign_on"] = sign_on
     app.register_error_handler(JobUnderway, underway)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from querygate.core.errors import CODES
+from querygate.web.pages import SECTIONS
 from querygate.web.problems import MEDIA, STATUSES
 from querygate.web.routes import JSON, ROUTES, Parameter, Route
 from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref
 
+_TAGS = {name: title for title, names in SECTIONS.items() for name in names}
 LATER = "It takes longer: a job was put, and the links say where to look for its result."
 
 
@@ -27,6 +29,7 @@ def make_openapi() -> Schema:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
+        "tags": [{"name": title} for title in SECTIONS],
         "paths": paths,
         "components": {
             "schemas": SCHEMAS,
@@ -39,6 +42,7 @@ def _operation(route: Route) -> Schema:
     operation: Schema = {
         "operationId": route.name,
         "summary": route.summary,
+        "tags": [_TAGS[route.name]],
         "security": [{"key": []}] if route.who else [],
     }
     if route.parameters:

@@ -1,23 +1,19 @@
-"""The public pages: the reference, and what each code means. All from tables."""
+"""How the reference tells of the routes: their order, who may use them, what is sent and what comes back."""
 
 from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import version
 
-from flask import Response, render_template
 from markupsafe import Markup, escape
 
-from querygate.core.errors import CODES
 from querygate.core.rights import Right
-from querygate.web.refusal_explanations import EXPLANATIONS
-from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
     "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer"),
     "Exploring": ("list_datasets", "describe_dataset"),
+    "Saved queries": ("list_saved", "save_query", "show_saved", "change_saved", "delete_saved"),
     "Extracts": (
         "list_exports",
         "request_export",
@@ -46,20 +42,8 @@ SECTIONS = {
     "Your own keys": ("list_own_keys", "rotate_own_key", "revoke_own_key"),
     "Signing in with a program": ("begin_device", "redeem_device"),
     "For operators": ("healthz", "readyz", "metrics"),
-    "Pages": ("reference", "refusals", "openapi"),
+    "About this interface": ("openapi",),
 }
-
-
-class Pages:
-    """One method per page, called as its route's name."""
-
-    def reference(self) -> Response:
-        by_name = {route.name: route for route in ROUTES}
-        sections = {title: [by_name[name] for name in names] for title, names in SECTIONS.items()}
-        return _page("reference.html", sections=sections, who=explain_who, example=make_example, fields=make_fields)
-
-    def refusals(self) -> Response:
-        return _page("refusals.html", codes=CODES, explanations=EXPLANATIONS)
 
 
 def explain_who(rights: tuple[Right, ...]) -> str:
@@ -94,8 +78,3 @@ def mark_code(text: str) -> Markup:
     Markup('<code>k</code> &lt; 2')
     """
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped first
-
-
-def _page(template: str, **values: object) -> Response:
-    html = render_template(template, version=version("querygate"), **values)
-    return Response(html, content_type="text/html; charset=utf-8")

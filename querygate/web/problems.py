@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.request_ids import HEADER, request_id
 from querygate.gate.incidents import make_failure, make_fault
+from querygate.web.help_page import help_page
 
 MEDIA = "application/problem+json"
 
@@ -33,7 +34,7 @@ def too_large() -> NotPermitted:
 def problem(error: QueryGateError, status: int | None = None, headers: dict[str, str] | None = None) -> Response:
     """The error as a response. `status` is for the few cases where HTTP has a finer word than the code's own."""
     status = error.meaning.status if status is None else status
-    body = {**error.to_dict(), "status": status}
+    body = {**error.to_dict(), "status": status, "help": help_page(error.code).address}
     if has_request_context():
         g.code = error.code
         # Only one that was sent: otherwise two refusals that must not tell apart what is there would differ.

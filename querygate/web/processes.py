@@ -181,6 +181,8 @@ def _write(told: int, what: bytes) -> None:
 def _stop_with_parent(alive: int) -> None:
     os.read(alive, 1)  # returns when the parent has gone
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(STOP_S)  # nobody is left who would kill it: whatever it is busy with, it must not hold the port
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------

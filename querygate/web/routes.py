@@ -9,6 +9,7 @@ from querygate.gate.render import FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
 from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
+from querygate.web.saved.saved_route_table import SAVED_ROUTES
 
 __all__ = ["API", "EXTRACTS", "JSON", "ROUTES", "Parameter", "Route"]
 
@@ -159,7 +160,8 @@ ROUTES: tuple[Route, ...] = (
         "fetch_answer",
         "GET",
         f"{API}/answers/{{query_id}}.{{form}}",
-        "Get an answer again, in another format. Only the person who asked, and custodians, can fetch it.",
+        "Get an answer again, in another format. Only the person who sent the query, custodians and auditors can "
+        "fetch it.",
         ("ask", "oversee"),
         gives="Answer",
         media=tuple(media for media, _ in FORMATS.values()),
@@ -381,6 +383,7 @@ ROUTES: tuple[Route, ...] = (
         parameters=(JOB,),
         codes=("QG316",),
     ),
+    *SAVED_ROUTES,
     *ACCOUNT_ROUTES,
     *WORK_ROUTES,
     Route("healthz", "GET", "/healthz", "The process is running.", ANYONE, gives="Status"),
@@ -403,6 +406,4 @@ ROUTES: tuple[Route, ...] = (
         codes=("QG804",),
     ),
     Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", ANYONE),
-    Route("reference", "GET", "/docs", "The reference as a page.", ANYONE, media=(HTML,)),
-    Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", ANYONE, media=(HTML,)),
 )

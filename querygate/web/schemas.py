@@ -11,6 +11,7 @@ from querygate.web.job_schemas import JOB_SCHEMAS
 from querygate.web.model_schemas import MODEL_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
+from querygate.web.saved.saved_schemas import SAVED_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 from querygate.web.sign_on.device_schemas import DEVICE_SCHEMAS
 
@@ -391,6 +392,7 @@ SCHEMAS: dict[str, Schema] = {
     **EXPORT_SCHEMAS,
     **RISK_SCHEMAS,
     **JOB_SCHEMAS,
+    **SAVED_SCHEMAS,
     "Status": record("The process is running.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
         "The process is ready to answer.",
@@ -413,6 +415,7 @@ SCHEMAS: dict[str, Schema] = {
             ),
             "query_id": TEXT,
             "request_id": TEXT,
+            "help": {**TEXT, "description": "A page of the gate's own documentation about it."},
         },
         optional=("remedy", "suggestion", "span", "query_id", "request_id"),
         example={
@@ -425,6 +428,7 @@ SCHEMAS: dict[str, Schema] = {
             "suggestion": "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
             "span": {"line": 1, "column": 8, "length": 1},
             "query_id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+            "help": "/docs/reference/sql",
         },
     ),
 }

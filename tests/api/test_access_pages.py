@@ -148,7 +148,7 @@ def test_the_site_page_tells_how_it_is(site: ConsoleSite) -> None:
         page = site[name].get("/site").text
         for setting in SETTINGS:
             assert f"<code>{setting.name}</code>" in page
-        for part in ("Health", "Storage", "None waits", "none on record"):
+        for part in ("Health", "Storage", "No jobs waiting", "none logged"):
             assert part in page
         assert site.small.keys["ann"] not in page
 

@@ -129,9 +129,24 @@ def test_the_last_custodian_stays(site, send):
     assert send("change_user", user="custodian", body={}).json["code"] == "QG306"
 
 
+def test_nobody_changes_their_own_role(site, send):
+    refused = send("change_user", user="Admin", body={"role": "custodian"})
+    assert (refused.status_code, refused.json["code"]) == (403, "QG302")
+    assert send("change_user", user="admin", body={"role": "admin", "project": "Salt"}).json["project"] == "Salt"
+
+
+def test_a_custodian_suspends_and_removes_nobody(site, send):
+    site.opened.accounts.add_user("zoe", "researcher")
+    key = site.opened.accounts.new_key("custodian").secret
+    for action in ("disable", "enable"):
+        assert send("act_on_user", key=key, user="zoe", action=action).status_code == 200
+    assert send("act_on_user", key=key, user="zoe", action="remove").json["code"] == "QG302"
+    assert send("act_on_user", as_="researcher", user="zoe", action="disable").json["code"] == "QG302"
+
+
 def test_whoever_is_not_there_is_called_so(send):
     refused = send("act_on_user", user="nobody", action="disable")
-    assert (refused.status_code, refused.json["title"]) == (404, "There is no such user, key or grant")
+    assert (refused.status_code, refused.json["title"]) == (404, "No such user, key or grant")
     assert send("new_key", body={"user": "nobody"}).status_code == 404
     assert send("revoke_key", key_id="aaaaaaaa").status_code == 404
     assert send("rotate_key", key_id="qg_whole_key").status_code == 404

@@ -27,7 +27,7 @@ def audited(site: ConsoleSite) -> None:
         assert site["ann"].ask(sql).status_code == 200
     run = site["carl"].post("/audits/clinic/run", part=False)
     assert "job=" in run.headers["Location"]
-    assert "Being worked on" in site["carl"].get(run.headers["Location"]).text
+    assert "In progress" in site["carl"].get(run.headers["Location"]).text
     assert site.worker.work_off() == 1
 
 
@@ -72,7 +72,7 @@ def test_values_are_unmasked_by_a_job_on_record_and_shown_once(site: ConsoleSite
     sent = site["carl"].post(f"{path}/unmask", part=False)
     assert site.kinds()[len(before) :] == ["audit.read"]
     address = sent.headers["Location"]
-    assert "Being worked on" in site["carl"].get(address).text
+    assert "In progress" in site["carl"].get(address).text
     assert site.worker.work_off() == 1
     job = address.partition("job=")[2]
     told = site.app.test_client().get(f"/api/v1/jobs/{job}", headers=site.small.headers("carl")).json
@@ -83,7 +83,7 @@ def test_values_are_unmasked_by_a_job_on_record_and_shown_once(site: ConsoleSite
     assert "40 to 300" in shown  # all of the public domain
     again = site["carl"].get(address).text
     assert "age = 53" not in again
-    assert "are not kept" in again
+    assert "have not been kept" in again
     assert site.opened.log.database.rows("SELECT * FROM job WHERE id = ?", (job,)) == []
     assert "unmasked it" in again
 
@@ -116,6 +116,9 @@ def test_whom_a_case_is_about_is_suspended_with_two_clicks(site: ConsoleSite) ->
     assert site["ann"].get("/history").status_code == 303  # to sign in
     assert "suspended</strong>" in site["carl"].get(path).text or "suspended ann" in site["carl"].get(path).text
     site.opened.accounts.enable_user("ann")
+    assert site["ann"].get("/history").status_code == 303  # that session stays ended
+    del site.browsers["ann"]
+    assert site["ann"].get("/history").status_code == 200
 
 
 @each("name", ["ann", "rita", "dora"])

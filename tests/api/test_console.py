@@ -132,6 +132,8 @@ def test_pages_let_in_nothing_from_elsewhere(ann):
 @each("template", sorted(TEMPLATES.rglob("*.html")))
 def test_no_page_has_script_or_style_of_its_own(template):
     text = template.read_text()
+    if template.parent.name == "files":  # what is downloaded is no page: it carries its style along, and nothing else
+        text = re.sub(r"(?s)<style>.*?</style>", "", text, count=1)
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:|https?://", text)
     assert "|safe" not in text
 

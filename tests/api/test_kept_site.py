@@ -3,7 +3,7 @@
 kept_site.tar.gz holds the site and the files it was published from, kept_site.json what the code that made it said of
 it. Each test has a copy of its own, because asking changes a site. Neither file is ever made anew to make a test pass:
 where a later change is meant to be seen in answers, that entry alone is recorded again, with
-`python tests/api/test_kept_site.py ENTRY`.
+`python -m tests.api.test_kept_site ENTRY`.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def sha256(content: bytes) -> str:
 
 def steady(answer: Any) -> Any:
     """The body without what differs from one time to the next, and without what answers say since the site was made:
-    which keys of a row are rolled up, and estimates."""
-    body = {name: value for name, value in json.loads(answer.data).items() if name not in VOLATILE}
+    which keys of a row are rolled up, estimates, and which page helps."""
+    body = {name: value for name, value in json.loads(answer.data).items() if name not in (*VOLATILE, "help")}
     for row in body.get("rows", []):
         if isinstance(row, dict):
             for cell in row.values():
@@ -184,7 +184,7 @@ def log(kept: Kept) -> Any:
 
 
 def replay(kept: Kept) -> Any:
-    """Every answer in the log is computed again from its version, and is the same to the byte."""
+    """Every answer in the log is computed again from its version, and is the same, or contains what is told now."""
     found = kept.tell("audit", "replay", "--dataset", "clinic")
     assert not found["says"]["different"]
     return found

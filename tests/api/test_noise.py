@@ -128,6 +128,6 @@ def test_the_console_follows_work_behind_the_scenes(site: NoisySite) -> None:
     found = re.search(r'hx-get="(/jobs/[^"]+)"', page.text)
     assert found is not None
     for part in (PART, {}):
-        assert "Being worked on" in eve.get(found[1], headers=part).text
+        assert "In progress" in eve.get(found[1], headers=part).text
         hidden = fay.get(found[1], headers=part)
         assert (hidden.status_code, "QG316" in hidden.text) == (404, True)

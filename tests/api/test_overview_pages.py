@@ -167,10 +167,10 @@ def test_an_entry_is_shown_as_text(site: ConsoleSite) -> None:
 
 def test_the_log_is_verified_by_a_worker_that_tells_how_far_it_is(site: ConsoleSite) -> None:
     sent = site["olaf"].post("/log/verify", part=False)
-    assert "Being worked on" in site["olaf"].get(sent.headers["Location"]).text
+    assert "In progress" in site["olaf"].get(sent.headers["Location"]).text
     assert site.worker.work_off() == 1
     page = site["olaf"].get(sent.headers["Location"]).text
-    assert "The log is unbroken" in page
+    assert "The log is intact" in page
     assert re.search(r"<code>\d+:[0-9a-f]{64}</code>", page)
     job = sent.headers["Location"].partition("job=")[2]
     assert site["carl"].get(f"/log?job={job}").status_code == 404  # of somebody else
@@ -192,7 +192,7 @@ def test_a_log_that_was_altered_is_named(site: ConsoleSite) -> None:
         sent = site["olaf"].post("/log/verify", part=False)
         site.worker.work_off()
         page = site["olaf"].get(sent.headers["Location"]).text
-        assert "The log is not what was written" in page
+        assert "The log has been altered" in page
         assert "broken at entry 3" in page
     finally:
         with database.writing() as connection:

@@ -72,7 +72,7 @@ def step(site: ConsoleSite, name: str, **form: str) -> str:
     """The page of a step, once the worker has done it."""
     sent = site["carl"].post(f"/publish/{name}", part=False, **form)
     assert sent.status_code == 303, sent.text
-    assert "Being worked on" in site["carl"].get(sent.headers["Location"]).text
+    assert "In progress" in site["carl"].get(sent.headers["Location"]).text
     assert site.worker.work_off() == 1
     return unescape(site["carl"].get(sent.headers["Location"]).text)
 
@@ -138,7 +138,7 @@ def test_a_dataset_is_withdrawn_and_served_again_with_two_clicks(site: ConsoleSi
     assert "Withdraw clinic?" in site["carl"].post(f"{path}/withdraw", part=False).text
     sent = site["carl"].post(f"{path}/withdraw", part=False, sure="yes")
     site.worker.work_off()
-    assert "is not served any more" in site["carl"].get(sent.headers["Location"]).text
+    assert "has been withdrawn" in site["carl"].get(sent.headers["Location"]).text
     page = site["carl"].get(path).text
     assert ">withdrawn</span>" in page
     asked = site["carl"].post(f"{path}/serve", part=False, version="1")
@@ -167,6 +167,15 @@ def test_whatever_a_file_is_called_it_lies_in_its_folder(site: ConsoleSite, name
     assert SCRIPT not in site["carl"].get("/publish").text
     if sent.status_code == 303:
         assert SCRIPT not in site["carl"].get(sent.headers["Location"]).text
+
+
+def test_one_table_at_a_time(site: ConsoleSite) -> None:
+    """A second file would have to be kept by the application."""
+    second = b'\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="b.csv"\r\n\r\n'
+    before = dropped(site)
+    sent = upload(site, data=TABLE + second + TABLE)
+    assert (sent.status_code, dropped(site)) == (400, before)
+    assert "one table at a time" in sent.text
 
 
 def test_what_is_too_large_or_no_table_leaves_nothing(site: ConsoleSite) -> None:

@@ -39,7 +39,7 @@ def functions(number: int) -> str:
 def test_a_dry_run_has_the_same_time_as_a_query(site: SmallSite) -> None:
     assert check(Request(ANN, "clinic", functions(2)), slow(site.opened.gate))["accepted"]
     for way in (ask, check):
-        with pytest.raises(NotPermitted, match="limit of time"):
+        with pytest.raises(NotPermitted, match="time or memory limit"):
             way(Request(ANN, "clinic", functions(40)), slow(site.opened.gate))
 
 

@@ -136,7 +136,7 @@ def test_every_role_at_every_command(rights, monkeypatch):
 
 def test_every_right_has_a_door(rights):
     needed = {right for route in ROUTES for right in route.who} | {right for c in COMMANDS for right in rights_of(c)}
-    assert needed | {"ask_any", "work", "suspend"} == set(RIGHTS)  # about datasets, a worker's, of the console
+    assert needed | {"ask_any", "work"} == set(RIGHTS)  # about datasets, a worker's
 
 
 @each("value", ["nonsense", "qg_aaaaaaaa_" + "a" * 52])

@@ -100,7 +100,7 @@ def by_whom_it_holds(records: DuckDBRecords) -> Callable[[str], bytes]:
     def measure(sql: str) -> bytes:
         taken = take_apart(sql, (*KNOWN, *SECRET), SECRET)
         secrets = {part.secret for logged in taken for added in logged.added for part in added.parts}
-        return b"".join(records.held(secret) for secret in sorted(secrets) if secret)
+        return b"".join(records.held(secret).tobytes() for secret in sorted(secrets) if secret)
 
     return measure
 

@@ -1,9 +1,9 @@
 """The served gate: really distinct and repeated grouped means a second, over HTTP, 32 connections of another process.
 
-The demo study, published as views. Two processes with the memory for answers they have by default; beside them, in the
-same run, one process that keeps no answers, which is how it was served before. Rates are those of this machine at this
-moment: what is comparable between runs is the processor time per request, of all processes that serve. What is synced
-is counted by strace in a run of its own, where there is one.
+The demo study, published as views, served by two processes: by the version before, whose sources are taken from the
+repository (`QUERYGATE_BENCH_BEFORE` names another commit), and by this one, in the same run. Rates are those of this
+machine at this moment: what is comparable between runs is the processor time per request, of all processes that serve,
+and what whoever asks takes beside them. What is synced is counted by strace in a run of its own, where there is one.
 """
 
 from __future__ import annotations
@@ -41,14 +41,18 @@ NO_LIMITS = {"concurrent_requests": 0, "requests_per_minute": 0}
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
+COMMIT_BEFORE = os.environ.get("QUERYGATE_BENCH_BEFORE", "2138c28")
+
+
 @dataclass(frozen=True)
 class Setup:
+    """A version, by its commit; none is the sources at hand."""
+
     name: str
-    processes: int
-    answer_cache_mb: int
+    commit: str | None
 
 
-NOW, BEFORE = Setup("2 processes", 2, 32), Setup("1 process, no answers kept", 1, 0)
+NOW, BEFORE = Setup("now", None), Setup("before", COMMIT_BEFORE)
 
 
 def run() -> list[dict[str, Any]]:
@@ -57,9 +61,9 @@ def run() -> list[dict[str, Any]]:
         site, key = make_site(Path(folder) / "site")
         rates: dict[str, float] = {}
         for setup in (BEFORE, NOW):
-            copy = Path(shutil.copytree(site, Path(folder) / f"copy{setup.processes}"))
-            settings = {"processes": setup.processes, "answer_cache_mb": setup.answer_cache_mb, **NO_LIMITS}
-            with served(copy, "--store-only", **settings) as running:
+            copy = Path(shutil.copytree(site, Path(folder) / f"copy-{setup.name}"))
+            code = None if setup.commit is None else sources_of(setup.commit, Path(folder) / "sources")
+            with served(copy, "--store-only", code=code, processes=CORES, **NO_LIMITS) as running:
                 for seed, kind in enumerate(TARGETS):
                     rows += measured(running, setup, kind, key, seed, rates)
                 rows.append(row(f"http: {setup.name}, memory of all processes", memory_mb(running), "MB"))
@@ -79,11 +83,21 @@ def make_site(folder: Path) -> tuple[Path, str]:
     return folder, key
 
 
+def sources_of(commit: str, folder: Path) -> Path:
+    """The sources of a commit, in a folder of their own."""
+    folder.mkdir()
+    packed = subprocess.run(
+        ["git", "archive", commit, "querygate", "adapters"], cwd=ROOT, check=True, capture_output=True
+    ).stdout
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
+    return folder
+
+
 def measured(
     running: Served, setup: Setup, kind: str, key: str, seed: int, rates: dict[str, float]
 ) -> list[dict[str, Any]]:
     """The rows of one kind of questions; `rates` are those found so far."""
-    ask(running, key, WARM_S, kind, 100 + seed)
+    ask(running, key, WARM_S, kind, seed if kind == "repeated" else 100 + seed)
     before_s = processor_s(running)
     found = ask(running, key, SECONDS, kind, seed)
     used_ms = 1000 * (processor_s(running) - before_s) / found["requests"]
@@ -103,6 +117,7 @@ def measured(
         row(f"{name}, p50", found["p50_ms"], "ms"),
         row(f"{name}, p99", found["p99_ms"], "ms", **limit),
         row(f"{name}, processor time per request", used_ms, "ms"),
+        row(f"{name}, processor time of whoever asks", found["own_ms"], "ms"),
     ]
     return rows if synced is None else [*rows, row(f"{name}, syncs per request", synced, "")]
 

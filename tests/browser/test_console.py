@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.browser.test_custodian import grave_findings
+
 
 def write(page, sql):
     page.click(".cm-content")
@@ -70,3 +72,22 @@ def test_pages_work_without_script(open_page):
     assert page.locator("#result tbody td").first.inner_text() == "40 exactly"
     page.click("text=Link to this answer")
     assert page.locator("h1").inner_text() == "Answer"
+
+
+def test_a_notebook_is_written_and_read_on_a_phone(open_page):
+    page = open_page(path="/notebooks", color_scheme="dark", is_mobile=True, has_touch=True)
+    page.set_viewport_size({"width": 390, "height": 740})
+    page.fill("#n-name", "Table 1 <b>")
+    page.click("button:text-is('Begin')")
+    page.fill("#new-text", "Everybody who came in **2024**.")
+    page.click("text=Add as text")
+    page.wait_for_selector(".markdown strong")
+    page.fill("#new-text", "SELECT sex, COUNT(*) FROM clinic GROUP BY sex")
+    page.click("text=Add as a query")
+    page.wait_for_selector(".cell table")
+    assert page.locator("h1").inner_text() == "Table 1 <b>"
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    with page.expect_download() as saved:
+        page.click("text=Jupyter")
+    assert saved.value.suggested_filename.endswith(".ipynb")
+    assert grave_findings(page, "notebook") == []

@@ -68,8 +68,8 @@ def test_an_attack_is_seen_explained_and_resolved(open_page, case):
     page.click(".case a")
     assert page.locator("mark").all_inner_texts() == ["50", "51"]
     assert "age BETWEEN 30 AND 51, without age BETWEEN 30 AND 50" in page.locator("main").inner_text()
-    page.click("text=Unmask, on record")
-    page.wait_for_selector("text=Values of people are shown below")  # the page goes on by itself when the job is done
+    page.click("text=Unmask (logged)")
+    page.wait_for_selector("text=People's values are shown below")  # the page goes on by itself when the job is done
     told = page.locator("main").inner_text()
     assert "age = 51" in told
     assert "40 to 300" in told
@@ -86,7 +86,7 @@ def test_a_table_is_published_from_an_upload(open_page):
     page = open_page("carl", "/publish")
     file = {"name": "visits.csv", "mimeType": "text/csv", "buffer": csv_text(60).encode()}
     page.set_input_files("#file", file)
-    page.click("text=Upload, and draft a policy")
+    page.click("text=Upload and draft a policy")
     page.wait_for_selector(".cm-editor")
     assert "dataset = " in page.locator(".cm-content").inner_text()
     policy = page.locator("#policy").input_value()
@@ -98,7 +98,7 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.check("text=I have checked every column")
     page.click("button:text-is('Publish')")
     page.wait_for_selector("text=of visits is served")
-    page.click("text=Ask it")
+    page.click("text=Query it")
     page.wait_for_selector("h1 >> text=visits")
 
 
@@ -112,7 +112,7 @@ PAGES = {
     ),
     "olaf": ("/datasets/clinic", "/access"),
     "dora": ("/access/users/bob",),
-    "ann": ("/datasets/clinic/request",),
+    "ann": ("/datasets/clinic/request", "/saved", "/notebooks"),
 }
 
 

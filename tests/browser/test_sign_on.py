@@ -52,8 +52,8 @@ def test_in_through_the_provider_and_out_again(chromium, gate):
     device = client.post(f"{API}/device", json={"scopes": ["ask"]}).json
     page.goto(device["verification_uri_complete"])
     assert page.locator("#shown").inner_text() == device["user_code"]
-    page.click("button:has-text('Let it in')")
-    page.wait_for_selector("text=The program is in.")
+    page.click("button:has-text('Authorise')")
+    page.wait_for_selector("text=The program is authorised.")
     given = client.post(f"{API}/device/token", json={"device_code": device["device_code"]}).json
     assert (given["state"], given["user"]) == ("approved", "Zoe")
 

@@ -70,7 +70,7 @@ class Tally:
             return
         self.answered += 1
         self.figures += sum(len(group.estimates) for group in given.groups)
-        self.wrong += [f"{text}\n  {question.sql}" for text in differences(given, rows)]
+        self.wrong += [f"{text}\n  {question.sql}" for text in differences(given, rows, question.sql)]
 
 
 def try_table(seed: int, folder: Path, wanted: int) -> Tally:

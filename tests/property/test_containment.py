@@ -14,7 +14,7 @@ import pytest
 
 from tests.property.random_cases import make_case, random_query, violations
 
-TABLES = 12
+TABLES = 6
 QUERIES = 20
 
 

@@ -22,7 +22,7 @@ from tests.property.grammar import Writer
 from tests.property.grammar_values import Field
 from tests.property.tally import Tally, constructs, try_table
 
-PARTS = 4
+PARTS = 2
 ANSWERED = 16
 PER_TABLE = 8
 FIRST_SEED = 500_000

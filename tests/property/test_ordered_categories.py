@@ -77,7 +77,7 @@ def test_the_truth_of_an_enum_is_inside(case: Case, sql: str) -> None:
     typed = re.sub("'(none|primary|secondary|a degree)'", r"'\1'::sc", sql.replace("FROM t", "FROM raw"))
     true = case.truth.execute(re.sub("'(I{1,3}|IV)'", r"'\1'::st", typed)).fetchall()
 
-    assert differences(answer(Request(RESEARCHER, "t", sql), case.opened.gate), true) == []
+    assert differences(answer(Request(RESEARCHER, "t", sql), case.opened.gate), true, sql) == []
 
 
 def test_groups_come_in_the_order_of_the_policy(case: Case) -> None:

@@ -89,6 +89,8 @@ STATEMENTS = (
     "WHERE {where} GROUP BY day, arm",
     "SELECT day, COUNT(*), ROW_NUMBER() OVER (ORDER BY day), COUNT(*) / SUM(COUNT(*)) OVER () FROM t WHERE {where} "
     "GROUP BY day",
+    "SELECT arm, COUNT(*), ROW_NUMBER() OVER () AS place FROM t WHERE {where} GROUP BY CUBE (arm) QUALIFY place > 1",
+    "SELECT arm, NTILE(2) OVER () + 1 AS half FROM t WHERE {where} GROUP BY arm QUALIFY NTILE(2) OVER () <> 1",
 )
 
 
@@ -147,7 +149,7 @@ def test_the_truth_is_inside(case: Case) -> None:
             refused.append((refusal.code, sql))
             continue
         answered += 1
-        wrong += [f"{text}\n  {sql}" for text in differences(given, case.truth.execute(sql).fetchall())]
+        wrong += [f"{text}\n  {sql}" for text in differences(given, case.truth.execute(sql).fetchall(), sql)]
 
     assert not wrong, "\n".join(wrong[:5])
     assert not [(code, sql) for code, sql in refused if code != "QG215"]  # a divisor that may be zero

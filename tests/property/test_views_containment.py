@@ -13,7 +13,7 @@ import pytest
 from tests.property.tally import Tally
 from tests.property.view_cases import try_views
 
-PARTS = 4
+PARTS = 2
 ANSWERED = 16
 PER_TABLE = 8
 

@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import duckdb
+import sqlglot
 from scipy import special
+from sqlglot import exp
 
 from querygate.core.types import Answer, Group, Range
+from querygate.sql.parse import DIALECT
 from tests.unit.sql.plan_reference import as_key, as_told
 
 _TABLE = {
@@ -89,15 +92,25 @@ def holds(found: Range, value: Any) -> bool:
     return found.low is not None and found.high is not None and bool(found.low <= value <= found.high)
 
 
-def differences(given: Answer, rows: Sequence[tuple[Any, ...]]) -> list[str]:
-    """What is wrong with an answer, given the true rows; empty where all of them are held.
+def quantiles_of(sql: str) -> list[int]:
+    """How many columns of an answer each column of a statement is: one, or one for each of a list of quantiles.
+
+    >>> quantiles_of("SELECT sex, QUANTILE_CONT(age, [0.25, 0.5, 0.75]) FROM t GROUP BY sex")
+    [1, 3]
+    """
+    asked = (column.find(exp.Array) for column in sqlglot.parse_one(sql, dialect=DIALECT).selects)
+    return [1 if quantiles is None else len(quantiles.expressions) for quantiles in asked]
+
+
+def differences(given: Answer, rows: Sequence[tuple[Any, ...]], sql: str) -> list[str]:
+    """What is wrong with an answer to a statement, given the true rows; empty where all of them are held.
 
     Grouping sets may give several rows one key, so rows are matched with groups: every row must find a group that holds
     it, and every certain group a row. If both can be done each by itself, they can be done at once (Mendelsohn and
     Dulmage 1958).
     """
     kinds = [column.kind for column in given.columns]
-    rows = as_told(rows, [column.texts for column in given.columns])
+    rows = as_told(rows, [column.texts for column in given.columns], quantiles_of(sql))
     truths: dict[tuple[Any, ...], list[list[Any]]] = defaultdict(list)
     for row in rows:
         told = list(zip(row, kinds, strict=True))

@@ -5,8 +5,8 @@ Clients ask for ranges (new ones and old ones), noisy answers (new ones and old 
 and previews of extracts, all mixed; what is answered with a job is followed to its end. Every now and then the whole
 gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, as systemd would, and the
 others by the gate. Half way through, the server with the published store is stopped and started again. In the end what
-the clients have in hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS and SERVICE_EVERY_S
-change the size.
+the clients have in hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS, SERVICE_EVERY_S
+and SERVICE_PROCESSES change the size.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from tests.served_site import ServedSite, make_served_site, serving, started
 
 REQUESTS = int(os.environ.get("SERVICE_REQUESTS", "20000"))
 CLIENTS = int(os.environ.get("SERVICE_CLIENTS", "64"))
+PROCESSES = int(os.environ.get("SERVICE_PROCESSES", "16"))
 EVERY_S = float(os.environ.get("SERVICE_EVERY_S", "20"))
 LIMIT_S = 3_600.0
 TOTAL = 30.0
@@ -56,8 +57,8 @@ TIMEOUT_S = 120.0
 DOWN_S = 3.0
 """How long PostgreSQL is gone."""
 
-SETTINGS = """
-processes = 4
+SETTINGS = f"""
+processes = {PROCESSES}
 worker_threads = 2
 requests_per_minute = 0
 concurrent_requests = 0

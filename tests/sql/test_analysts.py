@@ -36,7 +36,7 @@ def outcome(sample: Sample, case: Case) -> tuple[str, bool, list[str]]:
         given = answer(Request(RESEARCHER, "cohort", sample.sql), case.opened.gate)
     except Refusal as refusal:
         return refusal.code, rows is not None, []
-    return "", rows is not None, differences(given, rows) if rows is not None else []
+    return "", rows is not None, differences(given, rows, sample.sql) if rows is not None else []
 
 
 def test_analysts_are_answered_and_the_truth_is_inside(cohort: Case) -> None:

@@ -94,6 +94,10 @@ def translated(name: str) -> Iterator[None]:
         ) from None
 
 
+ROW_NAMES = "row_names"
+"""The first column where the header leaves it empty, as R and pandas do above the names of rows."""
+
+
 class CsvFile(FileSource):
     """Delimited text with a header. The delimiter is the commonest of comma, semicolon, tab and bar in the header."""
 
@@ -111,6 +115,8 @@ class CsvFile(FileSource):
             header = stream.readline()
         self._delimiter = max(",;\t|", key=header.count)
         names = next(csv.reader([header], delimiter=self._delimiter), [])
+        if len(names) > 1 and not names[0].strip() and ROW_NAMES not in map(str.lower, names):
+            names[0] = ROW_NAMES
         if not names or any(not name.strip() for name in names) or len({n.lower() for n in names}) < len(names):
             raise ConfigError(
                 "QG802",

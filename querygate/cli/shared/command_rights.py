@@ -29,6 +29,7 @@ COMMAND_RIGHTS: Mapping[str, Rights] = {
     **dict.fromkeys(("log list", "log verify", "log export"), ("oversee",)),
     **dict.fromkeys(("audit", "risk"), ("audit",)),
     **dict.fromkeys(("user", "key"), ("accounts",)),
+    **dict.fromkeys(("user disable", "user enable"), ("accounts", "suspend")),
     "grant": ("grant",),
     "work": ("work",),
 }

@@ -36,10 +36,14 @@ class GateClient:
         except urllib.error.HTTPError as error:
             with error:
                 raise _told(error.read(LARGEST_REPLY)) from None
-        except (OSError, ValueError):
-            raise _unreachable() from None
+        except OSError:
+            raise ConfigError(
+                "QG804", "Nothing answers at this address.", "Check --url, and that the gate runs there."
+            ) from None
+        except ValueError:
+            raise _no_gate() from None
         if not isinstance(found, dict):
-            raise _unreachable()
+            raise _no_gate()
         return found
 
 
@@ -49,12 +53,12 @@ def _told(data: bytes) -> QueryGateError:
         body = json.loads(data)
         code, detail, remedy = str(body["code"]), str(body["detail"]), str(body.get("remedy", ""))
     except (ValueError, TypeError, KeyError):
-        return _unreachable()
-    return NotPermitted(code, detail, remedy) if code in CODES and code.startswith("QG3") else _unreachable()
+        return _no_gate()
+    return NotPermitted(code, detail, remedy) if code in CODES and code.startswith("QG3") else _no_gate()
 
 
-def _unreachable() -> ConfigError:
-    return ConfigError("QG804", "The gate does not answer as one.", "Check --url, and that the gate runs there.")
+def _no_gate() -> ConfigError:
+    return ConfigError("QG804", "What answers at this address is not a gate.", "Check --url.")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -191,15 +191,15 @@ def check_act(request: ExtractRequest, action: Action, by: Principal) -> Approva
         raise ExtractRefused(
             "QG602",
             f"'{action}' is reserved for the {whose} at this stage.",
-            "Leave it to them; on the command line, --as NAME says who you are."
+            "If you are that person, say so on the command line with --as NAME."
             if "requester" in rule.who
             else "Ask another reviewer: nobody reviews their own request.",
         )
     if action in DECISIONS and by.assumed:
         raise ExtractRefused(
             "QG602",
-            f"'{action}' needs the reviewer's own key; --as, or sitting at the console, is not enough.",
-            "Use --key-file FILE, or put the key into QUERYGATE_KEY.",
+            f"'{action}' needs the reviewer's own key; --as, or working on the server, is not enough.",
+            "Use --key-file FILE, or set QUERYGATE_KEY.",
         )
     if action == "approve" and _has_approved(by, request):
         raise ExtractRefused(

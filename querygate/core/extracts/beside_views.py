@@ -12,14 +12,14 @@ from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog
 
 RECORDS = (
-    "The dataset is published as views. Their certificates cover the views alone. This extract groups the same records "
-    "differently and keeps their sensitive values together: anyone who compares it with answers of the gate may work "
+    "The dataset is published as views. Their certificates cover only the views. This extract groups the same records "
+    "differently and keeps their sensitive values together: anyone who compares it with the gate's answers may work "
     "out whole records of single people, whatever the k of the extract."
 )
 SYNTHETIC = (
     "The dataset is published as views, whose certificates say nothing about synthetic records. No synthetic record is "
-    "a real person's, but clusters of k records keep their means and covariances, which views do not tell. With both, "
-    "a value may be guessed better than with either; by how much has not been measured."
+    "a real person's, but clusters of k records keep their means and covariances, which views do not publish. Having "
+    "both may make a value easier to guess than either does on its own; by how much has not been measured."
 )
 
 
@@ -37,14 +37,14 @@ def check_acknowledged(spec: ExtractSpec, catalog: Catalog, acknowledged: bool) 
     if catalog.margins and not is_synthetic(spec) and not acknowledged:
         raise ExtractRefused(
             "QG608",
-            f"{catalog.dataset} is published as views, and records beside views can give away whole records of single "
-            "people.",
+            f"{catalog.dataset} is published as views, and records combined with views can reveal whole records of "
+            "single people.",
             "Options:\n"
             "- answer with statistics instead\n"
             '- ask for synthetic records (kind = "condensed"); the certificates do not cover them either\n'
-            "- publish the dataset as classes, without [views]; answers from the views are still known then\n"
-            "- approve it with --beside-views (beside_views over HTTP), which puts on record that the recipient is "
-            "trusted with single people's records; once approved without, it has to be revoked and requested again.",
+            "- publish the dataset as classes, without [views]; answers already given from the views remain known\n"
+            "- approve it with --beside-views (beside_views over HTTP), which logs that the recipient is trusted with "
+            "single people's records; a request already approved without it must be revoked and made again.",
         )
 
 

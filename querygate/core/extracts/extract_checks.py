@@ -48,12 +48,12 @@ def widths_of(spec: ExtractSpec, types: Mapping[str, Type]) -> tuple[WantedWidth
     for name, limit in spec.tolerances:
         if name in SHARES:
             if not spec.models:
-                raise invalid("tolerances", f"{name} is about models, but the request names none")
+                raise invalid("tolerances", f"{name} applies to models, but the request names none")
             continue
         match = _STATISTIC.fullmatch(name.replace(" ", ""))
         if match is None or spec.kind != "k-anonymous":
             accepted = (*SHARES, "mean(column)", "var(column)", "corr(column,column)")
-            raise invalid("tolerances", f"{name} is not a tolerance that can be kept", *accepted)
+            raise invalid("tolerances", f"{name} is not a tolerance that can be guaranteed", *accepted)
         columns = tuple(filter(None, match.groups()[1:]))
         for column in columns:
             if types.get(column) not in NUMERIC:

@@ -20,6 +20,6 @@ def is_full_disk(error: BaseException) -> bool:
 
 def full_disk(done: str = "") -> ConfigError:
     """`done` says what stands."""
-    detail = "There is not enough space left on the disk, or a file has reached the size that is allowed."
-    remedy = "Free some space, or ask whoever runs this machine to, and try again."
+    detail = "The disk is full, or a file has reached its size limit."
+    remedy = "Free some space, or ask the administrator of this machine to, and try again."
     return ConfigError("QG804", f"{detail} {done}".rstrip(), remedy)

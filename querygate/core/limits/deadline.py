@@ -69,6 +69,6 @@ def seconds_left(most: float) -> float:
 def over_the_limit() -> NotPermitted:
     return NotPermitted(
         "QG305",
-        "The statement exceeded the limit of time or memory and was stopped.",
-        "Ask for fewer groups or fewer columns at once.",
+        "The statement exceeded the time or memory limit and was stopped.",
+        "Use fewer groups or fewer columns per statement.",
     )

@@ -21,7 +21,7 @@ from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.audit.audit_report import make_body
+from querygate.custody.audit.audit_report import belongs, make_body
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.open_noise import open_noise
@@ -129,15 +129,20 @@ class JobHandlers:
     def audit(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         progress("auditing")
         self._catch_up()
-        audited = audit_site(self._asked, job.dataset, AuditOptions(), exact=False)
-        return {"noted": noted_run(make_body(audited, job.dataset, reveal=False))}
+        audited = audit_site(self._asked, job.dataset, AuditOptions(), reveal=False)
+        return {"noted": noted_run(make_body(audited, job.dataset))}
 
     def reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """The findings of one case with the values of its people. Who wants to see them is on record by now."""
+        """What the queries of one case isolate, with values. Who wants to see it is on record by now.
+
+        The case was made without secrets. With them, its queries may isolate other groups, more, or none.
+        """
         progress("auditing")
-        audited = audit_site(self._asked, job.dataset, AuditOptions(), exact=True)
-        report = make_body(audited, job.dataset, reveal=True)
-        return {"findings": [to_json(one) for one in report.findings if one.case == job.body["case"]]}
+        masked = make_body(audit_site(self._asked, job.dataset, AuditOptions(), reveal=False), job.dataset)
+        cases = [case for case in masked.cases if case.id == job.body["case"]]
+        report = make_body(audit_site(self._asked, job.dataset, AuditOptions(), reveal=True), job.dataset)
+        found = [one for case in cases for one in report.findings if belongs(one, case)]
+        return {"findings": [to_json(one) for one in found]}
 
     def refuse_reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         raise NotPermitted(

@@ -10,6 +10,7 @@ from querygate.methods.inference.places import describe_places
 from querygate.methods.inference.severity import Domain
 from querygate.methods.inference.small_groups import Unexamined, noted
 from querygate.methods.inference.totals import (
+    FAMILY,
     PRESENCE,
     VARIANCE,
     Base,
@@ -22,6 +23,7 @@ from querygate.methods.inference.totals import (
 
 __all__ = [
     "POOLED",
+    "FAMILY",
     "PRESENCE",
     "VARIANCE",
     "Base",

@@ -184,7 +184,9 @@ def _narrower(
     low, high = whole_ends(*ends, domains.get(one.measure))
     low = low if one.low is None else max(low, one.low)
     high = high if one.high is None else min(high, one.high)
-    return (replace(one, low=low, high=high), 0) if low <= high else (one, 0)
+    if low > high:
+        return one, 0
+    return replace(one, low=low, high=high, limited=one.limited or (low, high) != (one.low, one.high)), 0
 
 
 def whole_ends(low: Fraction, high: Fraction, domain: Domain | None) -> tuple[Fraction, Fraction]:

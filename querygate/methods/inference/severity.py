@@ -19,7 +19,7 @@ from querygate.core.audit_body import Severity
 from querygate.core.types import Bools, Ints
 from querygate.methods.inference.power_sums import two_values
 from querygate.methods.inference.small_groups import IsolatedGroup
-from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal
+from querygate.methods.inference.totals import FAMILY, PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal
 
 FIXED = Fraction(1, 10**9)
 """Share of the domain below which a range is called a value: means come as doubles, with their last digit in doubt."""
@@ -42,7 +42,7 @@ Domains = Mapping[str, Domain]
 
 def infer(isolated: IsolatedGroup, domains: Domains) -> Inference:
     """The range of the group's total that the answers leave; None where an answer is missing."""
-    low, high = _combined(isolated.parts)
+    low, high = plain = _combined(isolated.parts)
     domain = domains.get(isolated.measure)
     if low is not None and high is not None and domain is not None and domain.public and not isolated.difference:
         least, most = isolated.records * domain.low, isolated.records * domain.high
@@ -50,7 +50,7 @@ def infer(isolated: IsolatedGroup, domains: Domains) -> Inference:
             low, high = max(low, least), min(high, most)
     if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:
         low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
-    return Inference(isolated.measure, low, high, arithmetic(isolated.parts))
+    return Inference(isolated.measure, low, high, arithmetic(isolated.parts), (low, high) != plain)
 
 
 def _combined(parts: Iterable[tuple[QueryTotal, Fraction]]) -> tuple[Fraction | None, Fraction | None]:
@@ -109,7 +109,8 @@ def make_findings(isolated: Sequence[IsolatedGroup], domains: Domains, view: str
 
 
 def _finding(group: Sequence[IsolatedGroup], domains: Domains, view: str) -> Finding:
-    group = sorted(group, key=lambda one: (one.measure == PRESENCE, one.measure))  # secrets before mere presence
+    # secrets before mere presence, and what was asked before what it may be
+    group = sorted(group, key=lambda one: (one.measure == PRESENCE, one.measure.startswith(FAMILY), one.measure))
     inferred = tuple(infer(one, domains) for one in group)
     severity = severity_of(inferred, group[0].records, domains)
     pair = _pair(inferred) if group[0].records == 2 and not group[0].difference else ()

@@ -28,6 +28,9 @@ NOTHING = Fraction(0)
 PRESENCE = "(presence)"
 """The measure of plain counts: that a person is in the data."""
 
+FAMILY = "anything about "
+"""How measures begin that stand for all questions about a secret column, where it is not known which are the same."""
+
 VARIANCE = "variance"
 """A total that is one of squares once the sum over the same set is told: `low` and `high` bound the squares about the
 mean."""
@@ -126,6 +129,7 @@ class Inference:
     low: Fraction | None
     high: Fraction | None
     arithmetic: str  # "11*115 - 10*110"
+    limited: bool = False  # narrower than the arithmetic: by the number of records, and the domain of the column
 
 
 @dataclass(frozen=True, eq=False)

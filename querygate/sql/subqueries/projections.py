@@ -64,7 +64,7 @@ def projected(outer: exp.Select, inner: exp.Select, items: Names) -> exp.Select:
     if windowed and again is not None:
         raise UnsupportedSQL(
             "QG206",
-            "A window over groups that were made with windows is not supported.",
+            "A window over groups that already use windows is not supported.",
             "Use windows in one of the queries only.",
             span=span_of(again),
         )

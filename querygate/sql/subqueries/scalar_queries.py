@@ -65,8 +65,8 @@ def query_of(call: exp.Expr) -> Query:
 def refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG206",
-        "A subquery can be used as a value only where it is one aggregate of the dataset, beside other aggregates.",
-        "Run it first as a query of its own, and write its result as a number.",
+        "A subquery can be used as a value only where it is one aggregate of the dataset, next to other aggregates.",
+        "Run it first as a separate query, and write its result as a number.",
         span=span_of(node),
     )
 
@@ -76,7 +76,7 @@ def refused_threshold(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG206",
         "Records cannot be compared with the result of another query, which is itself known as a range.",
-        "Run the inner query first. Then put each end of its range in its place: the true count lies between the two "
-        "answers.",
+        "Run the inner query first. Then run this one twice, with each end of that range in its place: the true count "
+        "lies between the two answers.",
         span=span_of(node),
     )

@@ -122,7 +122,7 @@ def _refused(node: exp.Expr) -> UnsupportedSQL:
     code, what = ("QG206", "EXISTS") if isinstance(node, exp.Exists) else ("QG208", "IN with a subquery")
     return UnsupportedSQL(
         code,
-        f"{what} is supported only where each record decides it by itself.",
-        "Write what the records must fulfil as conditions in WHERE.",
+        f"{what} is supported only where it can be decided for each record on its own.",
+        "Write it as conditions in WHERE.",
         span=span_of(node),
     )

@@ -31,7 +31,7 @@ GRANT_ROUTES: tuple[Route, ...] = (
         ("grant",),
         gives="Grant",
         body="NewGrant",
-        codes=("QG806",),
+        codes=("QG806", "QG808"),
     ),
     Route(
         "revoke_grant",
@@ -41,7 +41,7 @@ GRANT_ROUTES: tuple[Route, ...] = (
         ("grant",),
         gives="Grant",
         parameters=(Parameter("grant_id", "path", "The `id` of the grant.", {"type": "string"}),),
-        codes=("QG806",),
+        codes=("QG806", "QG808"),
     ),
 )
 
@@ -80,8 +80,9 @@ USER_ROUTES: tuple[Route, ...] = (
         "act_on_user",
         "POST",
         f"{API}/users/{{user}}/{{action}}",
-        "Close an account, reopen it, or remove it for good. Keys of a closed account open nothing. It is logged.",
-        ACCOUNTS,
+        "Close an account, reopen it, or remove it for good. Keys of a closed account open nothing. It is logged. "
+        "To remove one takes the right `accounts`.",
+        ("accounts", "suspend"),
         gives="User",
         parameters=(USER, Parameter("action", "path", "What to do.", {"enum": list(USER_ACTS)})),
         codes=("QG808", "QG809"),
@@ -123,7 +124,7 @@ KEY_ROUTES: tuple[Route, ...] = (
         "revoke_key",
         "POST",
         f"{API}/keys/{{key_id}}/revoke",
-        "Revoke a key, from the next request on. It is logged.",
+        "Revoke a key and what it was replaced by, from the next request on. It is logged.",
         ACCOUNTS,
         gives="Key",
         parameters=(KEY,),

@@ -8,6 +8,7 @@ from flask import Response
 
 from querygate.control import Actor
 from querygate.core.json_body import JsonValue
+from querygate.core.rights import not_allowed
 from querygate.core.types import Principal
 from querygate.site.account_changes import AccountChanges
 from querygate.site.open_gate import OpenSite
@@ -52,6 +53,8 @@ class UserViews:
         return give(asdict(changed))
 
     def act_on_user(self, principal: Principal, user: str, action: str) -> Response:
+        if action == "remove" and not principal.may("accounts"):
+            raise not_allowed("accounts")
         acts = {
             "disable": self._changes.disable_user,
             "enable": self._changes.enable_user,

@@ -20,9 +20,11 @@ from querygate.web.console import (
     audit_pages,
     console,
     device_pages,
+    notebook_pages,
     overview_pages,
     publish_pages,
     request_pages,
+    saved_pages,
     sign_in_pages,
     site_pages,
 )
@@ -31,6 +33,7 @@ from querygate.web.console.problem_pages import install_problem_pages
 from querygate.web.console.session_door import make_page_door
 from querygate.web.console.snippets import make_snippets
 from querygate.web.console.upload_request import UploadRequest, remove_drop
+from querygate.web.help_page import help_page
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.sign_on_door import SignOnDoor
@@ -61,6 +64,8 @@ def install_console(
         (sign_in_pages.PAGES, sign_in_pages.SignInPages(opened, sessions, sign_in, sign_on)),
         (device_pages.PAGES, device_pages.DevicePages(opened, sign_in, sign_on)),
         (console.PAGES, console.Console(opened, jobs)),
+        (saved_pages.PAGES, saved_pages.SavedPages(opened)),
+        (notebook_pages.PAGES, notebook_pages.NotebookPages(opened)),
         (request_pages.PAGES, request_pages.RequestPages(opened, extracts, jobs)),
         (audit_pages.PAGES, audit_pages.AuditPages(opened, cases, jobs)),
         (overview_pages.PAGES, overview_pages.OverviewPages(opened, cases, jobs, exchange)),
@@ -79,6 +84,7 @@ def install_console(
             )
     app.add_template_global(make_snippets, "snippets")
     app.add_template_global(destinations, "destinations")
+    app.add_template_global(help_page, "help_page")
     app.request_class = UploadRequest
     app.teardown_request(remove_drop)
     app.before_request(_give_nonce)

@@ -22,6 +22,7 @@ from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
+from querygate.site.saved_work import SavedWork
 from querygate.sql.aggregates import NAMES
 from querygate.web.console.navigation import DATASETS, first_page
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
@@ -72,7 +73,7 @@ class Shown:
 
 class Console:
     def __init__(self, opened: OpenSite, jobs: JobViews) -> None:
-        self._opened, self._gate, self._jobs = opened, opened.gate, jobs
+        self._opened, self._gate, self._jobs, self._saved = opened, opened.gate, jobs, SavedWork(opened)
 
     # -- looking around ----------------------------------------------------------------------------------
 
@@ -88,7 +89,8 @@ class Console:
         return make_page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
 
     def dataset(self, session: Session, dataset: str) -> Response:
-        sql = request.args.get("sql", "")
+        saved = request.args.get("saved", "")
+        sql = self._saved.read(session.principal, saved).sql if saved else request.args.get("sql", "")
         return self._ask_page(session, dataset, sql)
 
     def history(self, session: Session) -> Response:

@@ -70,4 +70,6 @@ class DevicePages:
 
 
 def _unknown() -> NotPermitted:
-    return NotPermitted("QG323", "No program that waits shows this code.", "Check the code, or begin again there.")
+    return NotPermitted(
+        "QG323", "No waiting program shows this code.", "Check the code, or start again in the program."
+    )

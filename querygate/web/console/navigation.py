@@ -27,6 +27,8 @@ class Destination:
 MENU: Final = (
     Destination("Today", "/today", ("oversee",)),
     Destination("Datasets", DATASETS, ("ask", "look")),
+    Destination("Saved", "/saved", ("ask",)),
+    Destination("Notebooks", "/notebooks", ("ask",)),
     Destination("History", "/history", ("ask",)),
     Destination("Extracts", "/requests", EXTRACTS),
     Destination("Audits", "/audits", ("oversee",)),

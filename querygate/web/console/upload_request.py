@@ -6,6 +6,8 @@ from typing import IO, Any, cast
 
 from flask import Request, g
 
+from querygate.web.problems import malformed
+
 
 class UploadRequest(Request):
     """As any other, but where a page has said that it takes a file: there parts of a form that are files are put down
@@ -19,7 +21,9 @@ class UploadRequest(Request):
         content_length: int | None = None,
     ) -> IO[bytes]:
         begin = g.get("begin_upload")
-        if begin is None or g.get("drop") is not None or not filename:
+        if begin is not None and filename and g.get("drop") is not None:
+            raise malformed("file: there are several.", "Upload one table at a time.")
+        if begin is None or not filename:
             return super()._get_file_stream(total_content_length, content_type, filename, content_length)
         g.drop = begin(filename)
         return cast(IO[bytes], g.drop)

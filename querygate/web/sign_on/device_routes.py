@@ -48,7 +48,7 @@ class DeviceViews:
         found = sign_on.devices.redeem(read_text(body, "device_code"))
         if found is None:
             raise NotPermitted(
-                "QG323", "The code was refused, was used, or does not hold any more.", "Begin again to be let in."
+                "QG323", "The code was denied or already used, or has expired.", "Start again to get a new code."
             )
         if not isinstance(found, LetIn):
             return give({"state": found})

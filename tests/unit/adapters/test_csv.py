@@ -139,6 +139,15 @@ def test_a_header_that_does_not_name_each_column_once(tmp_path: Path, content: s
     assert refused.value.code == "QG802"
 
 
+def test_row_names_without_a_name_are_a_column(tmp_path: Path) -> None:
+    """As R and pandas write them. Nothing else may be without a name, and no name is taken away."""
+    file = written(tmp_path, '"","id"\n"1",x\n"2",y\n')
+    assert open_source(str(file)).columns() == ("row_names", "id")
+    for header in (",row_names", ",Row_Names", ",", ",id,"):
+        with pytest.raises(ConfigError):
+            open_source(str(written(tmp_path, f"{header}\n1,2\n"))).columns()
+
+
 def test_what_is_not_gzip_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         open_source(str(written(tmp_path, "id,name\n1,SECRET\n", "source.csv.gz")))

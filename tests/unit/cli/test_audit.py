@@ -152,7 +152,7 @@ def test_values_of_a_foreign_log_can_be_masked(file, tmp_path):
         assert not re.findall(r"\b(?:165|115)\b", words((tmp_path / f"{form}.html").read_text(encoding="utf-8")))
 
 
-def test_what_a_notice_tells_of_a_group_is_masked_too(run, log):
+def test_that_nobody_of_a_group_has_a_secret_is_not_told_without_values(run, log):
     asked = "SELECT COUNT(*) FROM clinic WHERE age BETWEEN 40 AND 50 AND systolic > 150"
     log.write_text(json.dumps({"id": "q1", "user": "r1", "sql": asked, "answer": 0}) + "\n")
     words = ("audit", "file", log, "--source", CLINIC, "--secret", "systolic")
@@ -160,9 +160,8 @@ def test_what_a_notice_tells_of_a_group_is_masked_too(run, log):
     assert "notice" in shown.stdout
     assert "None of the selected records have: systolic > 150." in shown.stdout
     masked = run(*words, "--mask", "--html", "masked.html", "--format", "json")
-    assert "None of the selected records" not in masked.stdout
     assert "None of the selected records" not in Path("masked.html").read_text(encoding="utf-8")
-    assert json.loads(masked.stdout)["findings"][0]["explanation"].endswith("is hidden.")
+    assert json.loads(masked.stdout)["findings"] == []
 
 
 def test_without_answers_the_data_tell_what_they_would_have_been(run, log, tmp_path):

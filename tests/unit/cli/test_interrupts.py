@@ -100,7 +100,7 @@ def test_while_the_report_is_made_the_version_is_served(run, publish, clinic):
 def test_a_full_disk_is_called_that(publish, clinic, size):
     code, _, said = publish("nothing", size)
     assert code == 2
-    assert "QG804 The site is not ready\nThere is not enough space left on the disk" in said
+    assert "QG804 The site is not ready\nThe disk is full" in said
     assert "No new version is served." in said
     assert served(clinic)[0] == 1
 

@@ -65,4 +65,4 @@ def test_a_dry_run_is_no_query_and_on_record(query, small):
 
 def test_notes_are_shown(query):
     text = query("SELECT sex, COUNT(*) FROM clinic GROUP BY sex ORDER BY 2 LIMIT 1").stdout
-    assert "leave open which groups are the first 1" in text
+    assert "do not decide which groups are the first 1" in text

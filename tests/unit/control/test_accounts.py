@@ -322,3 +322,21 @@ def test_the_last_use_is_known_to_the_minute_and_written_once_a_minute(timed, mo
 def test_scopes_that_there_are_not(timed, scopes):
     with pytest.raises(ConfigError):
         timed[0].new_key("carl", scopes=scopes)
+
+
+def test_what_a_key_was_replaced_by_is_revoked_with_it(accounts):
+    """Whoever stole a key may have replaced it, more than once."""
+    accounts.add_user("ann", "researcher")
+    first, other = accounts.new_key("ann"), accounts.new_key("ann")
+    second = accounts.rotate_key(first.id, timedelta(hours=1))
+    twin = accounts.rotate_key(first.id, timedelta(hours=1))
+    third = accounts.rotate_key(second.id, timedelta(hours=1))
+    noted = []
+    accounts.revoke_key(twin.id)
+    revoked = accounts.revoke_key(first.id, note=lambda connection, key: noted.append(key.id))
+    assert revoked.id == first.id
+    assert noted[0] == first.id
+    assert sorted(noted) == sorted([first.id, second.id, third.id])
+    for key in (first, second, twin, third):
+        refusal(accounts, key.secret)
+    assert accounts.authenticate(other.secret).name == "ann"

@@ -87,3 +87,15 @@ def test_a_session_ends_by_itself(made):
     assert sessions.find(token) is None
     sessions.begin(accounts.new_key("ann").id)
     assert len(database.rows("SELECT * FROM session")) == 1  # those that ended are swept
+
+
+def test_a_session_does_not_come_back_with_the_account(made):
+    _, _, accounts, sessions = made
+    key = accounts.new_key("ann")
+    tokens = sessions.begin(key.id), sessions.begin_by_sign_on("ann")
+    other = sessions.begin_by_sign_on("carl")
+    accounts.disable_user("Ann")
+    accounts.enable_user("ann")
+    assert [sessions.find(token) for token in tokens] == [None, None]
+    assert sessions.find(other) is not None
+    assert accounts.authenticate(key.secret).name == "ann"

@@ -27,7 +27,7 @@ def test_all_that_is_inside_uses_up_the_same_time() -> None:
         with within(clock, 10.0):  # a statement of many
             assert seconds_left(7.0) == 4.0
             clock.at_s += 5.0
-            with pytest.raises(NotPermitted, match="limit of time"):
+            with pytest.raises(NotPermitted, match="time or memory limit"):
                 check_deadline()
         with pytest.raises(NotPermitted):
             seconds_left(2.0)

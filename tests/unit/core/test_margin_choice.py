@@ -108,5 +108,5 @@ def test_the_innermost_query_is_what_is_read() -> None:
 
 def test_a_column_that_no_view_tells_of_is_refused() -> None:
     catalog = Catalog("t", 1, "", 5, 100, CATALOG.columns, margins=CATALOG.margins[:2])
-    with pytest.raises(UnsupportedSQL, match="No view tells of race"):
+    with pytest.raises(UnsupportedSQL, match="No view covers race"):
         understand("SELECT COUNT(*) FROM t WHERE race = 'a'", catalog, NATIVE)

@@ -11,11 +11,11 @@ from querygate.core.plan import Order
 from querygate.core.types import Group, Principal, Range, Request
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
-from querygate.gate.arrange import arrange
+from querygate.gate.arrange import arrange, term_of_keys
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site
 from tests.engine import scratch
-from tests.policies import make_policy, quasi, sensitive
+from tests.policies import make_policy, public, quasi, sensitive
 from tests.unit.plans import category_key, make_plan
 
 
@@ -46,3 +46,28 @@ def test_shares_of_sums_that_are_no_doubles_are_rounded_as_the_database_rounds(t
     ]
     assert truth != 100
     assert found.low <= truth <= found.high
+
+
+def test_keys_beyond_two_to_the_53_keep_their_order() -> None:
+    keys = [2**61 + i for i in (5, -7, 6, 0, 4)]
+    found = term_of_keys(keys, descending=False, nulls_first=False)
+    assert sorted(keys) == [key for _, key in sorted(zip(found.low.tolist(), keys, strict=True))]
+    assert found.low.tolist() == found.high.tolist()
+
+
+def test_different_whole_numbers_may_be_one_double(tmp_path: Path) -> None:
+    """The database takes a deviation of different doubles, of which there is one here."""
+    rows = pa.table({"sex": ["F", "M"] * 5, "x": pa.array([2**60 + i for i in range(10)], pa.int64())})
+    source = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(rows, source)
+    columns = {"sex": quasi("category", values=["F", "M"]), "x": public("integer", (2**60, 2**60 + 9))}
+    opened = open_gate(empty_site(tmp_path / "site"))
+    publish_to(opened, make_policy("t", columns, k=2).parsed(), str(source), user="custodian")
+    for name, null in (("STDDEV_SAMP", True), ("SUM", False)):
+        sql = f"SELECT {name}(DISTINCT x) AS one FROM t"
+        (truth,) = scratch().execute(sql.replace("FROM t", "FROM rows")).fetchone() or ()
+        ((found,),) = [
+            group.ranges for group in answer(Request(Principal("ann", "researcher"), "t", sql), opened.gate).groups
+        ]
+        assert (truth is None) is null
+        assert found.may_be_null if null else found.low <= truth <= found.high

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
@@ -206,6 +207,24 @@ def test_what_cannot_be_fitted_is_refused_with_a_way_forward(
     assert caught.value.suggestion is None
 
 
+def test_bands_begin_where_people_are(tmp_path: Any) -> None:
+    """A band below the youngest would have nobody, and its coefficient could not be determined."""
+    table = make_rows()
+    older = publish_study(tmp_path, table.filter(pc.greater_equal(table["age"], 45)), views=True)
+    body = _ask(older, "logistic", "smoker = 'yes' ~ bands(age)")
+    levels = [row["level"] for row in body["rows"]]
+    assert len(levels) > 2
+    assert "under 45" not in str(body)
+
+
+def test_a_rare_level_is_refused_with_a_condition_that_is_accepted(views: OpenSite) -> None:
+    with pytest.raises(Refusal) as refused:
+        _ask(views, "logistic", "smoker = 'yes' ~ region")
+    assert refused.value.code == "QG219"
+    assert "(region = 'Nord') in place of region" in refused.value.remedy
+    _ask(views, "logistic", "smoker = 'yes' ~ (region = 'Nord')")
+
+
 def test_a_factor_that_tells_the_outcome_is_separation(views: OpenSite) -> None:
     with pytest.raises(Refusal) as caught:
         _ask(views, "logistic", "smoker = 'yes' ~ sex", where="smoker = 'yes'")
@@ -241,7 +260,7 @@ def test_factors_that_no_view_has_together_are_named(views: OpenSite) -> None:
         _ask(views, "logistic", f"smoker = 'yes' ~ {terms}")
     assert caught.value.code == "QG219"
     assert caught.value.detail.startswith("No view of this dataset has ")
-    listed = caught.value.remedy.split("one view has: ")[1].split(". ")[0].split("; ")
+    listed = caught.value.remedy.split("in the same view: ")[1].split(". ")[0].split("; ")
     parts = [set(one.replace(" and ", ", ").split(", ")) for one in listed]
     assert parts
     assert all(any(part <= view for view in told) for part in parts)

@@ -259,7 +259,8 @@ def test_what_a_limit_leaves_open_is_told_before_the_rows_and_beside_each() -> N
         "last": 2,
         "certain": 1,
         "possible": 2,
-        "note": "The ranges leave open which groups are the first 2: 1 for certain, 2 perhaps. All of them are shown.",
+        "note": "The ranges do not decide which groups are the first 2: 1 for certain, 2 perhaps. "
+        "All of them are shown.",
     }
     assert [row["_group"]["first"] for row in body["rows"]] == [True, False, False]
     assert headings[-1] == "the first 2"
@@ -272,11 +273,12 @@ def test_what_a_limit_leaves_open_is_told_before_the_rows_and_beside_each() -> N
         (replace(LIMITED, ordered=False), "Without ORDER BY any group may be among the first 2. All are shown."),
         (
             Limited(3, 3, True, 0, 2),
-            "The ranges leave open which groups are number 3: none for certain, 2 perhaps. All of them are shown.",
+            "The ranges do not decide which groups are number 3: none for certain, 2 perhaps. All of them are shown.",
         ),
         (
             Limited(3, None, True, 0, 1),
-            "The ranges leave open which groups are those after the first 2: none for certain, 1 perhaps. It is shown.",
+            "The ranges do not decide which groups are those after the first 2: none for certain, 1 perhaps. It is "
+            "shown.",
         ),
     ],
 )

@@ -77,12 +77,19 @@ def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) ->
     return wrong
 
 
-def as_told(rows: Sequence[tuple[Any, ...]], texts: Sequence[tuple[str, ...]]) -> list[tuple[Any, ...]]:
-    """True rows as an answer has them: lists of quantiles in columns of their own, texts of ranges by their places."""
+def as_told(
+    rows: Sequence[tuple[Any, ...]], texts: Sequence[tuple[str, ...]], written: Sequence[int] = ()
+) -> list[tuple[Any, ...]]:
+    """True rows as an answer has them: lists of quantiles in columns of their own, texts of ranges by their places.
+
+    `written` is how many quantiles each column of the statement asks for: a list may be NULL in every row.
+    """
     columns = list(zip(*rows, strict=True))
     sizes = [max((len(v) for v in column if isinstance(v, list)), default=1) for column in columns]
     missing = [i for i, column in enumerate(columns) if all(value is None for value in column)]
-    if missing:  # a list that is NULL everywhere; keys, which come first, may be too
+    if len(written) == len(columns) and sum(written) == len(texts):
+        sizes = list(written)
+    elif missing:  # a list that is NULL everywhere; keys, which come first, may be too
         sizes[missing[-1]] += len(texts) - sum(sizes)
     told = []
     for row in rows:

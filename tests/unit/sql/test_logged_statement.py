@@ -71,7 +71,7 @@ def test_a_case_without_else_is_a_filter() -> None:
         ("SELECT COUNT(*) FROM patients WHERE sbp > age", "compares a secret column"),
         ("SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t", "groups of another"),
         ("SELECT COUNT(*) FROM patients WHERE height = 3", "no column"),
-        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "each record decides"),
+        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "for each record on its own"),
         ("SELECT COUNT( FROM", "cannot be read"),
         (
             "SELECT COUNT(*) FROM patients WHERE sbp > 1 OR age < 3 AND (dx = 'a' OR age < 4 AND (dx = 'b' OR age < 5 "

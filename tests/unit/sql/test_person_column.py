@@ -116,7 +116,7 @@ def test_persons_of_a_site(tmp_path: Path) -> None:
     below = "FROM clinic WHERE age < 41"
     assert ask(f"SELECT COUNT(DISTINCT mrn) AS n {below}") == ask(f"SELECT COUNT(*) AS n {below}")
     assert any("mrn" in line for line in explain_policy(opened.store.current("clinic").catalog))
-    (audited,) = audit_site(opened, "clinic", AuditOptions(), exact=False)
+    (audited,) = audit_site(opened, "clinic", AuditOptions(), reveal=False)
     assert audited.found.unread == ()
     assert audited.found.places <= 40
     with pytest.raises(UnsupportedSQL, match="only be counted") as caught:
@@ -131,7 +131,7 @@ SEVERAL = replace(CATALOG, persons=30)
 @pytest.mark.parametrize("column", ["mrn", '"Mrn"', "(MRN)", "CASE WHEN age > 40 THEN mrn END"])
 def test_people_with_several_rows_are_not_counted_by_ranges(column: str) -> None:
     noisy = replace(SEVERAL, noise=NOISE, modes=("interval", "laplace"))
-    for catalog, remedy in ((noisy, "Use mode laplace"), (SEVERAL, "cannot be counted by ranges")):
+    for catalog, remedy in ((noisy, "Use mode laplace"), (SEVERAL, "cannot count people")):
         with pytest.raises(UnsupportedSQL) as refused:
             understand(f"SELECT sex,\n  COUNT(DISTINCT {column}) FROM {T} GROUP BY sex", catalog, NATIVE)
         assert refused.value.code == "QG203"
@@ -156,7 +156,7 @@ def test_every_column_of_a_subquery_is_no_question_about_persons() -> None:
         f"SELECT mrn, COUNT(*) FROM {inside} GROUP BY mrn",
         f"SELECT COUNT(*) FROM (SELECT mrn AS id FROM {T}) WHERE id = 'P1'",
     ):
-        with pytest.raises(UnsupportedSQL, match="Persons can only be counted"):
+        with pytest.raises(UnsupportedSQL, match="People can only be counted"):
             understand_noisy(sql, noisy, NATIVE)
 
 

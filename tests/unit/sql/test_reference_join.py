@@ -200,7 +200,7 @@ def test_a_refusal_names_the_tables_there_are() -> None:
     assert caught.value.remedy.startswith("Tables that can be joined: towns, lands, elsewhere.")
     with pytest.raises(Refusal) as caught:
         understand("SELECT COUNT(*) FROM patients JOIN towns USING (city)", STUDY, NATIVE)
-    assert caught.value.remedy.startswith("This dataset has no reference tables: query it alone.")
+    assert caught.value.remedy.startswith("This dataset has no reference tables: query it on its own.")
 
 
 def test_ways_to_write_a_join_are_one_question() -> None:

@@ -149,11 +149,11 @@ def test_what_may_be_among_the_rare_values_is_refused() -> None:
         with pytest.raises(UnsupportedSQL) as refused:
             understand(sql, RARE, NATIVE)
         assert refused.value.code == "QG207"
-        assert "one of the rare values, which are called 'X' together" in refused.value.detail
+        assert "one of the rare values, which are combined as 'X'" in refused.value.detail
 
 
 def test_a_name_for_rare_values_is_told() -> None:
-    told = ("Values of sex that few people have are called 'X' here.",)
+    told = ("Rare values of sex are combined as 'X' here.",)
     assert notes("sex = 'F'", RARE) == told
     assert understand("SELECT sex, COUNT(*) FROM patients GROUP BY sex", RARE, NATIVE).notes == told
     assert notes("age > 40", RARE) == ()

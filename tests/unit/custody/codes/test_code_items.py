@@ -246,7 +246,7 @@ def test_lists_without_groups_are_not_asked_for_what_unlisted_codes_begin_with(t
     lists = [["401.1"], ["401.9"], ["nonsense"], []]
     flat = 'system = "flat"\nvalues = ["401.1", "402"]'
     opened, _ = publish(tmp_path, lists, 'unknown = "other"\nmethod = "least-frequent"', system=flat)
-    with pytest.raises(UnsupportedSQL, match="whatever they begin with"):
+    with pytest.raises(UnsupportedSQL, match="whatever they start with"):
         count(opened, "has_code_under(dx, '401')")
 
 

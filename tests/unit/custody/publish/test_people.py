@@ -147,7 +147,7 @@ def test_what_is_said_of_people_and_rows(published: tuple[OpenSite, Report, Rows
     assert "1,500, of 200 people" in text
     assert f"{report.measured.k} people (measured)" in text
     said = " ".join(explain_policy(opened.store.current("t").catalog))
-    assert "200 people have the 1,500 rows; k counts people" in said
+    assert "1,500 rows belong to 200 people; k counts people" in said
     assert f"records of at least {K - 1} other people" in said
     assert "No two rows share" not in said
 

@@ -50,6 +50,11 @@ def test_every_column_that_is_untold_for_many_records_is_a_warning(tmp_path: Pat
     assert not any(value in warning for value in ("77", "gout", "Ä", "ö") for warning in report.warnings)
     shown = explain_report(report)
     assert all(warning in shown.partition("Warnings")[2] for warning in report.warnings)
+    assert "people or more" in shown
+    of_rows = explain_report(report, of_people=False)  # nobody says whose the rows are
+    assert f"{report.measured.k} rows (measured)" in of_rows
+    assert "k counts rows" in of_rows
+    assert "people or more" not in of_rows
 
 
 def test_one_missing_value_is_another_value(tmp_path: Path) -> None:

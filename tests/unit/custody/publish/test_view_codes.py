@@ -108,7 +108,7 @@ def test_the_description_names_groups_with_their_codes(store: ViewStore) -> None
 
 def test_the_auditor_knows_what_a_test_selected(store: ViewStore) -> None:
     ask(store.opened, "SELECT COUNT(*) FROM t WHERE has_code_under(dx, '250')")
-    outcomes = audit_site(store.opened, "t", AuditOptions(k=3), exact=False)
+    outcomes = audit_site(store.opened, "t", AuditOptions(k=3), reveal=False)
     assert [one.found.unread for one in outcomes] == [()]
 
 

@@ -68,7 +68,7 @@ def ask_table(opened: OpenSite) -> None:
 
 
 def told(opened: OpenSite) -> list[tuple[Finding, str]]:
-    return [told for one in audit_site(opened, "t", AuditOptions(), exact=False) for told in one.found.findings]
+    return [told for one in audit_site(opened, "t", AuditOptions(), reveal=False) for told in one.found.findings]
 
 
 def test_an_ordinary_table_from_certified_views_accuses_nobody(tmp_path: Path, way: str) -> None:
@@ -113,7 +113,7 @@ def test_an_exported_log_says_which_ranges_are_certified(tmp_path: Path, way: st
     exported = tmp_path / "log.jsonl"
     with exported.open("w", encoding="utf-8") as stream:
         opened.log.export(stream)
-    audited = audit_file(exported, [str(tmp_path / "t.parquet")], AuditOptions(k=k, known=("age", "sex")), exact=False)
+    audited = audit_file(exported, [str(tmp_path / "t.parquet")], AuditOptions(k=k, known=("age", "sex")), reveal=False)
     found = [one for part in audited for one in part.found.findings]
     assert found
     assert ("attempt" in {one.severity for one, _ in found}) == (accuses or way == "classes")

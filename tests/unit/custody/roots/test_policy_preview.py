@@ -7,7 +7,8 @@ import json
 import os
 import random
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -216,28 +217,35 @@ def people(number: int, seed: int = 5) -> list[list[object]]:
     ]  # fmt: skip
 
 
-def test_of_views_few_columns_are_asked_about_and_changes_of_others_cost_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def of_views(tmp_path_factory: pytest.TempPathFactory) -> tuple[PolicyPreview, Callable[[], PolicyPreview]]:
+    """What is found here, and how it is found again."""
+    file, source = written(tmp_path_factory.mktemp("views"), VIEWS, people(40))
+    again = partial(preview, PolicyFile.read(file), str(source), PreviewScale(questions=6, columns=2))
+    return again(), again
+
+
+def test_of_views_few_columns_are_asked_about_and_changes_of_others_cost_nothing(
+    of_views: tuple[PolicyPreview, Callable[[], PolicyPreview]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And what processes of their own find is what is found here."""
-    file, source = written(tmp_path, VIEWS, people(90))
-    scale = PreviewScale(questions=QUESTIONS, columns=2)
-    found = preview(PolicyFile.read(file), str(source), scale)
+    found, again = of_views
     assert found.own.columns == ("sbp", "ill")
     assert found.own.of_columns == 4
     assert [one.name for one in found.cost.costs] == [
         "without alter", "without größe", "guard of sbp 20 -> 10", "guard of dbp 20 -> 10"
     ]  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trial_pool, "SMALL", 0)
-        assert preview(PolicyFile.read(file), str(source), scale) == found
+    monkeypatch.setattr(trial_pool, "SMALL", 0)
+    assert again() == found
 
 
-def test_a_process_that_dies_leaves_its_work_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, source = written(tmp_path, VIEWS, people(40))
-    scale = PreviewScale(questions=4, columns=1)
-    found = preview(PolicyFile.read(file), str(source), scale)
+def test_a_process_that_dies_leaves_its_work_to_this_one(
+    of_views: tuple[PolicyPreview, Callable[[], PolicyPreview]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, again = of_views
     monkeypatch.setattr(trial_pool, "SMALL", 0)
     monkeypatch.setattr(trial_pool, "_begin", end_of_process)
-    assert preview(PolicyFile.read(file), str(source), scale) == found
+    assert again() == found
 
 
 def end_of_process(*given: object) -> None:

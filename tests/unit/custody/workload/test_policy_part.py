@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from querygate.custody.policy import Policy
-from querygate.custody.roots.trial_version import published_on_trial
+from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload.drawn_questions import asked_columns
 from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.usable_share import sampling_error
@@ -46,14 +47,19 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def whole(source: Path) -> Iterator[TrialVersion]:
+    with published_on_trial(POLICY, open_source(str(source))) as published:
+        yield published
+
+
 @pytest.mark.parametrize("columns", [("ill",), ("sbp", "rare"), ("dbp", "never"), ()])
-def test_figures_of_a_part_are_those_of_the_whole(source: Path, columns: tuple[str, ...]) -> None:
+def test_figures_of_a_part_are_those_of_the_whole(source: Path, whole: TrialVersion, columns: tuple[str, ...]) -> None:
     part = part_about(POLICY, columns)
     with published_on_trial(part, open_source(str(source))) as some:
         asked = some.questions(60)
         found = some.figures(asked)
-    with published_on_trial(POLICY, open_source(str(source))) as whole:
-        assert whole.figures(asked) == found
+    assert whole.figures(asked) == found
     assert len(found) > 20
 
 

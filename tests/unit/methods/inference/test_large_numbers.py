@@ -71,7 +71,7 @@ def test_values_beyond_doubles_are_written_to_the_page_and_as_json() -> None:
     ]
     people = random_log(np.random.default_rng(3)).people
     found, _ = audited(people, entries, AuditOptions(100, SECRET, KNOWN))
-    report = make_body([AuditOutcome(found, entries, 100)], "log", reveal=True)
+    report = make_body([AuditOutcome(found, entries, 100, reveal=True)], "log")
     assert any(one.high is not None and one.high > 10**389 for f in report.findings for one in f.inferred)
     assert json.dumps(to_json(report), allow_nan=False)
     assert "<html" in make_audit_page(report, [AuditOutcome(found, entries, 100)])
