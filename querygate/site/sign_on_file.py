@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from querygate.control.grants import GroupGrant, check_dataset
 from querygate.control.sign_on.identities import Allowance
 from querygate.core.errors import ConfigError
-from querygate.core.rights import MODES, ROLES, UserRole
+from querygate.site.group_rules import GroupRule, allowance_of, read_group_rules
 from querygate.site.layout import Site
 
 SECRET_VARIABLE = "QUERYGATE_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
@@ -57,15 +56,6 @@ SIGN_ON_KEYS: tuple[SignOnKey, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRule:
-    """What one group brings."""
-
-    group: str
-    role: UserRole | None = None
-    grants: tuple[GroupGrant, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SignOn:
     """Single sign-on as the file describes it. `public_url` is where browsers reach the gate."""
 
@@ -83,10 +73,7 @@ class SignOn:
     client_secret: str = field(default="", repr=False)
 
     def allowance(self, groups: frozenset[str]) -> Allowance:
-        """What these groups bring together: the role of the first of them in the file, and the grants of all."""
-        theirs = [rule for rule in self.rules if rule.group in groups]
-        role = next((rule.role for rule in theirs if rule.role), None)
-        return Allowance(role, tuple(dict.fromkeys(grant for rule in theirs for grant in rule.grants)))
+        return allowance_of(self.rules, groups)
 
 
 def load_sign_on(site: Site, environment: Mapping[str, str] | None = None) -> SignOn | None:
@@ -132,7 +119,12 @@ class _Reader:
         if "openid" not in values["scopes"]:
             raise _invalid(self._path, "scopes without openid", 'Add "openid".')
         secret = self._secret(values.pop("client_secret_file"))
-        return SignOn(public_url, rules=self._rules(), client_secret=secret, **values)
+        return SignOn(
+            public_url,
+            rules=read_group_rules(self._path, self._written.get("groups", {})),
+            client_secret=secret,
+            **values,
+        )
 
     def _value(self, key: SignOnKey) -> KeyValue:
         value = self._written.get(key.name, key.default)
@@ -163,42 +155,6 @@ class _Reader:
             raise _invalid(
                 self._path, "client_secret_file cannot be read", "Check the path and who may read."
             ) from None
-
-    def _rules(self) -> tuple[GroupRule, ...]:
-        groups = self._written.get("groups", {})
-        if not isinstance(groups, dict) or not all(isinstance(rule, dict) for rule in groups.values()):
-            raise self._wrong_group("")
-        return tuple(self._rule(name, rule) for name, rule in groups.items())
-
-    def _rule(self, name: str, rule: dict[str, Any]) -> GroupRule:
-        role, grants = rule.get("role"), rule.get("grants", [])
-        if set(rule) - {"role", "grants"} or (role is not None and role not in ROLES) or not isinstance(grants, list):
-            raise self._wrong_group(name)
-        return GroupRule(name, role, tuple(self._grant(name, grant) for grant in grants))
-
-    def _grant(self, group: str, grant: object) -> GroupGrant:
-        if (
-            not isinstance(grant, dict)
-            or set(grant) - {"dataset", "modes"}
-            or not isinstance(grant.get("dataset"), str)
-        ):
-            raise self._wrong_group(group)
-        modes = grant.get("modes", list(MODES))
-        if not isinstance(modes, list) or not modes or not all(mode in MODES for mode in modes):
-            raise self._wrong_group(group)
-        try:
-            check_dataset(grant["dataset"])
-        except ConfigError:
-            raise self._wrong_group(group) from None
-        return GroupGrant(grant["dataset"], tuple(mode for mode in MODES if mode in modes))
-
-    def _wrong_group(self, name: str) -> ConfigError:
-        return _invalid(
-            self._path,
-            f'groups."{name[:64]}" is not accepted' if name else "groups is not accepted",
-            f"A group has `role` (one of {', '.join(ROLES)}), or `grants`, a list of "
-            f'{{dataset = "survey", modes = ["interval"]}} with modes among {", ".join(MODES)}; or both.',
-        )
 
 
 def is_safe_address(address: str, issuer: str) -> bool:

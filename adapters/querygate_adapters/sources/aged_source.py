@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from querygate.core.vault_ports import AgeAt, IdentifiedSource, Source
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
+from querygate_adapters.sources.value_formats import cast_to, is_unread
 from querygate_adapters.store.duckdb_lockdown import CONFIG
-from querygate_adapters.vault.row_loader import cast_to, is_unread
 
 OLDEST = 150
 UNREAD = "?"

@@ -15,9 +15,9 @@ from querygate.core.column_figures import ColumnFigures
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.sources.value_formats import cast_to
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
-from querygate_adapters.vault.row_loader import cast_to
 
 SAMPLE = 10_000
 """Rows on which patterns are tried, drawn over the whole table with a fixed seed."""

@@ -17,48 +17,8 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.sources.value_formats import as_key, cast_to, is_sure, is_unread
 from querygate_adapters.store.catalog_json import Row
-from querygate_adapters.vault.code_list_rows import CASTS
-
-# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column, {c} the day
-# that eight digits write (20240131), {p} a text with a decimal point in place of a decimal comma.
-_COMPACT = (
-    "CASE WHEN regexp_full_match({t}, '[0-9]{{8}}([.]0)?') THEN CAST(try_strptime(LEFT({t}, 8), '%Y%m%d') AS DATE) END"
-)
-_POINT = (  # "1,234" may be a thousand: it is not read
-    "CASE WHEN regexp_full_match({t}, '[+-]?([0-9]+,([0-9]{{1,2}}|[0-9]{{4,}})|0+,[0-9]+)') "
-    "THEN REPLACE({t}, ',', '.') ELSE {x} END"
-)
-_DOTTED = (  # 31.1.2024, with or without a time of day
-    "CASE WHEN regexp_full_match({t}, '[0-9]{{1,2}}[.][0-9]{{1,2}}[.][0-9]{{4}}( [0-9]{{1,2}}(:[0-9]{{2}}){{1,2}})?') "
-    "THEN try_strptime({t}, ['%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S']) END"
-)
-_DAY = "COALESCE(TRY_CAST({x} AS DATE), {c})"
-_CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
-_MOMENT = "COALESCE(TRY_CAST({x} AS TIMESTAMP), {m})"
-_CLOCK = f"CASE WHEN {_MOMENT} >= TIMESTAMP '0001-01-01' AND {_MOMENT} < TIMESTAMP '10000-01-01' THEN {_MOMENT} END"
-_FROM_TEXT = {
-    "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
-    "number": "NULLIF(TRY_CAST({p} AS DOUBLE), 'nan')",
-    "date": _CALENDAR,
-    "timestamp": _CLOCK,
-    "boolean": "TRY_CAST({x} AS BOOLEAN)",
-    "category": "{x}",
-}
-_FROM_NUMBER = {
-    "integer": "CASE WHEN {x} = TRUNC({x}) THEN TRY_CAST({x} AS BIGINT) END",
-    "number": "TRY_CAST({x} AS DOUBLE)",
-    "date": "{c}",
-    "timestamp": "NULL",
-    "boolean": "CASE {x} WHEN 0 THEN FALSE WHEN 1 THEN TRUE END",
-    "category": "CAST({x} AS VARCHAR)",
-}
-_FROM_OTHER = {**_FROM_TEXT, "integer": "NULL", "number": "NULL", "category": "CAST({x} AS VARCHAR)"}
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-_FLOATS = ("FLOAT", "DOUBLE")
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_ALIKE = (("number", "FLOAT"), ("number", "DOUBLE"), ("boolean", "BOOLEAN"))
-
 
 LOADED = "loaded"
 """A table that says from what `rows` was read, while the publication goes on."""
@@ -134,10 +94,10 @@ class RowLoader:
             described = self._db.execute("DESCRIBE SELECT * FROM incoming").fetchall()
             found = {str(row[0]): str(row[1]) for row in described}
             casts = {name: cast_to(name, kind, found[name]) for name, kind in columns.items()}
-            doubtful = [name for name, kind in columns.items() if not _is_sure(kind, found[name])]
+            doubtful = [name for name, kind in columns.items() if not is_sure(kind, found[name])]
             typed = [f"row_number() OVER () - 1 AS {self.row}"]
             typed += [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
-            typed += [f"{_as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
+            typed += [f"{as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
             typed += [f"{is_unread(name, casts[name])} AS {self._wrong}{i}" for i, name in enumerate(doubtful)]
             self._db.execute(f"CREATE {table} AS SELECT {', '.join(typed)} FROM incoming")
         self._db.unregister("incoming")
@@ -242,46 +202,3 @@ def _free_stem(stem: str, taken: Iterable[str]) -> str:
     while any(name.lower().startswith(stem) for name in taken):
         stem += "_"
     return stem
-
-
-def cast_to(name: str, kind: str, found: str) -> str:
-    """SQL for a source column of the stored type `found` as a policy type; NULL where a value cannot be read."""
-    if kind in CASTS:
-        return CASTS[kind](name, found)
-    x = quoted(name)
-    if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
-        return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC
-    if found == "VARCHAR":
-        text = f"TRIM({x})"
-        point, moment = _POINT.format(t=text, x=x), _DOTTED.format(t=text)
-        day = f"COALESCE({_COMPACT.format(t=text)}, CAST({moment} AS DATE))"
-        return _FROM_TEXT[kind].format(x=x, p=point, d=f"TRY_CAST({point} AS DECIMAL(38, 18))", c=day, m=moment)
-    if kind == "integer" and found in _WHOLE:
-        return f"CAST({x} AS BIGINT)"
-    if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
-        whole = f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS BIGINT) AS VARCHAR) END"
-        cast = _FROM_NUMBER[kind].format(x=x, c=_COMPACT.format(t=f"({whole})"))
-        return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
-    return _FROM_OTHER[kind].format(x=x, p="NULL", d="NULL", c="NULL", m="NULL")
-
-
-def _as_key(name: str, found: str) -> str:
-    """A key as text, so that one kept as a number here and as a text there still meet. 7.0 is 7."""
-    x = quoted(name)
-    if found in _FLOATS or found.startswith("DECIMAL"):
-        return (
-            f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS HUGEINT) AS VARCHAR) ELSE CAST({x} AS VARCHAR) END"
-        )
-    return f"CAST({x} AS VARCHAR)"
-
-
-def _is_sure(kind: str, found: str) -> bool:
-    """Whether every value of the stored type can be read: a text as a text, a whole number as one."""
-    return kind == "category" or (kind in ("integer", "number") and found in _WHOLE) or (kind, found) in _ALIKE
-
-
-def is_unread(name: str, cast: str) -> str:
-    """Whether a value that is there was not read. NaN, also as a text, is not there."""
-    x = quoted(name)
-    is_nan = f"COALESCE(isnan(TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)), FALSE)"
-    return f"CASE WHEN {x} IS NULL OR ({cast}) IS NOT NULL THEN FALSE ELSE NOT {is_nan} END"

@@ -20,6 +20,7 @@ from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.code_group_check import check_code_groups
+from querygate.custody.verify.column_check import check_edges, check_groups
 from querygate.custody.verify.earlier_views import (
     ABSENT,
     EarlierMargins,
@@ -42,7 +43,6 @@ from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verifier_types import MarginReader, Measurement, ViewsMeasured, Written, require
-from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.custody.verify.view_guarantees import MarginGuards, measure_margin
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views.certificate_check import (
