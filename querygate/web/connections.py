@@ -23,9 +23,10 @@ CROWDED = 0.75
 
 
 class TimedChannel(HTTPChannel):  # type: ignore[misc]
-    """A connection that knows since when a request is coming in."""
+    """A connection that knows since when a request is coming in, and since when an answer is going out."""
 
     began_s: float | None = None
+    answered_s = 0.0
 
     def received(self, data: bytes) -> bool:
         taken: bool = super().received(data)
@@ -34,6 +35,12 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
         elif self.began_s is None:
             self.began_s = time.time()
         return taken
+
+    def write_soon(self, data: Any) -> int:
+        """An answer that took long to compute is not one that nobody reads: the time for reading begins here."""
+        if not self.total_outbufs_len:
+            self.answered_s = time.time()
+        return int(super().write_soon(data))
 
     @property
     def is_waiting(self) -> bool:
@@ -44,7 +51,7 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
         """A request that does not end, an answer that nobody reads, or nothing at all for too long."""
         if self.began_s is not None and not self.requests and now_s - self.began_s > read_s:
             return True
-        is_stuck = bool(self.total_outbufs_len) and now_s - self.last_activity > read_s
+        is_stuck = bool(self.total_outbufs_len) and now_s - max(self.last_activity, self.answered_s) > read_s
         return is_stuck or (self.is_waiting and now_s - self.last_activity > idle_s)
 
 

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+import socket
+import time
+from contextlib import closing
 
-from querygate.web.connections import FairQueue
+import pytest
+from waitress.server import create_server
+
+from querygate.web.connections import FairQueue, TimedChannel
 
 
 def test_each_sender_in_turn():
@@ -24,3 +29,17 @@ def test_one_who_floods_delays_others_by_one_task_each():
         queue.append(("flood", number))
     queue.append(("ann", 0))
     assert ("ann", 0) in [queue.popleft() for _ in range(2)]
+
+
+def test_an_answer_that_took_long_is_given_time_to_be_read() -> None:
+    """Nothing went over the connection while it was computed; that is nobody's fault who reads it."""
+    server = create_server(lambda environ, start: [], host="127.0.0.1", port=0)
+    server.channel_class = TimedChannel
+    with closing(server), closing(socket.create_connection(("127.0.0.1", server.effective_port))):
+        server.handle_accept()
+        (channel,) = server.active_channels.values()
+        channel.write_soon(bytes(12_000_000))  # more than fits on the way, and nobody reads
+        channel.last_activity = time.time() - 60
+        assert not channel.is_too_slow(time.time(), read_s=10, idle_s=30)
+        assert channel.is_too_slow(time.time() + 11, read_s=10, idle_s=30)
+        channel.handle_close()
