@@ -11,7 +11,7 @@ from querygate.core.rights import Right
 from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
-    "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer"),
+    "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer", "read_history"),
     "Exploring": ("list_datasets", "describe_dataset"),
     "Saved queries": ("list_saved", "save_query", "show_saved", "change_saved", "delete_saved"),
     "Extracts": (
