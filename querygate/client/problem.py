@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,6 +63,8 @@ def read_problem(content: bytes) -> QueryGateError:
 
 def make_problem(body: Mapping[str, Any]) -> QueryGateError:
     """The exception of a problem. A traceback shows what to do beside what went wrong."""
+    if not re.fullmatch(r"QG\d{3}", body["code"]):
+        raise ValueError("no code")
     error = _known(body) if body["code"] in CODES else NewerRefusal(body)
     if body.get("suggestion"):
         error.suggestion = str(body["suggestion"])
