@@ -209,8 +209,8 @@ class Answer:
 def _cell(value: Any, column: Mapping[str, str]) -> Cell:
     read = _READERS.get(column["type"], _plain)
     if column["kind"] == "range":
-        ends = [read(value[name]) for name in ("low", "high")]
-        return Range(*ends, read(value.get("estimate")), value["sharp"], value["may_be_null"], value)
+        low, high, estimate = (read(value.get(name)) for name in ("low", "high", "estimate"))
+        return Range(low, high, estimate, value["sharp"], value["may_be_null"], value)
     if column["kind"] == "noisy":
         told = value["interval95"]
         interval = None if told is None else (float(told[0]), float(told[1]))

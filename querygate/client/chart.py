@@ -30,7 +30,9 @@ def draw_ranges(answer: Answer, column: str | None, ax: Axes | None) -> Axes:
     axes.invert_yaxis()
     axes.set_xlabel(shown)
     axes.set_title(f"{answer.dataset}, version {answer.version}", fontsize="small")
-    axes.figure.tight_layout()
+    figure = axes.get_figure(root=True)
+    if figure is not None:
+        figure.tight_layout()
     return axes
 
 

@@ -19,6 +19,7 @@ from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
@@ -30,7 +31,7 @@ from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
 from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
 from querygate.web.route import JSON
-from querygate.web.routes import DEFAULT_HISTORY
+from querygate.web.routes import DEFAULT_HISTORY, MOST_HTTP_ROWS
 
 DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
 MOST_PRICED = 100
@@ -90,7 +91,7 @@ class Api:
         return give_form(with_policy(found[1], self._opened.log), form)
 
     def read_history(self, principal: Principal) -> Response:
-        limit, dataset = _read_limit("limit", DEFAULT_HISTORY), request.args.get("dataset")
+        limit, dataset = _read_whole("limit", DEFAULT_HISTORY, MOST_ENTRIES), request.args.get("dataset")
         lines = self._opened.log.queries(user=principal.name, dataset=dataset, limit=limit)
         return give({"entries": list(lines)[::-1]})
 
@@ -108,8 +109,17 @@ class Api:
         release = gate.store.current(dataset)
         return give(describe.describe_version(release, gate.native, gate.limits, gate.clock_s))
 
+    def fetch_twin(self, principal: Principal, dataset: str, form: str) -> Response:
+        rows, seed = _read_whole("rows", DEFAULT_ROWS, MOST_HTTP_ROWS), _read_whole("seed", 0, 2**63 - 1, least=0)
+        media, write = TWIN_FORMATS[form]
+        made = write_twin(TwinWish(dataset, rows, seed), principal, self._gate)
+        g.answer_rows = made.num_rows
+        response = Response(write(made), content_type=media)
+        response.headers["Content-Disposition"] = f'attachment; filename="twin.{form}"'
+        return response
+
     def read_log(self, principal: Principal) -> Response:
-        since, limit = _read_moment("since"), _read_limit("limit")
+        since, limit = _read_moment("since"), _read_whole("limit", DEFAULT_ENTRIES, MOST_ENTRIES)
         user, dataset = request.args.get("user"), request.args.get("dataset")
         asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
         body = {name: value for name, value in asked.items() if value is not None}
@@ -207,10 +217,10 @@ def _read_moment(name: str) -> datetime | None:
         raise malformed(f"{name}: must be a date or a time.", "Write it as 2026-03-01 or 2026-03-01T12:30Z.") from None
 
 
-def _read_limit(name: str, otherwise: int = DEFAULT_ENTRIES) -> int:
+def _read_whole(name: str, otherwise: int, most: int, least: int = 1) -> int:
     text = request.args.get(name, str(otherwise))
-    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MOST_ENTRIES):
-        raise malformed(f"{name}: must be a whole number from 1 to {MOST_ENTRIES:,}.")
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most):
+        raise malformed(f"{name}: must be a whole number from {least} to {most:,}.")
     return int(text)
 
 

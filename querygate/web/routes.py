@@ -6,6 +6,7 @@ from querygate.core.errors import CODES
 from querygate.core.extracts.approval import STATES
 from querygate.core.rights import Right
 from querygate.gate.render import FORMATS
+from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
 from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
@@ -38,6 +39,7 @@ ONCE = Parameter(
 )
 ANSWER_MEDIA = tuple(media for media, _ in FORMATS.values())
 DEFAULT_HISTORY = 20
+MOST_HTTP_ROWS = 100_000
 
 WORK_ROUTES: tuple[Route, ...] = (
     Route(
@@ -168,6 +170,27 @@ ROUTES: tuple[Route, ...] = (
         gives="Dataset",
         parameters=(DATASET,),
         codes=DATASET_CODES,
+    ),
+    Route(
+        "fetch_twin",
+        "GET",
+        f"{API}/datasets/{{dataset}}/twin.{{form}}",
+        "Get made-up rows that look like the dataset, to write programs against. They are drawn from what is published "
+        "alone. It is logged.",
+        ASK,
+        media=tuple(media for media, _ in TWIN_FORMATS.values()),
+        parameters=(
+            DATASET,
+            Parameter("form", "path", "CSV or Parquet.", {"enum": list(TWIN_FORMATS)}),
+            Parameter(
+                "rows",
+                "query",
+                "How many.",
+                {"type": "integer", "minimum": 1, "maximum": MOST_HTTP_ROWS, "default": DEFAULT_ROWS},
+            ),
+            Parameter("seed", "query", "The same seed gives the same rows.", {"type": "integer", "default": 0}),
+        ),
+        codes=(*DATASET_CODES, "QG305", "QG311"),
     ),
     Route(
         "fetch_answer",

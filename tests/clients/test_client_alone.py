@@ -87,12 +87,8 @@ def test_it_asks_a_gate_without_the_server(python: Path, tmp_path: Path) -> None
 
 
 def test_the_wheel_has_the_version_of_the_server() -> None:
-    versions = [
-        re.search(r'^version = "(.+)"', (at / "pyproject.toml").read_text(), re.MULTILINE) for at in (ROOT, SOURCES)
-    ]
-    assert versions[0] is not None
-    assert versions[1] is not None
-    assert versions[0][1] == versions[1][1]
+    versions = [tomllib.loads((at / "pyproject.toml").read_text())["project"]["version"] for at in (ROOT, SOURCES)]
+    assert versions[0] == versions[1]
 
 
 def test_nothing_of_the_server_is_imported() -> None:
