@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from querygate.core.block import ALL_NULLS, MISSING, Block, NumberColumn, SetColumn
+from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, NumberColumn, SetColumn
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.rights import not_granted
 from querygate.core.timestamps import datetime_of
-from querygate.core.types import Catalog, Column, Floats, Ints, Principal
+from querygate.core.types import Catalog, Column, Ints, Principal
 from querygate.gate.answer import INTERVAL, Gate
 from querygate.gate.grant_check import granted_modes
 
@@ -74,8 +74,9 @@ def check_allowed(catalog: Catalog) -> None:
 def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa.Table:
     """So many rows. The first table has the columns that the others share with it; each other one is drawn by itself
     and laid beside it in the order of those, so that what goes together in it still does."""
-    drawn: dict[str, Ints | Floats | SetColumn | NumberColumn] = {}
+    drawn: dict[str, BlockColumn] = {}
     order: Ints | None = None
+    rows = rows if tables[0].n.any() else 0
     for place, table in enumerate(tables):
         part = _draw(table, rows, np.random.default_rng([seed, place, zlib.crc32(catalog.dataset.encode())]))
         shared = [name for name in tables[0].columns if name in part.columns]
@@ -86,7 +87,7 @@ def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa
         beside[order] = own
         for name, column in part.columns.items():
             if name not in drawn:
-                drawn[name] = column.take(beside)  # type: ignore[assignment]
+                drawn[name] = column.take(beside)
     columns = [column for column in catalog.columns if column.name in drawn]
     arrays = [_values(drawn[column.name], column) for column in columns]
     return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
@@ -95,9 +96,7 @@ def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa
 def _draw(table: Block, rows: int, random: np.random.Generator) -> Block:
     """Rows of a table by their weights."""
     ends = np.cumsum(table.n.astype(np.float64))
-    if not ends.size or ends[-1] <= 0:
-        return table.take(np.zeros(0, dtype=np.int64)) if not rows else table.take(np.zeros(rows, dtype=np.int64))
-    places = np.searchsorted(ends, random.random(rows) * ends[-1], side="right")
+    places = np.searchsorted(ends, random.random(rows) * ends[-1:].sum(), side="right")
     return table.take(np.minimum(places, ends.size - 1))
 
 
@@ -113,7 +112,7 @@ def _order(part: Block, shared: list[str]) -> Ints:
 # -- values ----------------------------------------------------------------------------------------------------
 
 
-def _values(found: object, column: Column) -> pa.Array:
+def _values(found: BlockColumn, column: Column) -> pa.Array:
     if isinstance(found, SetColumn):
         return _texts(found, column)
     if not isinstance(found, NumberColumn):

@@ -87,7 +87,9 @@ class _GateHere:
     def answer(self, answer_id: str) -> AnswerBody:
         found = self._opened.log.answer(answer_id)
         if found is None or not (self._principal.role == "console" or self._principal.name == found[0]):
-            raise NotPermitted("QG304", "There is no answer with this id, or you may not see it.", "Check the id.")
+            raise NotPermitted(
+                "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
+            )
         return with_policy(found[1], self._opened.log)
 
     def history(self, dataset: str | None, limit: int) -> Sequence[QueryLine]:
