@@ -18,7 +18,7 @@ as_option = click.option(
 )
 
 
-@click.command(cls=Command, example="querygate --url https://gate.example.org history --limit 5", elsewhere=True)
+@click.command(cls=Command, example="querygate history --limit 5", elsewhere=True)
 @click.option("--dataset", metavar="NAME", help="Only questions about this dataset.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many at most.  [default: 20]")
 @as_option
@@ -43,7 +43,7 @@ def history(dataset: str | None, limit: int, name: str | None, form: str, site: 
     print_records(told, form, columns=("time", "answer", "dataset", "outcome", "sql"), empty="Nothing was asked yet.")
 
 
-@click.command(cls=Command, example="querygate --url https://gate.example.org saved --shared", elsewhere=True)
+@click.command(cls=Command, example="querygate saved --shared", elsewhere=True)
 @click.option("--shared", is_flag=True, help="Those that others share with you.")
 @as_option
 @format_option
