@@ -21,6 +21,7 @@ from sqlalchemy.dialects import registry
 from querygate.cli import main
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
+from tests.clients.r_program import SOURCES, needs_r, run
 from tests.docs.pages import DOCS, Block, blocks
 from tests.docs.test_tutorials import stable
 from tests.http_gate import http_gate
@@ -109,3 +110,34 @@ def test_the_notebook_runs(there: str) -> None:
         kernel.execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
+
+
+SESSION = """
+options(width = 120)
+echo <- function(code) {
+  for (one in parse(text = code, keep.source = TRUE)) {
+    told <- withVisible(eval(one, globalenv()))
+    if (told$visible) print(told$value)
+  }
+}
+"""
+AFTERWARDS = """
+pdf("plot.pdf"); plot(answer, "mean"); invisible(dev.off())
+stopifnot(file.size("plot.pdf") > 1000, nrow(qg_history(gate)) >= 2, nzchar(qg_provenance(answer)$policy_hash))
+"""
+
+
+@needs_r
+def test_r_prints_what_is_shown(there: str, tmp_path: Path) -> None:
+    """All blocks of the page are one session, as somebody would type them in."""
+    run("R", "CMD", "INSTALL", f"--library={tmp_path}", str(SOURCES), folder=tmp_path)
+    shown = [block for block in blocks(DOCS / "how-to" / "ask-from-r.md") if block.language == "r"]
+    program = SESSION
+    for number, block in enumerate(shown):
+        (tmp_path / f"{number}.R").write_text(placed(block.text, there))
+        program += f'cat("#{number}#\\n"); echo(readLines("{number}.R"))\n'
+    (tmp_path / "page.R").write_text(program + AFTERWARDS)
+    told = run("Rscript", "page.R", folder=tmp_path, R_LIBS=str(tmp_path))
+    for block, printed in zip(shown, re.split(r"#\d+#\n", told)[1:], strict=True):
+        assert block.output is not None
+        same(block, printed, there)
