@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: PostgreSQL's server programs, a browser, and network namespaces. Quick where they are there already.
+# What the tests need beyond Python: PostgreSQL's server programs, a browser, network namespaces, and R. Quick where they are there already.
 set -euo pipefail
 
 packages=()
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || packages+=(chromium fonts-dejavu-core)
 PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null || packages+=(iproute2)
+command -v Rscript >/dev/null || packages+=(r-base-core)
+for name in httr2 jsonlite vctrs; do
+  [ -d "/usr/lib/R/site-library/$name" ] || [ -d "/usr/local/lib/R/site-library/$name" ] || packages+=("r-cran-$name")
+done
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 say() { echo "tests/install_tools.sh: $*" >&2; }

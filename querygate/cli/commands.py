@@ -26,6 +26,11 @@ COMMANDS = {
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
     "sync": ("querygate.cli.sync:sync", "Copy published versions to a folder, such as a gate's store."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
+    "run": ("querygate.cli.run:run", "Run a file of queries; keep answers and where they came from."),
+    "cite": ("querygate.cli.cite:cite", "Print how to cite an answer."),
+    "history": ("querygate.cli.history:history", "List your questions and what came of them."),
+    "saved": ("querygate.cli.history:saved", "List saved queries."),
+    "twin": ("querygate.cli.twin:twin", "Make dummy rows that look like a dataset."),
     "model": ("querygate.cli.model:model", "Fit a model; print a range for each coefficient."),
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
@@ -55,8 +60,14 @@ COMMANDS = {
 )
 @click.version_option(package_name="querygate", message="QueryGate %(version)s")
 @click.option("--site", type=click.Path(path_type=Path, file_okay=False), help="Folder of the site.  [default: ./site]")
+@click.option(
+    "--url",
+    metavar="URL",
+    help="Address of a gate elsewhere, for datasets, describe, query, run, history, saved, cite, twin, login and "
+    "logout.",
+)
 @click.option("--debug", is_flag=True, hidden=True)
-def main(site: Path | None, debug: bool) -> None:
+def main(site: Path | None, url: str | None, debug: bool) -> None:
     """Ordinary SQL in, guaranteed ranges out.
 
     A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into

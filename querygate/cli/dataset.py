@@ -11,8 +11,9 @@ import click
 
 from querygate.cli.report import tell_of_report
 from querygate.cli.shared.actor import acting
+from querygate.cli.shared.asked_gate import asked_gate
 from querygate.cli.shared.command import Command
-from querygate.cli.shared.output import print_record, print_records, progress, tell_problem
+from querygate.cli.shared.output import print_record, print_records, progress
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
@@ -28,8 +29,6 @@ from querygate.custody.publish.republication_guard import OnOverlap, Republicati
 from querygate.custody.publish.view_summary import ViewFigures
 from querygate.custody.roots.publish_version import retire_version, serve_version
 from querygate.custody.roots.publish_with_report import Kind, publish_with_report
-from querygate.gate.describe import make_summary, served_catalogs
-from querygate.gate.grant_check import known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in
@@ -91,15 +90,12 @@ def publish(
     remind_of_copy(opened)
 
 
-@click.command(cls=Command, example="querygate datasets")
+@click.command(cls=Command, example="querygate datasets", elsewhere=True)
 @format_option
 @site_option
 def datasets(form: str, site: Path) -> None:
     """List the datasets being served; with a key, those that its owner may ask or looks after."""
-    opened = open_here(site)
-    known = known_datasets(acting(), opened.store.datasets(), opened.grants)
-    catalogs = served_catalogs(opened.store, broken=tell_problem, among=known)
-    found = list(map(make_summary, catalogs))
+    found = asked_gate(site).datasets()
     columns = ("dataset", "version", "rows", "k", "published", "title")
     print_records(found, form, columns=columns, empty="No dataset is published yet.")
 

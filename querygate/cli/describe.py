@@ -8,26 +8,21 @@ from typing import Any
 
 import click
 
-from querygate.cli.shared.actor import acting
+from querygate.cli.shared.asked_gate import asked_gate
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import plain, print_record
-from querygate.cli.shared.shared_options import format_option, open_here, site_option
-from querygate.gate.describe import describe_version
-from querygate.gate.grant_check import check_known
+from querygate.cli.shared.shared_options import format_option, site_option
 
 SHOWN_VALUES = 12
 
 
-@click.command(cls=Command, example="querygate describe patients")
+@click.command(cls=Command, example="querygate describe patients", elsewhere=True)
 @click.argument("dataset")
 @format_option
 @site_option
 def describe(dataset: str, form: str, site: Path) -> None:
     """Show the columns of DATASET, the tables it can be joined with, its policy, and statements to start with."""
-    opened = open_here(site)
-    gate = opened.gate
-    check_known(acting(), dataset, gate.grants)
-    told = describe_version(opened.store.current(dataset), gate.native, gate.limits, gate.clock_s)
+    told = asked_gate(site).describe(dataset)
     print_record(told, form, lambda: plain_lines(told))
 
 

@@ -4,26 +4,33 @@ browser, and it gets a key for some hours."""
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import click
 
 from querygate.cli.shared.actor import KEY_VARIABLE
 from querygate.cli.shared.command import Command
-from querygate.cli.shared.gate_client import GateClient
 from querygate.cli.shared.shared_options import check_new, new_file
-from querygate.core.errors import NotPermitted
+from querygate.client.client import Client
+from querygate.client.conversation import API, Call, Patience, fetch
+from querygate.client.device_login import authorise
 from querygate.core.rights import SCOPES
 
-MOST_INTERVAL_S = 60.0
-SLOWER_S = 5.0
-"""By how much a program that asks too often waits longer (RFC 8628, 3.5)."""
 
-url_option = click.option("--url", required=True, metavar="URL", help="Address of the gate.")
+def _read_url(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """The address after the command, or before it."""
+    found = value or context.find_root().params.get("url")
+    if not found:
+        raise click.MissingParameter(ctx=context, param=parameter)
+    return str(found)
 
 
-@click.command(cls=Command, example="querygate login --url https://gate.example.org --scope ask --out gate.key")
+url_option = click.option("--url", metavar="URL", callback=_read_url, help="Address of the gate.")
+
+
+@click.command(
+    cls=Command, example="querygate login --url https://gate.example.org --scope ask --out gate.key", elsewhere=True
+)
 @url_option
 @click.option(
     "--scope",
@@ -45,32 +52,19 @@ def login(url: str, scopes: tuple[str, ...], out: Path | None) -> None:
     `export QUERYGATE_KEY=$(querygate login --url ...)` works.
     """
     check_new(out)
-    gate = GateClient(url)
-    begun = gate.post("/device", {"scopes": list(scopes)} if scopes else {})
-    click.echo(f"Open {begun['verification_uri']} and type the code {begun['user_code']}", err=True)
-    click.echo(f"or open {begun['verification_uri_complete']} and compare it.", err=True)
-    given = wait_for_key(gate, str(begun["device_code"]), float(begun["interval"]), float(begun["expires_in"]))
+    with Client(url, "") as gate:
+        given = gate.carry(authorise(scopes, lambda line: click.echo(line, err=True)))
     if out is None:
-        click.echo(given["key"])
+        click.echo(given.key)
     else:
         with new_file(out) as stream:
-            stream.write(f"{given['key']}\n".encode())
-    click.echo(f"You are {given['user']}. The key opens until {given['expires']}.", err=True)
+            stream.write(f"{given.key}\n".encode())
+    click.echo(f"You are {given.user}. The key opens until {given.expires}.", err=True)
 
 
-def wait_for_key(gate: GateClient, device_code: str, interval_s: float, lasts_s: float) -> dict[str, str]:
-    """Ask until somebody has decided, or the code does not hold any more."""
-    until_s = time.monotonic() + lasts_s
-    while time.monotonic() < until_s:
-        time.sleep(min(max(interval_s, 0.0), MOST_INTERVAL_S))
-        given = gate.post("/device/token", {"device_code": device_code})
-        if given["state"] == "approved":
-            return given
-        interval_s += SLOWER_S if given["state"] == "slow_down" else 0.0
-    raise NotPermitted("QG323", "The program was not authorised in time.", "Run querygate login again.")
-
-
-@click.command(cls=Command, example="querygate logout --url https://gate.example.org --key-file gate.key")
+@click.command(
+    cls=Command, example="querygate logout --url https://gate.example.org --key-file gate.key", elsewhere=True
+)
 @url_option
 @click.option(
     "--key-file",
@@ -81,5 +75,6 @@ def wait_for_key(gate: GateClient, device_code: str, interval_s: float, lasts_s:
 def logout(url: str, key_file: Path | None) -> None:
     """Give a key up: it opens nothing any more."""
     key = key_file.read_text(encoding="utf-8").strip() if key_file else os.environ.get(KEY_VARIABLE, "")
-    revoked = GateClient(url).post("/keys/own/revoke", {}, key)
+    with Client(url, key) as gate:
+        revoked = gate.carry(fetch(Call("POST", f"{API}/keys/own/revoke", {}, again=False), Patience()))
     click.echo(f"Revoked key {revoked['id']} of {revoked['user']}.")

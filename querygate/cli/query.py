@@ -7,21 +7,20 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.shared.actor import find_principal
+from querygate.cli.shared.asked_gate import asked_gate
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import plain, print_json, print_record, print_records, print_table
-from querygate.cli.shared.shared_options import format_option, open_here, site_option
+from querygate.cli.shared.shared_options import format_option, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
-from querygate.core.types import QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
+from querygate.core.types import QueryOptions
 from querygate.gate import render
-from querygate.gate.answer import MODES, NOISY, ask
-from querygate.gate.answer import check as check_request
+from querygate.gate.answer import MODES, NOISY
 from querygate.gate.explain_text import explanation_lines
 
 EXAMPLE = """\
 querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"
-querygate query --dataset patients --format csv - < question.sql"""
+querygate query --dataset patients --format csv - < question.sql
+querygate --url https://gate.example.org query --dataset patients - < question.sql"""
 
 
 def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -34,7 +33,7 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
     return text
 
 
-@click.command(cls=Command, example=EXAMPLE)
+@click.command(cls=Command, example=EXAMPLE, elsewhere=True)
 @click.argument("sql", callback=read_statement)
 @click.option("--dataset", required=True, metavar="NAME", help="Dataset to query.")
 @click.option(
@@ -78,14 +77,13 @@ def query(
     SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The statement and its answer are
     logged.
     """
-    opened = with_vault(open_here(site))
+    gate = asked_gate(site, name, noisy=True)
     options = QueryOptions(mode, epsilon, consistent, explain=explain)
-    request = Request(find_principal(opened, name), dataset, sql, options)
     if check:
-        verdict = check_request(request, opened.gate)
+        verdict = gate.check(dataset, sql, options)
         print_record(verdict, form, lambda: explain_verdict(verdict))
     else:
-        print_answer(ask(request, opened.gate), form)
+        print_answer(gate.ask(dataset, sql, options), form)
 
 
 def print_answer(body: AnswerBody, form: str) -> None:

@@ -48,6 +48,7 @@ _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
 _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
+_POLICY = "SELECT json_extract(body, '$.policy_hash') FROM log WHERE query_id = ? AND kind = 'query.intent'"
 _LAST_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq DESC LIMIT 1"  # noqa: S608
 _ALL_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq"  # noqa: S608
 _FAMILY = f"SELECT * FROM log WHERE kind >= :first AND kind < :after AND {_OTHERS} ORDER BY seq"  # noqa: S608
@@ -234,6 +235,12 @@ class Log:
         if entry is None:
             return None
         return _query_line(entry.event())
+
+    def policy_hash(self, query_id: str) -> str | None:
+        """The hash of the policy that a query was asked under; None where there is none, or none outside the
+        archives."""
+        rows = self.database.rows(_POLICY, (query_id,))
+        return str(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def last(self, kind: str, dataset: str) -> LogEvent | None:
         """The latest event of a kind about a dataset, questions apart; None where there is none, or none outside the

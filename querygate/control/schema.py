@@ -476,6 +476,22 @@ REPLACED_KEYS: Migration = (
            AND json_extract(body, '$.by') = keys.id)""",
 )
 
+ASKED_ONCE: Migration = (
+    # Questions that carried a key of their own, for a day: one that is sent again is the same question.
+    """CREATE TABLE asked_once (
+        user     TEXT NOT NULL COLLATE NOCASE,
+        key      TEXT NOT NULL,
+        question TEXT NOT NULL,
+        query_id TEXT NOT NULL,
+        began    TEXT NOT NULL,
+        settled  INTEGER NOT NULL DEFAULT 0 CHECK (settled IN (0, 1)),
+        problem  TEXT,
+        job      TEXT,
+        PRIMARY KEY (user, key)
+    ) STRICT""",
+    "CREATE INDEX asked_once_began ON asked_once (began)",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -486,4 +502,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     SAVED_QUERIES,
     NOTEBOOKS,
     REPLACED_KEYS,
+    ASKED_ONCE,
 )

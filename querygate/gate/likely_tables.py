@@ -116,6 +116,22 @@ class LikelyTables:
             found.append(version.sheet(choice.plan, choice.places, points, (unit, names)))
         return found
 
+    def tables(self, release: PublishedVersion, limits: Limits, check: Callable[[], None]) -> list[Block]:
+        """Points of everything that is published of a version, lists of codes apart: of classes one table, of views one
+        of the counts and one of each unit of sensitive columns, all with the quasi-identifiers that fit."""
+        with self._lock:
+            version = self._versions.setdefault(release, _OfVersion())
+        catalog = release.catalog
+        if not catalog.margins:
+            names = frozenset(column.name for column in catalog.columns if not column.is_codes)
+            block = release.project(names, limits)
+            return [make_points(WeightedCells(block, block.n.astype(np.float64)))]
+        views, found = _Views(version, release, limits, check), []
+        for unit in dict.fromkeys([(), *(margin.sensitive for margin in catalog.margins)]):
+            table = views.table(unit, frozenset())
+            found.append(make_points(table.cells(frozenset(table.names))))
+        return found
+
 
 def _of_classes(plan: Plan, version: _OfVersion, release: PublishedVersion, limits: Limits) -> list[PointSheet]:
     """A sheet for the aggregates that need the same columns, and first one that counts the groups: an aggregate has the

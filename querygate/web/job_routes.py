@@ -17,6 +17,7 @@ from querygate.core.types import Principal
 from querygate.gate import render
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
+from querygate.site.provenance import with_policy
 from querygate.web.query_routes import give
 from querygate.web.routes import API
 
@@ -40,7 +41,7 @@ class JobViews:
     """One method per route about jobs, called as the route's name. Without an exchange there are none."""
 
     def __init__(self, opened: OpenSite, exchange: JobExchange | None) -> None:
-        self._exchange = exchange
+        self._exchange, self._log = exchange, opened.log
         self._tick = timedelta(milliseconds=opened.site.settings["noise_tick_ms"])
         # A stream holds a thread; most of them stay for questions.
         self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
@@ -114,7 +115,8 @@ class JobViews:
             if state != "done":
                 body["problem"] = dict(result)
             elif job.kind not in UNTOLD:
-                body["result"] = dict(result["answer"] if job.kind == "noise.answer" else result)
+                is_answer = job.kind == "noise.answer"
+                body["result"] = dict(with_policy(result["answer"], self._log) if is_answer else result)
         return body
 
     def _shows(self, job: Job) -> bool:

@@ -11,8 +11,8 @@ from querygate.core.rights import Right
 from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
-    "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer"),
-    "Exploring": ("list_datasets", "describe_dataset"),
+    "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer", "read_history"),
+    "Exploring": ("list_datasets", "describe_dataset", "fetch_twin"),
     "Saved queries": ("list_saved", "save_query", "show_saved", "change_saved", "delete_saved"),
     "Extracts": (
         "list_exports",

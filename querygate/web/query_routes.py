@@ -11,7 +11,7 @@ from typing import Any
 from flask import Response, g, request
 
 from querygate.control import stamp
-from querygate.core.answer_bodies import ReadableBody
+from querygate.core.answer_bodies import AnswerBody, ReadableBody
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
@@ -19,14 +19,19 @@ from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.provenance import with_policy
+from querygate.site.question_once import HEADER, QuestionsOnce
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
 from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
+from querygate.web.route import JSON
+from querygate.web.routes import DEFAULT_HISTORY, MOST_HTTP_ROWS
 
 DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
 MOST_PRICED = 100
@@ -37,14 +42,18 @@ class Api:
 
     def __init__(self, opened: OpenSite, exchange: JobExchange | None = None) -> None:
         self._opened, self._exchange = opened, exchange
-        self._gate = opened.gate
+        self._gate, self._once = opened.gate, QuestionsOnce(opened)
 
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self, principal: Principal) -> Response:
-        question = read_question(principal)
-        body = ask(question, self._gate)
+        question, key = read_question(principal), request.headers.get(HEADER)
+        body = ask(question, self._gate) if key is None else self._once.ask(question, key)
+        body = with_policy(body, self._opened.log)
         g.answer_rows = len(body["rows"])
+        form = wanted_form()
+        if form != "json":
+            return give_form(body, form)
         if question.options.readable:
             headings, rows = render.readable(body)
             readable: ReadableBody = {"headings": headings, "rows": rows}
@@ -79,10 +88,12 @@ class Api:
         if principal.name != found[0]:
             self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
         g.answer_rows = len(found[1]["rows"])
-        media, write = render.FORMATS[form]
-        response = Response(write(found[1]), content_type=media)
-        response.headers["Content-Disposition"] = f'attachment; filename="{found[1]["query_id"]}.{form}"'
-        return response
+        return give_form(with_policy(found[1], self._opened.log), form)
+
+    def read_history(self, principal: Principal) -> Response:
+        limit, dataset = _read_whole("limit", DEFAULT_HISTORY, MOST_ENTRIES), request.args.get("dataset")
+        lines = self._opened.log.queries(user=principal.name, dataset=dataset, limit=limit)
+        return give({"entries": list(lines)[::-1]})
 
     # -- looking around ----------------------------------------------------------------------------------
 
@@ -98,8 +109,17 @@ class Api:
         release = gate.store.current(dataset)
         return give(describe.describe_version(release, gate.native, gate.limits, gate.clock_s))
 
+    def fetch_twin(self, principal: Principal, dataset: str, form: str) -> Response:
+        rows, seed = _read_whole("rows", DEFAULT_ROWS, MOST_HTTP_ROWS), _read_whole("seed", 0, 2**63 - 1, least=0)
+        media, write = TWIN_FORMATS[form]
+        made = write_twin(TwinWish(dataset, rows, seed), principal, self._gate)
+        g.answer_rows = made.num_rows
+        response = Response(write(made), content_type=media)
+        response.headers["Content-Disposition"] = f'attachment; filename="twin.{form}"'
+        return response
+
     def read_log(self, principal: Principal) -> Response:
-        since, limit = _read_moment("since"), _read_limit("limit")
+        since, limit = _read_moment("since"), _read_whole("limit", DEFAULT_ENTRIES, MOST_ENTRIES)
         user, dataset = request.args.get("user"), request.args.get("dataset")
         asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
         body = {name: value for name, value in asked.items() if value is not None}
@@ -197,11 +217,24 @@ def _read_moment(name: str) -> datetime | None:
         raise malformed(f"{name}: must be a date or a time.", "Write it as 2026-03-01 or 2026-03-01T12:30Z.") from None
 
 
-def _read_limit(name: str) -> int:
-    text = request.args.get(name, str(DEFAULT_ENTRIES))
-    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MOST_ENTRIES):
-        raise malformed(f"{name}: must be a whole number from 1 to {MOST_ENTRIES:,}.")
+def _read_whole(name: str, otherwise: int, most: int, least: int = 1) -> int:
+    text = request.args.get(name, str(otherwise))
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most):
+        raise malformed(f"{name}: must be a whole number from {least} to {most:,}.")
     return int(text)
+
+
+def wanted_form() -> str:
+    """The form of the answer that `Accept` wants most; JSON where it wants none of them, or does not mind."""
+    forms = {media.partition(";")[0]: form for form, (media, _) in render.FORMATS.items()}
+    return forms[request.accept_mimetypes.best_match(list(forms), default=JSON) or JSON]
+
+
+def give_form(body: AnswerBody, form: str) -> Response:
+    media, write = render.FORMATS[form]
+    response = Response(write(body), content_type=media)
+    response.headers["Content-Disposition"] = f'attachment; filename="{body["query_id"]}.{form}"'
+    return response
 
 
 def give(body: Mapping[str, object]) -> Response:

@@ -314,6 +314,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Ask whoever gave you the address to share it, and the custodian for a grant.",
         "GET /api/v1/saved/s_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),
+    "QG325": Explanation(
+        "A request with the same `Idempotency-Key` arrived earlier, and the gate is still working on it. It is one "
+        "question, however often it is sent.",
+        "Wait as long as `Retry-After` says, and send it again with the same key to get its answer.",
+        "POST /api/v1/query, twice at the same time, with the same Idempotency-Key",
+    ),
     "QG401": Explanation(
         "A noisy answer uses up some of the privacy budget of the user, of their project and of the dataset. One of "
         "these budgets has too little left. Nothing was computed, and nothing was spent.",

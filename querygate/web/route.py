@@ -19,10 +19,10 @@ TRUTH = {"enum": ["true", "false"], "default": "false"}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A part of the path, or of what follows the question mark."""
+    """A part of the path, of what follows the question mark, or a header."""
 
     name: str
-    where: Literal["path", "query"]
+    where: Literal["path", "query", "header"]
     help: str
     schema: Schema
 

@@ -6,6 +6,7 @@ from querygate.core.errors import CODES
 from querygate.core.extracts.approval import STATES
 from querygate.core.rights import Right
 from querygate.gate.render import FORMATS
+from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
 from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
@@ -28,6 +29,17 @@ DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"
 REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "string"})
 JOB = Parameter("job_id", "path", "The `job` of a 202 response.", {"type": "string"})
 WORKING = Parameter("job_id", "path", "The id of the job.", {"type": "string"})
+
+ONCE = Parameter(
+    "Idempotency-Key",
+    "header",
+    "A name for this very request, new for each question. Sent again with the same name, it is the same question: it "
+    "is answered from the log and costs nothing. The gate remembers it for a day.",
+    {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
+)
+ANSWER_MEDIA = tuple(media for media, _ in FORMATS.values())
+DEFAULT_HISTORY = 20
+MOST_HTTP_ROWS = 100_000
 
 WORK_ROUTES: tuple[Route, ...] = (
     Route(
@@ -89,11 +101,14 @@ ROUTES: tuple[Route, ...] = (
         "ask",
         "POST",
         f"{API}/query",
-        "Run one statement and get guaranteed ranges, or noisy numbers. The statement and its answer are logged.",
+        "Run one statement and get guaranteed ranges, or noisy numbers. The statement and its answer are logged. The "
+        "header `Accept` chooses JSON, CSV, Arrow (stream or file) or Parquet.",
         ASK,
         gives="Answer",
+        media=ANSWER_MEDIA,
         body="Question",
-        codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG401", "QG501"),
+        parameters=(ONCE,),
+        codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG325", "QG401", "QG501"),
         later=True,
     ),
     Route(
@@ -157,6 +172,27 @@ ROUTES: tuple[Route, ...] = (
         codes=DATASET_CODES,
     ),
     Route(
+        "fetch_twin",
+        "GET",
+        f"{API}/datasets/{{dataset}}/twin.{{form}}",
+        "Get made-up rows that look like the dataset, to write programs against. They are drawn from what is published "
+        "alone. It is logged.",
+        ASK,
+        media=tuple(media for media, _ in TWIN_FORMATS.values()),
+        parameters=(
+            DATASET,
+            Parameter("form", "path", "CSV or Parquet.", {"enum": list(TWIN_FORMATS)}),
+            Parameter(
+                "rows",
+                "query",
+                "How many.",
+                {"type": "integer", "minimum": 1, "maximum": MOST_HTTP_ROWS, "default": DEFAULT_ROWS},
+            ),
+            Parameter("seed", "query", "The same seed gives the same rows.", {"type": "integer", "default": 0}),
+        ),
+        codes=(*DATASET_CODES, "QG305", "QG311"),
+    ),
+    Route(
         "fetch_answer",
         "GET",
         f"{API}/answers/{{query_id}}.{{form}}",
@@ -164,17 +200,35 @@ ROUTES: tuple[Route, ...] = (
         "fetch it.",
         ("ask", "oversee"),
         gives="Answer",
-        media=tuple(media for media, _ in FORMATS.values()),
+        media=ANSWER_MEDIA,
         parameters=(
             Parameter("query_id", "path", "The `query_id` of the answer.", {"type": "string"}),
             Parameter(
                 "form",
                 "path",
-                "Tabular formats have columns name_low, name_high, name_estimate and name_may_be_null.",
+                "Tabular formats have columns name_low, name_high, name_estimate and name_may_be_null; Arrow and "
+                "Parquet also name_sharp, and in their metadata what the answer says of itself.",
                 {"enum": list(FORMATS)},
             ),
         ),
         codes=("QG304",),
+    ),
+    Route(
+        "read_history",
+        "GET",
+        f"{API}/history",
+        "Get your own questions and what came of them, newest first.",
+        ASK,
+        gives="Log",
+        parameters=(
+            Parameter("dataset", "query", "Only questions about this dataset.", {"type": "string"}),
+            Parameter(
+                "limit",
+                "query",
+                "Maximum number of questions.",
+                {"type": "integer", "minimum": 1, "maximum": 1000, "default": DEFAULT_HISTORY},
+            ),
+        ),
     ),
     Route(
         "read_log",

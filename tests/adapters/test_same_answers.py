@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from querygate.core import types
+from querygate.core.answer_arrow import to_arrow_stream
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import Gate, answer
-from querygate.gate.render import make_body, to_arrow, to_csv, to_json
+from querygate.gate.render import make_body, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import ENGINES, Engine
 from tests.policies import Column, make_column, make_policy
@@ -45,7 +46,7 @@ def rendered(gate: Gate, sql: str) -> list[bytes] | str:
     except Refusal as refusal:
         return refusal.code
     body |= {"query_id": "", "elapsed_ms": 0}
-    return [to_json(body), to_csv(body), to_arrow(body)]
+    return [to_json(body), to_csv(body), to_arrow_stream(body)]
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:], ids=lambda engine: engine.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -18,6 +19,11 @@ COLUMNS = [
     *("max_sbp_low", "max_sbp_high", "max_sbp_estimate", "max_sbp_may_be_null"),
     *("group_certain", "group_count_low", "group_count_high"),
 ]
+
+
+WITH_SHARP = [
+    *COLUMNS[:5], "avg_sbp_sharp", *COLUMNS[5:9], "max_sbp_sharp", *COLUMNS[9:]
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -45,15 +51,21 @@ def test_csv_has_a_column_for_each_end(get, url, answer):
     ("form", "read"),
     [
         ("arrow", lambda data: pa.ipc.open_stream(data).read_all()),
+        ("feather", lambda data: pa.ipc.open_file(data).read_all()),
         ("parquet", lambda data: pa.parquet.read_table(io.BytesIO(data))),
     ],
 )
 def test_arrow_and_parquet_keep_the_types(get, url, answer, form, read):
     table = read(get(url(form), "ann").data)
-    assert table.column_names == COLUMNS
+    assert table.column_names == WITH_SHARP
     assert table.schema.field("max_sbp_low").type == pa.int64()
     assert table.schema.field("avg_sbp_low").type == pa.float64()
     assert table["avg_sbp_high"].to_pylist() == [row["avg_sbp"]["high"] for row in answer["rows"]]
+    assert table["avg_sbp_sharp"].to_pylist() == [row["avg_sbp"]["sharp"] for row in answer["rows"]]
+    part = {b"querygate.column": b"avg_sbp", b"querygate.part": b"estimate"}
+    assert part.items() <= table.schema.field("avg_sbp_estimate").metadata.items()
+    told = json.loads(table.schema.metadata[b"querygate"])
+    assert told == {key: value for key, value in answer.items() if key != "rows"}
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -75,7 +75,7 @@ def identify(context: click.Context) -> None:
     """Find out whose key was shown, and whether they may run this command: QG301, QG302. Nothing without a key."""
     words = command_words(context)
     rights = rights_of(words)
-    presented = _presented(context, ask=is_decision(words))
+    presented = presented_key(context, ask=is_decision(words))
     if presented is None or not rights:
         return
     opened = open_gate(open_site(context.params["site"]))
@@ -95,7 +95,7 @@ def command_words(context: click.Context) -> str:
     return " ".join(words)
 
 
-def _presented(context: click.Context, *, ask: bool) -> str | None:
+def presented_key(context: click.Context, *, ask: bool = False) -> str | None:
     """The key from the file, the environment or, for a decision at a terminal, whoever sits there."""
     file = context.meta.get(_KEY_FILE)
     if isinstance(file, Path):

@@ -23,11 +23,12 @@ INTERRUPTED = 130
 
 
 class Command(click.Command):
-    """A command whose errors end as the table of codes says. Its help has an example."""
+    """A command whose errors end as the table of codes says. Its help has an example. What `works_elsewhere` can ask a
+    gate over HTTP as well as a site in a folder."""
 
-    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
+    def __init__(self, *args: Any, example: str = "", elsewhere: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.example = example
+        self.example, self.works_elsewhere = example, elsewhere
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:
@@ -37,7 +38,10 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            if "site" in ctx.params:
+            if ctx.find_root().params.get("url"):
+                if not self.works_elsewhere:
+                    raise click.UsageError(f"`{ctx.info_name}` works on a site in a folder: leave out --url.")
+            elif "site" in ctx.params:
                 identify = load("querygate.cli.shared.actor:identify")
                 identify(ctx)
             return super().invoke(ctx)

@@ -21,7 +21,7 @@ COMMAND_RIGHTS: Mapping[str, Rights] = {
     **dict.fromkeys(("publish", "report", "rollback", "retire", "withdraw", "vault", "person", "store"), ("publish",)),
     **dict.fromkeys(("datasets", "describe"), LOOK),
     "versions": ("look",),
-    **dict.fromkeys(("query", "model", "budget"), ASK),
+    **dict.fromkeys(("query", "run", "cite", "history", "saved", "twin", "model", "budget"), ASK),
     **dict.fromkeys(("export request", "export edit", "export submit", "export withdraw"), ASK),
     **dict.fromkeys(("export list", "export show", "export comment", "export fetch"), EXTRACTS),
     **{f"export {action}": ("review",) for action in (*DECISIONS, "risk")},

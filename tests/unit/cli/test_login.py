@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from werkzeug.serving import make_server
 
-from querygate.cli import login as login_module
 from querygate.cli import main
+from querygate.client import device_login
 from tests.empty_site import empty_site
 from tests.oidc_provider import OidcProvider, running
 from tests.sign_on_site import make_sign_on_site
@@ -51,8 +51,8 @@ def decide_when_asked(site, decision):
 
 @pytest.fixture
 def decided(served, monkeypatch):
-    monkeypatch.setattr(login_module, "MOST_INTERVAL_S", 0.05)
-    monkeypatch.setattr(login_module, "SLOWER_S", 0.0)
+    monkeypatch.setattr(device_login, "MOST_INTERVAL_S", 0.05)
+    monkeypatch.setattr(device_login, "SLOWER_S", 0.0)
 
     def begin(decision):
         person = threading.Thread(target=decide_when_asked, args=(served[0], decision))

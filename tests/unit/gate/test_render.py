@@ -127,7 +127,8 @@ def read(form: str, body: dict[str, Any]) -> pa.Table:
 def test_arrow_and_parquet_give_back_every_value(form: str) -> None:
     found = read(form, made())
 
-    assert found.column_names == FLAT + STATE
+    assert [name for name in found.column_names if not name.endswith("_sharp")] == FLAT + STATE
+    assert found.column("mean_sharp").to_pylist() == [row["mean"]["sharp"] for row in made()["rows"]]
     assert found.column("city").to_pylist() == ["Graz", None, "", 'a,"b"\r\n']
     assert found.column("smoker").to_pylist() == [True, None, False, True]
     assert found.column("n_low").to_pylist() == [3, 0, 2**63 - 1, -5]
@@ -157,7 +158,7 @@ def test_an_answer_without_rows_has_its_columns_still(form: str) -> None:
     found = read(form, made(groups=()))
 
     assert found.num_rows == 0
-    assert found.column_names == WITH_ESTIMATES + STATE
+    assert [name for name in found.column_names if not name.endswith("_sharp")] == WITH_ESTIMATES + STATE
 
 
 def test_csv_gives_back_every_value() -> None:

@@ -1,0 +1,299 @@
+"""Two clients, one that waits and one that awaits. Both carry the same conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Generator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from querygate.client.answer import Answer
+from querygate.client.conversation import (
+    API,
+    Call,
+    Conversation,
+    NotArrived,
+    Patience,
+    Pause,
+    Reply,
+    ask,
+    await_job,
+    check_address,
+    fetch,
+    fetch_bytes,
+    find_key,
+    make_question,
+    quoted,
+    with_query,
+)
+
+T = TypeVar("T")
+
+TIMEOUT_S = 60.0
+
+
+def software() -> str:
+    """Which client this is: alone, or as a part of QueryGate."""
+    for name in ("querygate", "querygate-client"):
+        try:
+            return f"{name}/{version(name)}"
+        except PackageNotFoundError:
+            continue
+    return "querygate"
+
+
+class _Talk:
+    """What both clients can say."""
+
+    def __init__(self, url: str, key: str | Path | None, dataset: str | None, patience: Patience) -> None:
+        self.url, self.dataset, self.patience = check_address(url), dataset, patience
+        shown = find_key(key)
+        self._headers = {"User-Agent": software()} | ({"Authorization": f"Bearer {shown}"} if shown else {})
+
+    def _query(self, sql: str, dataset: str | None, options: dict[str, Any]) -> Conversation[Answer]:
+        return ask(make_question(sql, dataset or self.dataset, options), self.patience)
+
+    def _check(self, sql: str, dataset: str | None, options: dict[str, Any]) -> Conversation[dict[str, Any]]:
+        question = make_question(sql, dataset or self.dataset, options)
+        return fetch(Call("POST", f"{API}/query/check", question), self.patience)
+
+    def _get(self, path: str, **parameters: object) -> Conversation[dict[str, Any]]:
+        return fetch(Call("GET", with_query(API + path, **parameters)), self.patience)
+
+    def _listed(self, name: str, path: str, **parameters: object) -> Conversation[list[dict[str, Any]]]:
+        body = yield from self._get(path, **parameters)
+        found: list[dict[str, Any]] = body[name]
+        return found
+
+    def _describe(self, dataset: str | None) -> Conversation[dict[str, Any]]:
+        return self._get(f"/datasets/{quoted(self._named(dataset))}")
+
+    def _answer(self, answer_id: str) -> Conversation[Answer]:
+        body = yield from self._get(f"/answers/{quoted(answer_id)}.json")
+        return Answer(body)
+
+    def _job(self, job_id: str) -> Conversation[Answer]:
+        body = yield from await_job(job_id, self.patience)
+        return Answer(body)
+
+    def _twin(self, dataset: str | None, rows: int | None, seed: int, form: str) -> Conversation[bytes]:
+        path = f"{API}/datasets/{quoted(self._named(dataset))}/twin.{form}"
+        return fetch_bytes(Call("GET", with_query(path, rows=rows, seed=seed), accept="*/*"), self.patience)
+
+    def _named(self, dataset: str | None) -> str:
+        name = dataset or self.dataset
+        if not name:
+            raise ValueError("Say which dataset.")
+        return name
+
+
+class Client(_Talk):
+    """A gate, for one person. Threads may share it."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | Path | None = None,
+        dataset: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        patience: Patience | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        super().__init__(url, key, dataset, patience or Patience())
+        self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=timeout_s, transport=transport)
+
+    def query(
+        self,
+        sql: str,
+        dataset: str | None = None,
+        *,
+        mode: str | None = None,
+        epsilon: float | None = None,
+        consistent: bool = False,
+        explain: bool = False,
+    ) -> Answer:
+        """Ask one statement. Raises Refusal where the gate refuses it; a noisy answer is waited for."""
+        options = {"mode": mode, "epsilon": epsilon, "consistent": consistent, "explain": explain}
+        return self.carry(self._query(sql, dataset, options))
+
+    def check(
+        self,
+        sql: str,
+        dataset: str | None = None,
+        *,
+        mode: str | None = None,
+        epsilon: float | None = None,
+        explain: bool = False,
+    ) -> dict[str, Any]:
+        """Would it be accepted, and at what cost? Nothing is spent."""
+        return self.carry(self._check(sql, dataset, {"mode": mode, "epsilon": epsilon, "explain": explain}))
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """The datasets that you may ask."""
+        return self.carry(self._listed("datasets", "/datasets"))
+
+    def describe(self, dataset: str | None = None) -> dict[str, Any]:
+        """The columns of a dataset, its policy in words, and statements to start with."""
+        return self.carry(self._describe(dataset))
+
+    def answer(self, answer_id: str) -> Answer:
+        """An answer of yours again, from the log."""
+        return self.carry(self._answer(answer_id))
+
+    def history(self, dataset: str | None = None, limit: int | None = None) -> list[dict[str, Any]]:
+        """Your own questions, newest first."""
+        return self.carry(self._listed("entries", "/history", dataset=dataset, limit=limit))
+
+    def saved(self, *, shared: bool = False) -> list[dict[str, Any]]:
+        """The queries that you have saved, or those that others share with you."""
+        return self.carry(self._listed("queries", "/saved", whose="shared" if shared else "own"))
+
+    def budget(self, dataset: str | None = None) -> dict[str, Any]:
+        """What is left for noisy answers about a dataset."""
+        return self.carry(self._get("/budget", dataset=self._named(dataset)))
+
+    def job(self, job_id: str) -> Answer:
+        """The answer of a job, waited for."""
+        return self.carry(self._job(job_id))
+
+    def twin(self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv") -> bytes:
+        """Made-up rows that look like the dataset, as a CSV or Parquet file."""
+        return self.carry(self._twin(dataset, rows, seed, form))
+
+    # -- carrying ----------------------------------------------------------------------------------------
+
+    def carry(self, conversation: Conversation[T]) -> T:
+        """Take a conversation to its end."""
+        try:
+            said = next(conversation)
+            while True:
+                if isinstance(said, Pause):
+                    time.sleep(said.seconds)
+                    said = conversation.send(None)
+                else:
+                    said = _told(conversation, self._send(said))
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+
+    def _send(self, call: Call) -> Reply | NotArrived:
+        try:
+            return _reply(self._http.request(call.method, call.path, json=call.body, headers=call.headers))
+        except httpx.TransportError as error:
+            return NotArrived(type(error).__name__)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class AsyncClient(_Talk):
+    """The same for programs that await."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | Path | None = None,
+        dataset: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        patience: Patience | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        super().__init__(url, key, dataset, patience or Patience())
+        self._http = httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=timeout_s, transport=transport)
+
+    async def query(
+        self,
+        sql: str,
+        dataset: str | None = None,
+        *,
+        mode: str | None = None,
+        epsilon: float | None = None,
+        consistent: bool = False,
+        explain: bool = False,
+    ) -> Answer:
+        """Ask one statement. Raises Refusal where the gate refuses it; a noisy answer is awaited."""
+        options = {"mode": mode, "epsilon": epsilon, "consistent": consistent, "explain": explain}
+        return await self.carry(self._query(sql, dataset, options))
+
+    async def check(self, sql: str, dataset: str | None = None, *, mode: str | None = None) -> dict[str, Any]:
+        """Would it be accepted, and at what cost? Nothing is spent."""
+        return await self.carry(self._check(sql, dataset, {"mode": mode}))
+
+    async def datasets(self) -> list[dict[str, Any]]:
+        """The datasets that you may ask."""
+        return await self.carry(self._listed("datasets", "/datasets"))
+
+    async def describe(self, dataset: str | None = None) -> dict[str, Any]:
+        """The columns of a dataset, its policy in words, and statements to start with."""
+        return await self.carry(self._describe(dataset))
+
+    async def answer(self, answer_id: str) -> Answer:
+        """An answer of yours again, from the log."""
+        return await self.carry(self._answer(answer_id))
+
+    async def carry(self, conversation: Conversation[T]) -> T:
+        """Take a conversation to its end."""
+        try:
+            said = next(conversation)
+            while True:
+                if isinstance(said, Pause):
+                    await asyncio.sleep(said.seconds)
+                    said = conversation.send(None)
+                else:
+                    said = _told(conversation, await self._send(said))
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+
+    async def _send(self, call: Call) -> Reply | NotArrived:
+        try:
+            return _reply(await self._http.request(call.method, call.path, json=call.body, headers=call.headers))
+        except httpx.TransportError as error:
+            return NotArrived(type(error).__name__)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _told(conversation: Generator[Call | Pause, Reply | None, Any], reply: Reply | NotArrived) -> Call | Pause:
+    return conversation.throw(reply) if isinstance(reply, NotArrived) else conversation.send(reply)
+
+
+def _reply(response: httpx.Response) -> Reply:
+    return Reply(response.status_code, response.headers, response.content)
+
+
+def connect(url: str, key: str | Path | None = None, dataset: str | None = None, **more: Any) -> Client:
+    """A connection to a gate. The key may be a Path to a file that holds it; without one, QUERYGATE_KEY has it.
+
+    More options are those of `Client`: `timeout_s`, `patience`, `transport`.
+    """
+    return Client(url, key, dataset, **more)
+
+
+async def connect_async(
+    url: str, key: str | Path | None = None, dataset: str | None = None, **more: Any
+) -> AsyncClient:
+    """The same, for programs that await."""
+    return AsyncClient(url, key, dataset, **more)

@@ -1,0 +1,159 @@
+"""A twin of a dataset: made-up rows that look like it, to write programs against before asking for the real thing.
+
+They are drawn from the likely table of the published store (`likely_tables`), which is made of what is published and
+nothing else. So a twin is a function of the store, the number of rows and the seed: whatever two raw tables with the
+same store differ in, their twins are the same to the byte. Where the policy keeps parts of what is published from being
+told (only noisy answers, small groups, answers that could be combined), there is none.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, NumberColumn, SetColumn
+from querygate.core.errors import NotPermitted
+from querygate.core.limits.deadline import check_deadline, within
+from querygate.core.rights import not_granted
+from querygate.core.timestamps import datetime_of
+from querygate.core.types import Catalog, Column, Ints, Principal
+from querygate.gate.answer import INTERVAL, Gate
+from querygate.gate.grant_check import granted_modes
+
+MOST_ROWS = 1_000_000
+DEFAULT_ROWS = 1_000
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_DIGITS = 6  # significant digits of a made-up number
+
+
+@dataclass(frozen=True, slots=True)
+class TwinWish:
+    """Which dataset, how many rows, and the seed: with the same one the same rows come again."""
+
+    dataset: str
+    rows: int | None = None
+    seed: int = 0
+
+
+def write_twin(wish: TwinWish, principal: Principal, gate: Gate) -> pa.Table:
+    """The twin as a table with the columns of the dataset, lists of codes apart. It is put on record that it was
+    fetched. Raises QG313 without a grant for ranges, QG311 where the policy allows no twin."""
+    granted = granted_modes(principal, wish.dataset, gate.grants)
+    release = gate.store.current(wish.dataset)
+    if INTERVAL not in granted:
+        raise not_granted(INTERVAL)
+    catalog = release.catalog
+    check_allowed(catalog)
+    with within(gate.clock_s, gate.limits.timeout_s):
+        tables = gate.likely.tables(release, gate.limits, check_deadline)
+        made = draw_rows(tables, catalog, wish.rows or DEFAULT_ROWS, wish.seed)
+    body = {"version": catalog.version, "rows": made.num_rows, "seed": wish.seed}
+    gate.log.note("twin", user=principal.name, dataset=catalog.dataset, body=body)
+    return made
+
+
+def check_allowed(catalog: Catalog) -> None:
+    """A twin tells of all that is published at once."""
+    if INTERVAL in catalog.modes and not catalog.min_group and catalog.on_differencing == "alert":
+        return
+    raise NotPermitted(
+        "QG311",
+        "The policy of this dataset holds back some of what is published, and a twin would show it.",
+        "Ask for aggregates, or ask the custodian.",
+    )
+
+
+def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa.Table:
+    """So many rows. The first table has the columns that the others share with it; each other one is drawn by itself
+    and laid beside it in the order of those, so that what goes together in it still does."""
+    drawn: dict[str, BlockColumn] = {}
+    order: Ints | None = None
+    rows = rows if tables[0].n.any() else 0
+    for place, table in enumerate(tables):
+        part = _draw(table, rows, np.random.default_rng([seed, place, zlib.crc32(catalog.dataset.encode())]))
+        shared = [name for name in tables[0].columns if name in part.columns]
+        own = _order(part, shared)
+        if order is None:
+            order = own
+        beside = np.empty(rows, dtype=np.int64)
+        beside[order] = own
+        for name, column in part.columns.items():
+            if name not in drawn:
+                drawn[name] = column.take(beside)
+    columns = [column for column in catalog.columns if column.name in drawn]
+    arrays = [_values(drawn[column.name], column) for column in columns]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def _draw(table: Block, rows: int, random: np.random.Generator) -> Block:
+    """Rows of a table by their weights."""
+    ends = np.cumsum(table.n.astype(np.float64))
+    places = np.searchsorted(ends, random.random(rows) * ends[-1:].sum(), side="right")
+    return table.take(np.minimum(places, ends.size - 1))
+
+
+def _order(part: Block, shared: list[str]) -> Ints:
+    """The rows by the columns that tables share."""
+    keys = []
+    for name in reversed(shared):
+        column = part.columns[name]
+        keys.append(column.low if isinstance(column, NumberColumn) else column.sets)
+    return np.lexsort(keys) if keys else np.arange(part.size)
+
+
+# -- values ----------------------------------------------------------------------------------------------------
+
+
+def _values(found: BlockColumn, column: Column) -> pa.Array:
+    if isinstance(found, SetColumn):
+        return _texts(found, column)
+    if not isinstance(found, NumberColumn):
+        raise TypeError(f"{column.name} has no values of its own")
+    missing = found.null == ALL_NULLS
+    low, high = (-np.inf if column.low is None else column.low), (np.inf if column.high is None else column.high)
+    numbers = np.clip(np.asarray(found.low, dtype=np.float64), low, high)
+    numbers = np.where(missing, 0.0, numbers)
+    if column.type == "number":
+        return pa.array([float(f"{value:.{_DIGITS}g}") for value in numbers], pa.float64(), mask=missing)
+    whole = [int(value) for value in np.rint(numbers)]
+    if column.type == "date":
+        return pa.array([dt.date.fromordinal(value + _EPOCH) for value in whole], pa.date32(), mask=missing)
+    if column.type == "timestamp":
+        return pa.array([datetime_of(value) for value in whole], pa.timestamp("us"), mask=missing)
+    return pa.array(whole, pa.int64(), mask=missing)
+
+
+def _texts(found: SetColumn, column: Column) -> pa.Array:
+    """Each set has one value, or is missing."""
+    dictionary = found.dictionary
+    values = dictionary.members[dictionary.starts[found.sets]]
+    texts = [None if value == MISSING else dictionary.values[value] for value in values.tolist()]
+    if column.type == "boolean":
+        return pa.array([None if text is None else text == "true" for text in texts], pa.bool_())
+    return pa.array(texts, pa.string())
+
+
+def _csv(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(table, sink)
+    return sink.getvalue()
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(table, sink)
+    return sink.getvalue()
+
+
+TWIN_FORMATS: Mapping[str, tuple[str, Callable[[pa.Table], bytes]]] = {
+    "csv": ("text/csv; charset=utf-8", _csv),
+    "parquet": ("application/vnd.apache.parquet", _parquet),
+}
