@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ def band_order(text: str) -> tuple[float, int] | None:
 
 def _bins(found: list[_Place]) -> list[_Place] | None:
     """The same places counted in bins from the first; None where the distances are not of one size."""
-    gaps = [after.at - before.at for before, after in zip(found, found[1:], strict=False)]
+    gaps = [after.at - before.at for before, after in itertools.pairwise(found)]
     width = min(gaps, default=1.0)
     if width <= 0 or (found[-1].at - found[0].at) / width >= MOST_BINS:
         return None
