@@ -40,7 +40,7 @@ PAGES: Final = (
     PageRoute("what_if_policy", "POST", "/publish/what-if", rights=PUBLISH),
 )
 
-WHAT_IF = "publish.what_if"
+WHAT_IF: JobKind = "publish.what_if"
 LONGEST_QUESTIONS = 20_000
 MOST_DAYS = 3650
 
