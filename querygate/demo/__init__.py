@@ -18,7 +18,7 @@ from querygate.site.layout import Site, init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 
-__all__ = ["run"]
+__all__ = ["new_site", "run"]
 
 HERE = Path(__file__).parent
 DATASETS = ("clinic", "survey")
@@ -27,7 +27,7 @@ PEOPLE = {"ada": "researcher", "carl": "custodian"}
 
 def run(folder: Path, serve: bool) -> None:
     """Make the demo site if it is not there, walk through the example, print logins, and serve if wanted."""
-    opened = open_gate(open_site(folder) if (folder / FILE).exists() else _new_site(folder))
+    opened = open_gate(open_site(folder) if (folder / FILE).exists() else new_site(folder))
     for dataset in DATASETS:
         if dataset not in opened.store.datasets():
             print(f"Publishing {dataset} ...", flush=True)
@@ -52,7 +52,7 @@ def run(folder: Path, serve: bool) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "querygate", "--site", str(folder), "serve"])  # noqa: S606
 
 
-def _new_site(folder: Path) -> Site:
+def new_site(folder: Path) -> Site:
     """With the tour, and with uploads: this is a site for trying things."""
     init_site(folder)
     with (folder / FILE).open("a", encoding="utf-8") as stream:

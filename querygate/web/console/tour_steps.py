@@ -77,8 +77,8 @@ CUSTODIAN: Final = (
     ),
     TourStep(
         "Read the case",
-        "Open the case. It shows both questions with the difference marked, who is singled out, and the arithmetic. "
-        "The last column tells how far the answers narrow that person's value down.",
+        "Open the case of ada; that of demo is from when the demo was set up. It shows both questions with the "
+        "difference marked, who is singled out, and the arithmetic. Choose Unmask to see what the answers leave open.",
     ),
     TourStep(
         "Resolve it",

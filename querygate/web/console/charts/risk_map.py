@@ -69,7 +69,7 @@ def make_risk_map(body: Mapping[str, Any]) -> MapChart:
         is_version = one["version"] is not None
         dots.append(MapDot(one["name"], one["k"], is_version, one["is_served"], x, y, *ends, label, text))
     named = tuple(Tick(tick.at, f"{float(tick.text):.0%}") for tick in ticks)
-    chances = tuple(Tick(tick.at, f"{100 * float(tick.text):g} %") for tick in across)
+    chances = tuple(Tick(tick.at, f"{100 * float(tick.text):g}%") for tick in across)
     problems = tuple((one["name"], found["problem"]) for one, found in points if found["problem"])
     return MapChart(tuple(dots), named, chances, problems)
 
