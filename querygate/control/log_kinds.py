@@ -7,7 +7,7 @@ from querygate.core.extracts.approval import ACTIONS
 
 KINDS = (
     *("query.intent", "query.outcome", "dry_run", "answer.read", "model"),
-    *("source.upload", "source.remove", "publish.draft", "publish.preview"),
+    *("source.upload", "source.remove", "publish.draft", "publish.preview", "publish.map", "publish.what_if"),
     *("publish", "rollback", "store.copy", "store.sync", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
     *("vault.erase", "vault.erased", "person.delete", "person.deleted"),
     *("user.add", "user.change", "user.disable", "user.enable", "user.remove", "user.link", "user.unlink"),

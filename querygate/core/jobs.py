@@ -37,6 +37,8 @@ JobKind = Literal[
     "publish.version",
     "publish.serve",
     "publish.withdraw",
+    "publish.map",
+    "publish.what_if",
     "extract.preview",
     "extract.risk_page",
     "extract.build",

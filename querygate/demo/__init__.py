@@ -14,11 +14,11 @@ from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
 from querygate.custody.roots.publish_with_report import find_report, publish_with_report, read_report
 from querygate.demo.walkthrough import attack, printable, survey
-from querygate.site.layout import init_site, open_site
+from querygate.site.layout import Site, init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 
-__all__ = ["run"]
+__all__ = ["new_site", "run"]
 
 HERE = Path(__file__).parent
 DATASETS = ("clinic", "survey")
@@ -27,7 +27,7 @@ PEOPLE = {"ada": "researcher", "carl": "custodian"}
 
 def run(folder: Path, serve: bool) -> None:
     """Make the demo site if it is not there, walk through the example, print logins, and serve if wanted."""
-    opened = open_gate(open_site(folder) if (folder / FILE).exists() else init_site(folder))
+    opened = open_gate(open_site(folder) if (folder / FILE).exists() else new_site(folder))
     for dataset in DATASETS:
         if dataset not in opened.store.datasets():
             print(f"Publishing {dataset} ...", flush=True)
@@ -43,9 +43,21 @@ def run(folder: Path, serve: bool) -> None:
     if not serve:
         return
     host, port = opened.site.settings["host"], opened.site.settings["port"]
-    print(f"\nOpen http://{host}:{port}/ and paste the researcher's key. Ctrl-C stops the server.", flush=True)
-    # A fresh process: what serves researchers has never held the vault in memory.
-    os.execv(sys.executable, [sys.executable, "-m", "querygate", "--site", str(folder), "serve", "--store-only"])  # noqa: S606
+    address = f"http://{host}:{port}/"
+    print(f"\nOpen {address} and paste the researcher's key: a tour begins there. For the custodian's part,")
+    print(
+        "open the same address in a private window and paste the custodian's key. Ctrl-C stops the server.", flush=True
+    )
+    # A fresh process: what serves researchers has never held the vault in memory. Audits are for a worker beside it.
+    os.execv(sys.executable, [sys.executable, "-m", "querygate", "--site", str(folder), "serve"])  # noqa: S606
+
+
+def new_site(folder: Path) -> Site:
+    """With the tour, and with uploads: this is a site for trying things."""
+    init_site(folder)
+    with (folder / FILE).open("a", encoding="utf-8") as stream:
+        stream.write("\ntour = true\nupload_mb = 20\n")
+    return open_site(folder)
 
 
 def _grant(opened: OpenSite, name: str) -> None:

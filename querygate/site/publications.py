@@ -44,6 +44,10 @@ class VersionLine:
     rows: int | None = None
     k: int | None = None
 
+    @property
+    def is_readable(self) -> bool:
+        return self.state in ("served", "readable")
+
 
 class Publications:
     """What custodians do about publishing at the gate. Without an exchange nothing can be done."""

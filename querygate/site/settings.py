@@ -195,6 +195,9 @@ SETTINGS: tuple[Setting, ...] = (
         "or an http or https address.",
     ),
     Setting("siem_literals", False, "Whether statements are sent there with the values that stand in them."),
+    Setting(
+        "tour", False, "Whether the console offers the guided tour of the demo study. `querygate demo` switches it on."
+    ),
 )
 
 

@@ -33,8 +33,8 @@ HIDDEN = frozenset({"audit.verdict"})
 TIMED = frozenset({"noise.answer", "noise.check", "noise.budget"})
 """Kinds whose end, and nothing else, shows at a tick: how long they take may depend on what they read."""
 
-UNTOLD = frozenset({"extract.build", "extract.release", "audit.run", "audit.reveal"})
-"""Kinds whose result is to be found elsewhere: with the request, among the findings, and on the page of a case."""
+UNTOLD = frozenset({"extract.build", "extract.release", "audit.run", "audit.reveal", "publish.what_if"})
+"""Kinds whose result is to be found elsewhere: with the request, among the findings, and on pages of their own."""
 
 
 class JobViews:

@@ -102,13 +102,43 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.wait_for_selector("h1 >> text=visits")
 
 
-DARK = {"carl": ("/today", "/log", "/site", "/access/users/ann", "/datasets/clinic")}
+def test_what_each_choice_costs_is_drawn_and_listed(open_page, case):
+    page = open_page("carl", "/publish/datasets/clinic")
+    page.click("button:text-is('Draw the map')")
+    page.wait_for_selector("svg.map")
+    assert page.locator("svg.map circle").count() == 1  # the version, among what it could be
+    assert grave_findings(page, "map") == []
+    with page.expect_download() as saved:
+        page.click("text=PNG")
+    assert saved.value.suggested_filename.endswith("-map.png")
+    page.click("text=Versions of clinic")
+    page.click("button:text-is('Ask them again')")
+    page.wait_for_selector("h2 >> text=asked again")
+    assert "BETWEEN 30 AND 51" in page.locator("main").inner_text()
+    assert grave_findings(page, "what if") == []
+
+
+def test_a_policy_shows_what_it_would_answer(open_page):
+    page = open_page("carl", "/publish")
+    page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": csv_text(60).encode()})
+    page.click("text=Upload and draft a policy")
+    page.wait_for_selector(".cm-editor")
+    page.click("text=Try your own questions")
+    page.fill("#questions", "SELECT sex, COUNT(*) FROM a GROUP BY sex;")
+    page.click("text=What would be usable?")
+    page.wait_for_selector("h2 >> text=What would be answered")
+    assert "(about 30)" in page.locator("section", has_text="What would be answered").inner_text()
+    assert grave_findings(page, "preview") == []
+
+
+DARK = {"carl": ("/today", "/log", "/site", "/access/users/ann", "/datasets/clinic", "/-/patterns")}
 """In the dark, colours differ and nothing else."""
 
 PAGES = {
     "carl": (
         *("/today", "/audits", "/log", "/log/3", "/access", "/access/users/ann", "/site"),
         *("/publish", "/publish/datasets/clinic", "/datasets", "/datasets/clinic", "/history", "/requests", "/nowhere"),
+        "/-/patterns",
     ),
     "olaf": ("/datasets/clinic", "/access"),
     "dora": ("/access/users/bob",),
@@ -135,12 +165,25 @@ def test_no_page_keeps_anybody_out(open_page, case, scheme):
     assert found == []
 
 
+CHOICES = ("/publish/datasets/clinic", "/-/patterns")
+
+
 def test_pages_fit_a_phone(open_page, case):
     page = open_page("carl", "/today", is_mobile=True, has_touch=True)
     page.set_viewport_size({"width": 360, "height": 740})
     address = page.url.removesuffix("/today")
     wide = []
-    for path in ("/today", "/audits/clinic", case, "/log", "/access", "/access/users/ann", "/site", "/publish"):
+    for path in (
+        "/today",
+        "/audits/clinic",
+        case,
+        "/log",
+        "/access",
+        "/access/users/ann",
+        "/site",
+        "/publish",
+        *CHOICES,
+    ):
         page.goto(address + path)
         if not page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"):
             wide.append(path)

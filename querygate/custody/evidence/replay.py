@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, TypedDict
@@ -24,7 +24,8 @@ from querygate.gate.answer import HURRIED, Gate, State, arrange, estimate, fetch
 from querygate.gate.estimates import TOO_LONG
 from querygate.gate.render import make_body
 
-STEPS = (understand, fetch, protect, estimate, arrange)
+Step = Callable[[State, Gate], State]
+STEPS: tuple[Step, ...] = (understand, fetch, protect, estimate, arrange)
 
 OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes", "explanation")
 """What names this very request, and what is said beside the figures, which another version of QueryGate may choose
@@ -118,16 +119,20 @@ def replay(
 
 def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | str:
     """The answer as JSON has it; or why there is none."""
-    gate = replace(gate, limits=WIDE)
-    request = Request(NOBODY, release.catalog.dataset, sql)
-    state = State("", request, gate.clock_s(), release=release, version=release.catalog.version)
     try:
-        for step in STEPS:
-            state = step(state, gate)
+        return compute_again(sql, release, replace(gate, limits=WIDE))
     except Refusal as refusal:
         return f"it is refused now ({refusal.code})"
     except Exception as error:  # the engine's words may quote what it read
         return f"it fails now ({type(error).__name__})"
+
+
+def compute_again(sql: str, release: PublishedVersion, gate: Gate, steps: Sequence[Step] = STEPS) -> AnswerBody:
+    """What a version answers to a statement, as JSON has it. Nothing is admitted, and nothing is recorded."""
+    request = Request(NOBODY, release.catalog.dataset, sql)
+    state = State("", request, gate.clock_s(), release=release, version=release.catalog.version)
+    for step in steps:
+        state = step(state, gate)
     return make_body(state.answer)
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
@@ -131,3 +132,15 @@ def preview(
 ) -> PolicyPreview:
     with previewing(file, source, scale, progress) as found:
         return found.of_changes(found.of_policy(progress), progress)
+
+
+@contextmanager
+def policy_on_trial(
+    file: PolicyFile, source: str, progress: Progress = no_progress
+) -> Iterator[tuple[PublishedVersion, bool]]:
+    """What a policy would tell of a source, and whether it is of a sample only."""
+    progress("publishing the policy on trial")
+    opened, person = open_source(source), file.policy.person
+    sample = SampledSource(opened, MOST_WHOLE, person if person in opened.columns() else "")
+    with published_on_trial(file.policy, sample, file.folder) as trial:
+        yield trial.release, sample.used < sample.records

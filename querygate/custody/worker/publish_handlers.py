@@ -43,6 +43,8 @@ class PublishHandlers:
             "publish.version": self.publish,
             "publish.serve": self.serve,
             "publish.withdraw": self.withdraw,
+            "publish.map": self.draw_map,
+            "publish.what_if": self.ask_what_if,
         }
 
     def check(self, job: Job, progress: Progress) -> Mapping[str, Any]:
@@ -70,8 +72,9 @@ class PublishHandlers:
         return {"policy": drafted.text, "rows": drafted.rows, "columns": columns}
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """How much of what is asked could be printed, of the policy as it is."""
+        """How much of what is asked could be printed, of the policy as it is; and what it would answer."""
         from querygate.custody.roots.policy_preview import previewing
+        from querygate.custody.roots.predicted_answers import predict, split_statements
 
         file = read_console_policy(str(job.body["policy"]))
         with previewing(file, self._source(job), progress=progress) as measured:
@@ -79,7 +82,9 @@ class PublishHandlers:
             records, used = measured.sample.records, measured.sample.used
         body = {"source": job.body["source"], "policy_hash": file.policy.hash}
         self._opened.log.note("publish.preview", user=job.user, dataset=file.policy.dataset, body=body)
-        return {"own": to_json(own), "records": records, "used": used}
+        statements = split_statements(str(job.body.get("questions", "")))
+        predicted = predict(file, self._source(job), statements, self._opened.gate, progress)
+        return {"own": to_json(own), "records": records, "used": used, "predicted": to_json(predicted)}
 
     def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Once, however often it is tried: a version that is on record with this job is what came of it."""
@@ -122,6 +127,33 @@ class PublishHandlers:
 
         found = withdraw_dataset(self._opened, job.dataset, user=job.user)
         return {"dataset": job.dataset, "version": found.version, "extracts": list(found.extracts)}
+
+    def draw_map(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """Risk against utility, of the versions there are and of other k."""
+        from querygate.custody.roots.risk_map import measure_risk_map
+
+        found = measure_risk_map(self._opened, job.dataset, progress)
+        self._opened.log.note("publish.map", user=job.user, dataset=job.dataset)
+        return {"map": to_json(found)}
+
+    def ask_what_if(self, job: Job, progress: Progress) -> Mapping[str, Any]:
+        """What would become of the questions of the log under another version, or under a policy."""
+        from querygate.custody.roots.log_rerun import rerun_log, version_again
+        from querygate.custody.roots.policy_preview import policy_on_trial
+
+        days, dataset = int(job.body["days"]), job.dataset
+        noted: dict[str, Any] = {"days": days}
+        if "policy" in job.body:
+            file = read_console_policy(str(job.body["policy"]))
+            dataset, noted["policy_hash"] = file.policy.dataset, file.policy.hash
+            with policy_on_trial(file, self._source(job), progress) as (release, is_sample):
+                found = rerun_log(self._opened, dataset, release, days, is_sample=is_sample, progress=progress)
+        else:
+            noted["version"] = int(job.body["version"])
+            with version_again(self._opened, dataset, noted["version"]) as release:
+                found = rerun_log(self._opened, dataset, release, days, progress=progress)
+        self._opened.log.note("publish.what_if", user=job.user, dataset=dataset, body=noted)
+        return {"what_if": to_json(found)}
 
     def _source(self, job: Job) -> str:
         """Where the source of a job is, if it is one that may be published here."""

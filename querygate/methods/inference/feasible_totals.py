@@ -21,7 +21,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.severity import Domain, Domains
 from querygate.methods.inference.small_groups import Unexamined, distinct
 from querygate.methods.inference.total_matrix import TotalCells, lay_out
-from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal, signs_left
+from querygate.methods.inference.totals import PRESENCE, Base, Finding, Inference, Pattern, QueryTotal, signs_left
 
 MOST_PROGRAMMES = 50
 """Groups of one audit that are bounded; two programmes each."""
@@ -168,6 +168,8 @@ def _narrower(
     allowance: Allowance,
 ) -> tuple[Inference, int]:
     """One inference, at most as wide as it was; and 1 if there was no room or no time to look."""
+    if one.measure == PRESENCE:
+        return one, 0  # the cells have as many records as they have: nothing that answers tell
     system, pattern = measures.get(one.measure, ("", ()))
     if system not in bounds or not finding.coefficients or (one.low is not None and one.low == one.high):
         return one, 0

@@ -46,6 +46,8 @@ def infer(isolated: IsolatedGroup, domains: Domains) -> Inference:
     domain = domains.get(isolated.measure)
     if low is not None and high is not None and domain is not None and domain.public and not isolated.difference:
         least, most = isolated.records * domain.low, isolated.records * domain.high
+        if isolated.measure == PRESENCE:  # their number is what the answers tell; that it is known helps nobody here
+            least, most = Fraction(0), max(high, Fraction(0))
         if least <= high and low <= most:  # answers that contradict the domain are told as they are
             low, high = max(low, least), min(high, most)
     if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:

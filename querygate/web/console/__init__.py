@@ -22,11 +22,13 @@ from querygate.web.console import (
     device_pages,
     notebook_pages,
     overview_pages,
+    pattern_pages,
     publish_pages,
     request_pages,
     saved_pages,
     sign_in_pages,
     site_pages,
+    tour_pages,
 )
 from querygate.web.console.navigation import destinations
 from querygate.web.console.problem_pages import install_problem_pages
@@ -60,6 +62,7 @@ def install_console(
     sessions = Sessions(opened.log.database, now, secrets.token_bytes)
     sign_in, limits, sign_on = checks
     cases = AuditCases(opened, exchange)
+    tour = tour_pages.TourPages(bool(opened.site.settings["tour"]))
     rooms = (
         (sign_in_pages.PAGES, sign_in_pages.SignInPages(opened, sessions, sign_in, sign_on)),
         (device_pages.PAGES, device_pages.DevicePages(opened, sign_in, sign_on)),
@@ -72,6 +75,8 @@ def install_console(
         (access_pages.PAGES, access_pages.AccessPages(opened)),
         (publish_pages.PAGES, publish_pages.PublishPages(Publications(opened, exchange), jobs)),
         (site_pages.PAGES, site_pages.SitePages(opened, exchange)),
+        (pattern_pages.PAGES, pattern_pages.PatternPages()),
+        (tour_pages.PAGES, tour),
     )
     for pages, room in rooms:
         for route in pages:
@@ -85,6 +90,7 @@ def install_console(
     app.add_template_global(make_snippets, "snippets")
     app.add_template_global(destinations, "destinations")
     app.add_template_global(help_page, "help_page")
+    app.add_template_global(tour.strip, "tour_strip")
     app.request_class = UploadRequest
     app.teardown_request(remove_drop)
     app.before_request(_give_nonce)

@@ -73,7 +73,7 @@ class AuditPages:
 
     def findings(self, session: Session, dataset: str) -> Response:
         found = self._cases.findings(session.principal, dataset)
-        texts = {one["id"]: one["explanation"] for one in found["findings"]}
+        texts = {one["id"]: one for one in found["findings"]}
         several = len(self._opened.store.datasets()) > 1
         return make_page(
             "custodian/findings.html",

@@ -24,9 +24,10 @@ from querygate.gate.grant_check import check_known, known_datasets
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork
 from querygate.sql.aggregates import NAMES
+from querygate.web.console.charts.answer_charts import make_charts
+from querygate.web.console.charts.chart import Chart
 from querygate.web.console.navigation import DATASETS, first_page
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
-from querygate.web.console.range_chart import Chart, make_charts
 from querygate.web.console.session_door import PageRoute, inside
 from querygate.web.console.table_builder import (
     MEASURES,
@@ -173,7 +174,7 @@ class Console:
         charts = _shown(body, line["sql"]).charts
         if not 0 <= number < len(charts):
             raise NotPermitted("QG307", "There is no such picture.", "Open the answer again.")
-        drawn = render_template("console/chart.svg", chart=charts[number], standalone=True)
+        drawn = render_template("console/charts/chart.svg", chart=charts[number], standalone=True)
         return make_download(drawn.encode(), "image/svg+xml", f"{query_id}-{number}.svg")
 
     # -- along the way -----------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ def _shown(body: AnswerBody, sql: str) -> Shown:
     explanation = body.get("explanation")
     lines = tuple(explanation_lines(explanation)) if explanation else ()
     suggested = frozenset(one["sql"] for one in explanation["suggestions"]) if explanation else frozenset()
-    return Shown(body, sql, headings, rows, make_charts(body, rows), lines, suggested)
+    return Shown(body, sql, headings, rows, make_charts(body, rows, sql), lines, suggested)
 
 
 def _words(described: DescriptionBody) -> str:

@@ -16,10 +16,10 @@ from querygate.gate.grant_check import known_datasets
 from querygate.site.notebook_work import NotebookWork
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.access_pages import ask_first
+from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.note_text import make_html
 from querygate.web.console.notebook_export import FILES, ShownAnswer, ShownCell
 from querygate.web.console.page import go, make_download, make_page
-from querygate.web.console.range_chart import make_charts
 from querygate.web.console.session_door import PageRoute
 
 PAGES: Final = (
@@ -171,7 +171,7 @@ class NotebookPages:
             return None
         body = line["answer"]
         headings, rows = render.readable(body)
-        charts = make_charts(body, rows)[:2]
+        charts = make_charts(body, rows, line["sql"])[:2]
         return ShownAnswer(
             line["id"], line["time"], body["version"], cell.policy, headings, rows[:most], charts, body["notes"]
         )

@@ -23,6 +23,7 @@ from querygate.site.evidence import open_ledger
 from querygate.site.job_exchange import JobExchange
 from querygate.site.noise_by_job import no_worker
 from querygate.site.open_gate import OpenSite, now
+from querygate.web.console.entry_words import entry_words
 from querygate.web.console.page import go, make_page
 from querygate.web.console.session_door import PageRoute
 from querygate.web.console.timeline import Timeline, make_timeline
@@ -80,15 +81,15 @@ class OverviewPages:
 
     def _waiting(self, principal: Principal, audited: list[AuditedDataset]) -> list[tuple[str, str, int]]:
         """What somebody should look at: its name, where it is, and how much there is."""
-        cases = [(f"Cases of {one.name}", f"/audits/{one.name}", one.open) for one in audited if one.open]
+        cases = [(f"Unresolved cases in {one.name}", f"/audits/{one.name}", one.open) for one in audited if one.open]
         states = self._opened.log.database.rows(
             "SELECT state, count(*) FROM export_request WHERE state IN ('submitted', 'in_review') GROUP BY state"
         )
         if principal.may("review"):
-            words = {"submitted": "Requests submitted", "in_review": "Requests in review"}
+            words = {"submitted": "Extract requests submitted", "in_review": "Extract requests in review"}
             cases += [(words[state], f"/requests?state={state}", int(number)) for state, number in states]
         if self._exchange is not None and (jobs := self._exchange.waiting()[0]) and principal.may("operate"):
-            cases.append(("Jobs that wait for a worker", "/site", jobs))
+            cases.append(("Jobs waiting for a worker", "/site", jobs))
         return cases
 
     def _budgets(self) -> list[BudgetLeft]:
@@ -118,6 +119,7 @@ class OverviewPages:
             page=search_log(self._opened.log.database, wanted, before),
             wanted=wanted,
             families=FAMILIES,
+            entry_words=entry_words,
             codes=CODES,
             datasets=self._opened.store.datasets(),
             head=self._opened.log.head(),

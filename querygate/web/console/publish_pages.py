@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from flask import Response, g, request
+from flask import Response, g, render_template, request
 
 from querygate.control.sessions import Session
-from querygate.core.errors import QueryGateError
+from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobKind
-from querygate.core.rights import Right
+from querygate.core.rights import Right, not_allowed
 from querygate.site.publications import Publications
 from querygate.web.console.access_pages import ask_first
-from querygate.web.console.page import go, make_page
+from querygate.web.console.charts.risk_map import make_risk_map
+from querygate.web.console.page import go, make_download, make_page
+from querygate.web.console.rerun_tally import tally_rerun
 from querygate.web.console.session_door import PageRoute
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES, malformed
@@ -32,7 +34,15 @@ PAGES: Final = (
     PageRoute("versions", "GET", "/publish/datasets/<dataset>", rights=PUBLISH),
     PageRoute("withdraw", "POST", "/publish/datasets/<dataset>/withdraw", rights=PUBLISH),
     PageRoute("serve_version", "POST", "/publish/datasets/<dataset>/serve", rights=PUBLISH),
+    PageRoute("draw_map", "POST", "/publish/datasets/<dataset>/map", rights=PUBLISH),
+    PageRoute("map_picture", "GET", "/publish/work/<job_id>/map.svg", rights=PUBLISH),
+    PageRoute("what_if_version", "POST", "/publish/datasets/<dataset>/what-if", rights=PUBLISH),
+    PageRoute("what_if_policy", "POST", "/publish/what-if", rights=PUBLISH),
 )
+
+WHAT_IF: JobKind = "publish.what_if"
+LONGEST_QUESTIONS = 20_000
+MOST_DAYS = 3650
 
 
 class PublishPages:
@@ -65,11 +75,14 @@ class PublishPages:
         if step == "version" and request.form.get("sure") != "yes":
             return self._page(session, malformed("sure: is missing.", "Say that you have checked every column."))
         more: dict[str, Any] = {"reinstate": request.form.get("reinstate") == "yes"} if step == "version" else {}
+        more |= {"questions": request.form.get("questions", "")[:LONGEST_QUESTIONS]} if step == "preview" else {}
         return self._put(session, kind, source=source, policy=policy, **more)
 
     def work(self, session: Session, job_id: str) -> Response:
         """A step and what came of it; the policy as it is now."""
         job = self._publications.job(session.principal, job_id)
+        if job.kind == WHAT_IF:
+            _check_overseer(session)  # others' statements are in it
         result = dict(job.result or {}) if job.state == "done" else {}
         policy = result.get("policy") if job.kind == "publish.draft" else job.body.get("policy")
         return make_page(
@@ -80,7 +93,10 @@ class PublishPages:
             source=job.body.get("source", ""),
             title=job.body.get("title", ""),
             policy=policy,
+            questions=job.body.get("questions", ""),
             result=result,
+            risk_map=make_risk_map(result["map"]) if "map" in result else None,
+            rerun=tally_rerun(result["what_if"]) if "what_if" in result else None,
             dataset=job.dataset or result.get("dataset", ""),
         )
 
@@ -111,6 +127,34 @@ class PublishPages:
         asked = ask_first(session, f"Serve version {version} of {dataset}?", text, "Serve it", back, version=version)
         return asked or self._put(session, "publish.serve", dataset, version=int(version))
 
+    # -- what each choice costs --------------------------------------------------------------------------
+
+    def draw_map(self, session: Session, dataset: str) -> Response:
+        """Risk against utility of all versions, and of the one that is served with another k."""
+        self._publications.versions(dataset)
+        return self._put(session, "publish.map", dataset)
+
+    def map_picture(self, session: Session, job_id: str) -> Response:
+        result = self._publications.job(session.principal, job_id).result or {}
+        if "map" not in result:
+            raise NotPermitted("QG307", "There is no such picture.", "Draw the map again.")
+        drawn = render_template("console/charts/risk_map.svg", chart=make_risk_map(result["map"]), standalone=True)
+        return make_download(drawn.encode(), "image/svg+xml", f"{job_id}-map.svg")
+
+    def what_if_version(self, session: Session, dataset: str) -> Response:
+        """The questions of the log, put to another version."""
+        _check_overseer(session)
+        version = request.form.get("version", "")
+        if version not in {str(one.version) for one in self._publications.versions(dataset) if one.is_readable}:
+            raise malformed("version: is none that could be asked.", "Choose one of the list.")
+        return self._put(session, WHAT_IF, dataset, version=int(version), days=_read_days())
+
+    def what_if_policy(self, session: Session) -> Response:
+        """The same under a policy that is being written."""
+        _check_overseer(session)
+        source, policy = request.form.get("source", ""), request.form.get("policy", "").replace("\r\n", "\n")
+        return self._put(session, WHAT_IF, source=source, policy=policy, days=_read_days())
+
     # -- along the way -----------------------------------------------------------------------------------
 
     def _put(self, session: Session, kind: JobKind, dataset: str = "", **body: Any) -> Response:
@@ -130,3 +174,15 @@ class PublishPages:
             datasets=self._publications.datasets(),
             problem=error.to_dict() if error else None,
         )
+
+
+def _check_overseer(session: Session) -> None:
+    if not session.principal.may("oversee"):
+        raise not_allowed("oversee")
+
+
+def _read_days() -> int:
+    text = request.form.get("days", "90")
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MOST_DAYS):
+        raise malformed(f"days: must be a whole number from 1 to {MOST_DAYS:,}.", "Write a number of days, such as 90.")
+    return int(text)

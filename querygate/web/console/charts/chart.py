@@ -1,0 +1,130 @@
+"""What a picture of an answer consists of, and what is drawn of a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from querygate.core.answer_bodies import ColumnBody, Row
+from querygate.web.console.charts.chart_scale import Tick
+
+Kind: TypeAlias = Literal["bars", "intervals", "ratios", "ribbon", "histogram", "steps"]
+
+WIDTH, LABELS, RIGHT, TOP, STEP, AXIS = 720, 190, 20, 12, 26, 44
+UPRIGHT_HEIGHT, UPRIGHT_LEFT = 280, 64
+LONGEST_LABEL = 28
+
+LARGEST = 1e300
+"""Beyond this nothing is drawn to scale: differences would be infinite."""
+
+HINTS: dict[Kind, str] = {
+    "bars": "The solid part of a bar is certain; the pale part is possible.",
+    "intervals": "Each bar runs from the lowest to the highest possible value.",
+    "ratios": "Each bar runs from the lowest to the highest possible ratio, on a logarithmic scale. At 1 there is no "
+    "difference.",
+    "ribbon": "The true line runs inside the band.",
+    "histogram": "The solid part of a bar is certain; the pale part, with its whisker, is possible.",
+    "steps": "The true curve runs inside the band.",
+}
+"""How each kind of picture is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One group: its place across the scale and along it, and the same in words. An open end is one that the picture
+    does not reach."""
+
+    label: str
+    at: float
+    low: float
+    high: float
+    estimate: float | None
+    text: str
+    certain: bool
+    open_low: bool = False
+    open_high: bool = False
+
+    @property
+    def short(self) -> str:
+        return self.label if len(self.label) <= LONGEST_LABEL else self.label[: LONGEST_LABEL - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """All that the template needs. `zero` is where bars begin, or the line that ratios are compared with; `area` the
+    outline of what is possible, `line` the likely values in it; `thickness` how wide an upright bar is."""
+
+    column: str
+    kind: Kind
+    height: float
+    marks: tuple[Mark, ...]
+    ticks: tuple[Tick, ...]
+    across: tuple[Tick, ...] = ()
+    zero: float | None = None
+    left_out: int = 0
+    width: float = WIDTH
+    area: str = ""
+    line: str = ""
+    thickness: float = 0.0
+
+    @property
+    def hint(self) -> str:
+        return HINTS[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What can be drawn of a cell. Ends may be infinite."""
+
+    keys: tuple[object, ...]
+    low: float
+    high: float
+    estimate: float | None
+    certain: bool
+    text: str
+
+    @property
+    def is_finite(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def label(self) -> str:
+        return ", ".join("NULL" if key is None else str(key) for key in self.keys)
+
+
+def read_figure(row: Row, keys: Sequence[ColumnBody], name: str, text: str) -> Figure | None:
+    """The figure of a cell; None where there is no number at all."""
+    value = row[name]
+    if "interval95" in value:  # a number with noise
+        low, high = value["interval95"] or (value["value"], value["value"])
+        estimate = value["value"]
+    else:
+        low, high, estimate = value["low"], value["high"], value.get("estimate")
+    ends = _end(low, -math.inf), _end(high, math.inf)
+    if not any(map(math.isfinite, ends)):
+        return None
+    about = float(estimate) if isinstance(estimate, (int, float)) else None
+    certain = bool(row.get("_group", {}).get("certain", True))
+    return Figure(tuple(row[key["name"]] for key in keys), *ends, about, certain, text)
+
+
+def _end(value: object, without: float) -> float:
+    """An end as a number; NaN, texts and what is too large to draw are no ends."""
+    is_drawn = isinstance(value, (int, float)) and abs(value) < LARGEST
+    return float(value) if is_drawn else without  # type: ignore[arg-type]
+
+
+def make_mark(one: Figure, at: float, place: Callable[[float], float]) -> Mark:
+    estimate = None if one.estimate is None else place(one.estimate)
+    return Mark(one.label, at, place(one.low), place(one.high), estimate, one.text, one.certain)
+
+
+def points(places: Sequence[tuple[float, float]]) -> str:
+    """Places as an SVG outline has them.
+
+    >>> points([(1, 2), (3.25, 4)])
+    '1.0,2.0 3.2,4.0'
+    """
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
