@@ -19,7 +19,7 @@ from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Predicate, both
-from querygate.core.types import Bools, Ints, Scalar
+from querygate.core.types import Bools, Cells, Ints, Scalar
 
 MOST_CLASSES = 20_000
 """With more classes in a margin, ends of conditions matter little, and comparing boxes would take its time."""
@@ -198,7 +198,7 @@ class ClassLimits:
             raise ValueError("margins of this version contradict each other: the store is damaged")
         new_least, new_most, places = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
         new_least[here], new_most[here], places[here] = at_least, at_most, place
-        values = tuple(replace(value, least=new_least, most=new_most) for value in cells.values)
+        values = tuple(Cells(value.low, value.high, new_least, new_most, value.integer) for value in cells.values)
         told: list[SelectedAmong | None] = [SelectedAmong(places, *each) for each in zip(least, most, strict=True)]
         return replace(cells, least=new_least, most=new_most, values=values), told
 

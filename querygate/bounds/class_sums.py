@@ -147,7 +147,7 @@ class ClassRows:
         known, origin = self._known[name], part.classified.row[held]
         touched = np.zeros(known.classes, dtype=np.bool_)
         touched[known.number[origin]] = True
-        every = np.flatnonzero(touched[known.number_in_order])
+        every = touched[known.number_in_order].nonzero()[0]
         place = np.full(self.block.size, -1)
         place[known.order[every]] = np.arange(every.size)
         at = place[origin]
@@ -160,7 +160,7 @@ class ClassRows:
         low, high = floor.copy(), ceiling.copy()
         least[at], most[at] = found.least[held], found.most[held]
         low[at], high[at] = values.low[held], values.high[held]
-        classes = np.flatnonzero(touched)
+        classes = touched.nonzero()[0]
         group = (np.cumsum(touched) - 1)[known.number_in_order[every]]
         totals: list[Ints | None] = [None, None]
         if among is not None:

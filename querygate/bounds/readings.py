@@ -121,7 +121,10 @@ def _apart(wide: MeasureCells, parts: Sequence[MeasureCells]) -> list[MeasureCel
     for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True):
         least, most = wide.least[first:last], wide.most[first:last]
         values = tuple(Cells(value.low, value.high, least, most, value.integer) for value in part.values)
-        found.append(replace(part, least=least, most=most, values=values))
+        found.append(
+            MeasureCells(part.size, least, most, values, part.sets, part.splits, part.free, part.solid, part.classes,
+                         part.frame, part.among)
+        )  # fmt: skip
     return found
 
 
@@ -342,7 +345,7 @@ def _limited(cells: MeasureCells, least: Ints, most: Ints) -> MeasureCells:
     others_least, others_most = sums[0][frame] - cells.least, sums[1][frame] - cells.most
     at_least = np.maximum(cells.least, least[frame] - others_most)
     at_most = np.minimum(cells.most, most[frame] - others_least)
-    values = tuple(replace(value, least=at_least, most=at_most) for value in cells.values)
+    values = tuple(Cells(value.low, value.high, at_least, at_most, value.integer) for value in cells.values)
     return replace(cells, least=at_least, most=at_most, values=values)
 
 

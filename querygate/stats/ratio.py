@@ -136,7 +136,7 @@ def _climb(choices: Choices, ddof: int) -> float:
     base_sum, base_count = quiet_sum(choices.least * values)[0], choices.certain - ddof
     mean = base_sum / base_count
     while True:
-        better = np.flatnonzero(values > mean)
+        better = (values > mean).nonzero()[0]
         values, extra = values[better], extra[better]
         climbed = (base_sum + quiet_sum(extra * values)[0]) / (base_count + exact_sum(extra))
         if not climbed > mean:

@@ -93,7 +93,7 @@ class _CappedMeans:
     def __init__(self, rows: CapRows, certain: int) -> None:
         free = rows.most - rows.least
         self._certain, self._weights = certain, _Weights(rows)
-        self._sure, self._free = np.flatnonzero(rows.least > 0), np.flatnonzero(free > 0)
+        (self._sure,), (self._free,) = rows.least.nonzero(), free.nonzero()
         sure, free = rows.least[self._sure], free[self._free]
         none, nobody = np.zeros_like(sure), np.zeros_like(free)
         self._least, self._most = np.concatenate([sure, nobody]), np.concatenate([sure, free])
@@ -119,7 +119,7 @@ class _Weights:
         rows = self._rows
         p = share[rows.group]
         weight = rows.base + p * self._width + self._slack
-        kept = np.flatnonzero(share < 1.0)
+        kept = (share < 1.0).nonzero()[0]
         fixed = np.nextafter((1.0 - share[kept]) * rows.spare[kept] + self._spare_slack[kept], np.inf)
         return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
 
@@ -143,14 +143,14 @@ class _Shares:
         slope = np.bincount(rows.group, self._sure + np.where(now, free, 0.0), rows.spare.size) - rows.spare
         falls = slope < 0.0
         share = np.where(slope >= 0.0, 0.0, 1.0)
-        later = np.flatnonzero((at > 0.0) & (at < 1.0) & self._may_rise & falls[rows.group])
+        later = ((at > 0.0) & (at < 1.0) & self._may_rise & falls[rows.group]).nonzero()[0]
         if not later.size:
             return share
         later = later[np.lexsort((at[later], rows.group[later]))]
         group, added, at = rows.group[later], free[later], at[later]
         climbed = np.cumsum(added)
         climbed -= (climbed - added)[group.searchsorted(group)]
-        flat = np.flatnonzero(slope[group] + climbed >= 0.0)
+        flat = (slope[group] + climbed >= 0.0).nonzero()[0]
         np.minimum.at(share, group[flat], at[flat])
         return share
 
