@@ -167,9 +167,12 @@ class ClassRows:
             together = np.zeros_like(classes)
             together[group[at]] = among.place[held]
             totals = [among.least[together], among.most[together]]
-        told, frame = (ends[classes] for ends in known.told), None if known.frame is None else known.frame[classes]
-        integer = self.block.number(name).integer
-        return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, integer, apart, frame, *totals)
+        sum_low, sum_high, var_low, var_high = (ends[classes] for ends in known.told)
+        frame = None if known.frame is None else known.frame[classes]
+        return ClassCells(
+            low, high, floor, ceiling, size, least, most, group, sum_low, sum_high, var_low, var_high,
+            self.block.number(name).integer, apart, frame, *totals,
+        )  # fmt: skip
 
 
 def _told(

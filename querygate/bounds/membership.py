@@ -134,9 +134,11 @@ def _code_bounds(test: HasAny, column: CodeColumn, block: Block) -> tuple[Ints, 
 
 
 def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints, Ints]:
-    has_nulls = bool(column.null.any())
+    has_nulls, is_tight = bool(column.null.any()), column.tight and block.whole is not None
     if atom.true.is_everything and not has_nulls:
         return block.n, block.n
+    if atom.true.is_everything and atom.null == "false" and not is_tight:  # whoever has a value, whatever it is
+        return np.where(column.null == NO_NULLS, block.n, 0), np.where(column.null != ALL_NULLS, block.n, 0)
     pieces = pieces_of(atom, column)
     nothing = np.zeros(block.size, dtype=np.bool_)
     must = within = nothing if pieces is None else pieces.contain(column.low, column.high)
@@ -151,7 +153,7 @@ def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints
         fewest, greatest = inside(summed, pieces)
         least[summed.rows] = np.maximum(least[summed.rows], fewest)
         most[summed.rows] = np.maximum(np.minimum(most[summed.rows], greatest), least[summed.rows])
-    if not column.tight or block.whole is None:
+    if not is_tight or block.whole is None:
         return least, most
     # Tight edges: in a whole class one member sits at each end, and one at least is missing where some are.
     known = block.whole & (column.low < column.high) & (column.null != ALL_NULLS)
