@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SERVE  ?= 1
 ONLY   ?=
+# The tag or commit that `make bench ONLY=http` compares with.
+BEFORE ?=
 # One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
 JOBS   ?= $(shell expr $$(nproc) + 1)
 
@@ -37,7 +39,7 @@ demo: setup
 	$(BIN)/querygate demo $(if $(filter 0,$(SERVE)),,--serve)
 
 bench: setup
-	$(BIN)/python -m tests.bench $(ONLY)
+	QUERYGATE_BENCH_BEFORE=$(BEFORE) $(BIN)/python -m tests.bench $(ONLY)
 
 soak: setup
 	$(BIN)/python -m tests.soak $(ONLY)

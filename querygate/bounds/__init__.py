@@ -9,13 +9,14 @@ from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.evaluate import expression_bounds
 from querygate.bounds.expand import spread
 from querygate.bounds.frechet import JointLimits
-from querygate.bounds.gather import ROW, gather
+from querygate.bounds.gather import ROW, counts_by_frame, gather
 from querygate.bounds.membership import Membership, count_bounds
 from querygate.bounds.readings import Readings, read_groups
 from querygate.bounds.values import value_bounds
 
 __all__ = [
     "gather",
+    "counts_by_frame",
     "expression_bounds",
     "ROW",
     "Membership",

@@ -19,7 +19,7 @@ from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Predicate, both
-from querygate.core.types import Bools, Ints, Scalar
+from querygate.core.types import Bools, Cells, Ints, Scalar
 
 MOST_CLASSES = 20_000
 """With more classes in a margin, ends of conditions matter little, and comparing boxes would take its time."""
@@ -28,6 +28,7 @@ _AT_ONCE = 2**18
 """Groups times classes, or rows, that are told of at once: more would take memory and gain nothing."""
 
 Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
+FrameCounts = Callable[[Plan, Block, int], "dict[tuple[Scalar, ...], tuple[Ints, Ints]]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,8 @@ class _Totals:
 @dataclass
 class ClassLimits:
     """Limits for the groups of a plan that are read from a block of a margin, `block`, by class. `counts` has the
-    columns of the plan that are in `quasi`, as `Nesting.counted` has them; `gather` reads a plan on a block.
+    columns of the plan that are in `quasi`, as `Nesting.counted` has them; `gather` reads a plan on a block, and
+    `count` counts on one by frame cell.
     """
 
     plan: Plan
@@ -153,6 +155,7 @@ class ClassLimits:
     nesting: Nesting
     quasi: frozenset[str]
     gather: Gather
+    count: FrameCounts
     _asked: dict[AskedParts, dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
     _met: dict[AskedParts, dict[tuple[Scalar, ...], _Meeting]] = field(default_factory=dict)
 
@@ -195,7 +198,7 @@ class ClassLimits:
             raise ValueError("margins of this version contradict each other: the store is damaged")
         new_least, new_most, places = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
         new_least[here], new_most[here], places[here] = at_least, at_most, place
-        values = tuple(replace(value, least=new_least, most=new_most) for value in cells.values)
+        values = tuple(Cells(value.low, value.high, new_least, new_most, value.integer) for value in cells.values)
         told: list[SelectedAmong | None] = [SelectedAmong(places, *each) for each in zip(least, most, strict=True)]
         return replace(cells, least=new_least, most=new_most, values=values), told
 
@@ -231,18 +234,10 @@ class ClassLimits:
         )
 
     def _by_class(self, own: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
-        found = {}
-        for group in self.gather(_plan_of(self.plan, own), self.counts):
-            cells = group.cells[0]
-            if cells.frame is None:
-                raise ValueError("these cells are of no margin")
-            size = self.nesting.size.size
-            least, most = (
-                np.bincount(cells.frame, counts, size + 1)[:size].astype(np.int64)
-                for counts in (cells.least, cells.most)
-            )
-            found[group.keys] = least, most
-        return found
+        """Classes of counts that are in no class that is known come behind the last."""
+        size = self.nesting.size.size
+        found = self.count(_plan_of(self.plan, own), self.counts, size + 1)
+        return {keys: (least[:size], most[:size]) for keys, (least, most) in found.items()}
 
     def _by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
         if not rest.is_of_all:

@@ -54,24 +54,45 @@ NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64),
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
-    """Rows by class: the labels of classes, rising, the number of the class of each row, and the rows class by class
-    with the numbers of theirs."""
+class KnownRows:
+    """The rows of a block that have values of one number, class by class in the order of labels.
 
-    labels: Ints
+    `number` is the class of each row of the block, among all classes; `order` are the rows that have values, and
+    `number_in_order` the classes of these. Of each class `told` has ends of its sum and variance, and `frame` the frame
+    cell that it is in, if any.
+    """
+
+    classes: int
     number: Ints
     order: Ints
     number_in_order: Ints
+    floor: Floats | Ints
+    ceiling: Floats | Ints
+    size: Ints
+    some_missing: Bools
+    told: tuple[Floats, Floats, Floats, Floats]
+    frame: Ints | None
 
     @classmethod
-    def of(cls, label: Ints) -> Division:
+    def of(cls, block: Block, name: str) -> KnownRows:
+        if block.classified is None:
+            raise ValueError("this block was not projected by class")
+        column, label = block.number(name), block.classified.label
         labels, number = np.unique(label, return_inverse=True)
-        order = np.argsort(label, kind="stable")
-        return cls(labels, number.reshape(-1), order, number.reshape(-1)[order])
+        number, order = number.reshape(-1), np.argsort(label, kind="stable")
+        order = order[column.null[order] != ALL_NULLS]
+        group, floor, ceiling, size = number[order], column.low[order], column.high[order], block.n[order]
+        frame = None
+        if block.frame is not None:
+            frame = np.zeros_like(labels)
+            frame[group] = block.frame[order]  # no class crosses a frame cell
+        told = _told(block.classified.moments.get(name, NOTHING), labels, floor, ceiling, size, group)
+        some_missing = column.null[order] == SOME_NULLS
+        return cls(labels.size, number, order, group, floor, ceiling, size, some_missing, told, frame)
 
 
-_DIVISIONS: WeakKeyDictionary[Block, Division] = WeakKeyDictionary()
-"""By block, for as long as a version keeps it: statements that differ in their conditions have it in common."""
+_KNOWN: WeakKeyDictionary[Block, dict[str, KnownRows]] = WeakKeyDictionary()
+"""By block, for as long as a version keeps it: statements that differ in their conditions have them in common."""
 
 
 class ClassRows:
@@ -81,8 +102,7 @@ class ClassRows:
         if block.classified is None:
             raise ValueError("this block was not projected by class")
         self.block, self._moments = block, block.classified.moments
-        known = _DIVISIONS.get(block)
-        self._division = known or _DIVISIONS.setdefault(block, Division.of(block.classified.label))
+        self._known = _KNOWN.setdefault(block, {})
 
     def of_values(
         self,
@@ -122,57 +142,37 @@ class ClassRows:
         held = rows[found.most[rows] > 0]
         if not held.size or part.classified is None:
             return None
-        origin, division = part.classified.row[held], self._division
-        touched = np.zeros(division.labels.size, dtype=np.bool_)
-        touched[division.number[origin]] = True
-        column = self.block.number(name)
-        every = division.order[touched[division.number_in_order]]
-        every = every[column.null[every] != ALL_NULLS]
+        if name not in self._known:
+            self._known[name] = KnownRows.of(self.block, name)
+        known, origin = self._known[name], part.classified.row[held]
+        touched = np.zeros(known.classes, dtype=np.bool_)
+        touched[known.number[origin]] = True
+        every = touched[known.number_in_order].nonzero()[0]
         place = np.full(self.block.size, -1)
-        place[every] = np.arange(every.size)
+        place[known.order[every]] = np.arange(every.size)
         at = place[origin]
         if at.min() < 0 or np.bincount(at).max() > 1:
             return None  # a row twice in a group, or one without a known value: nothing that a spread block has
-        if self.block.frame is None and (column.null[every] == SOME_NULLS).any():
+        if known.frame is None and known.some_missing[every].any():
             return None
-        group = (np.cumsum(touched) - 1)[division.number[every]]
-        moments = self._moments.get(name, NOTHING)
-        classified = (division.labels[touched], group)
-        return self._filled(moments, values, found, among, held, at, every, classified, column, apart)
-
-    def _filled(
-        self,
-        moments: ClassMoments,
-        values: Cells,
-        found: MeasureCells,
-        among: SelectedAmong | None,
-        held: Ints,
-        at: Ints,
-        every: Ints,
-        classified: tuple[Ints, Ints],
-        column: NumberColumn,
-        apart: bool,
-    ) -> ClassCells:
-        """`classified` are the labels of the classes, and of each row of `every` the place of its class."""
-        classes, group = classified
-        floor, ceiling, size = column.low[every], column.high[every], self.block.n[every]
-        least, most = np.zeros_like(size), np.zeros_like(size)
+        floor, ceiling, size = known.floor[every], known.ceiling[every], known.size[every]
+        least, most = np.zeros((2, every.size), dtype=size.dtype)
         low, high = floor.copy(), ceiling.copy()
         least[at], most[at] = found.least[held], found.most[held]
         low[at], high[at] = values.low[held], values.high[held]
-        told = _told(moments, classes, floor, ceiling, size, group)
-        frame = None
-        if self.block.frame is not None:
-            frame = np.zeros_like(classes)
-            frame[group] = self.block.frame[every]  # no class crosses a frame cell
+        classes = touched.nonzero()[0]
+        group = (np.cumsum(touched) - 1)[known.number_in_order[every]]
         totals: list[Ints | None] = [None, None]
         if among is not None:
-            place = np.zeros_like(classes)
-            place[group[at]] = among.place[held]
-            totals = [among.least[place], among.most[place]]
+            together = np.zeros_like(classes)
+            together[group[at]] = among.place[held]
+            totals = [among.least[together], among.most[together]]
+        sum_low, sum_high, var_low, var_high = (ends[classes] for ends in known.told)
+        frame = None if known.frame is None else known.frame[classes]
         return ClassCells(
-            low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame, *totals
-        )
+            low, high, floor, ceiling, size, least, most, group, sum_low, sum_high, var_low, var_high,
+            self.block.number(name).integer, apart, frame, *totals,
+        )  # fmt: skip
 
 
 def _told(
@@ -212,6 +212,8 @@ def undecided(measure: Measure, block: Block) -> frozenset[str]:
 
 
 def _decides(atom: Atom, column: NumberColumn) -> bool:
+    if atom.true.is_everything:
+        return not (column.null == SOME_NULLS).any()
     pieces = pieces_of(atom, column)
     known = column.null != ALL_NULLS
     if pieces is None or not known.any():

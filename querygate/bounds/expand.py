@@ -35,17 +35,18 @@ Keys: TypeAlias = "tuple[tuple[Lookup, tuple[Scalar, ...]], ...]"
 @dataclass(frozen=True, slots=True)
 class ExpandedRows:
     """Rows with their group. `keys` are the groups there are, in order: of each key, the place of its value among
-    those of the key; `members` are the rows of each group."""
+    those of the key; `members` are the rows of each group, and `place` is the group of each row."""
 
     block: Block
     alone: Bools
     keys: tuple[tuple[int, ...], ...]
     members: tuple[Ints, ...]
+    place: Ints
 
     @property
     def nbytes(self) -> int:
         """Memory held by the arrays."""
-        return self.block.nbytes + self.alone.nbytes + sum(rows.nbytes for rows in self.members)
+        return self.block.nbytes + self.alone.nbytes + self.place.nbytes + sum(rows.nbytes for rows in self.members)
 
 
 def spread(block: Block, keys: Keys) -> ExpandedRows:
@@ -69,10 +70,10 @@ def spread(block: Block, keys: Keys) -> ExpandedRows:
 
 def _grouped(
     placed: Sequence[Ints], sizes: Sequence[int], rows: int
-) -> tuple[tuple[tuple[int, ...], ...], tuple[Ints, ...]]:
-    """The distinct keys in order, and the rows of each."""
+) -> tuple[tuple[tuple[int, ...], ...], tuple[Ints, ...], Ints]:
+    """The distinct keys in order, the rows of each, and which of them each row has."""
     if not placed:
-        return ((),), (np.arange(rows),)
+        return ((),), (np.arange(rows),), np.zeros(rows, dtype=np.int64)
     if prod(sizes) < 2**63:  # one number for the keys of a row sorts as they do, and much faster
         code = np.zeros(rows, dtype=np.int64)
         for place, size in zip(placed, sizes, strict=True):
@@ -84,7 +85,9 @@ def _grouped(
     starts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1])) if rows else np.zeros(0, dtype=np.int64)
     first = order[starts]
     keys = zip(*(place[first].tolist() for place in placed), strict=True)
-    return tuple(keys), tuple(np.split(order, starts[1:])) if rows else ()
+    which = np.zeros(rows, dtype=np.int64)
+    which[order] = np.searchsorted(starts, np.arange(rows), side="right") - 1
+    return tuple(keys), tuple(np.split(order, starts[1:])) if rows else (), which
 
 
 def _cut_sets(by: Lookup, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:

@@ -20,10 +20,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
-from querygate.bounds.class_limits import Gather
-from querygate.bounds.readings import frame_of
+from querygate.bounds.class_limits import FrameCounts
 from querygate.core.block import Block
-from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan
+from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.predicate import Predicate, both
 from querygate.core.types import Ints, Scalar
 
@@ -44,21 +43,21 @@ _COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int], tuple[
 class JointLimits:
     """Numbers of records by frame cell that groups of a plan have at least and at most, by several margins together;
     `known` are the columns of each. The first `read` margins are those that the groups themselves are read from.
-    `gather` reads a plan on a block; `check` raises when the statement has had its time."""
+    `count` counts on a block by frame cell; `check` raises when the statement has had its time."""
 
     plan: Plan
     blocks: Sequence[Block]
     known: Sequence[frozenset[str]]
     read: int
-    gather: Gather
+    count: FrameCounts
     check: Callable[[], None]
     _read: dict[tuple[int, AskedParts], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
     _covers: dict[AskedParts, list[tuple[int, ...]]] = field(default_factory=dict)
+    _parts: dict[tuple[tuple[int, ...], Predicate], tuple[AskedParts, list[AskedParts]]] = field(default_factory=dict)
 
     def of(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
         """For one group and selection; None where its own margins say as much."""
-        asked = AskedParts.of(self.plan, group.chosen, measure.where)
-        held = [asked.within(self.plan, known) for known in self.known]
+        asked, held = self._parts_of(group.chosen, measure.where)
         around = [(each == asked, *self._counts(i, each, group)) for i, each in enumerate(held) if i >= self.read]
         floors = [least for has_all, least, _ in around if has_all]
         if asked not in held:
@@ -67,6 +66,15 @@ class JointLimits:
             return None
         nobody, no_limit = np.zeros(self._frames, dtype=np.int64), np.full(self._frames, _NO_LIMIT)
         return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
+
+    def _parts_of(self, chosen: tuple[int, ...], where: Predicate) -> tuple[AskedParts, list[AskedParts]]:
+        """What is asked of groups, and what each margin can tell of it; once for all groups that ask alike."""
+        found = self._parts.get((chosen, where))
+        if found is None:
+            asked = AskedParts.of(self.plan, chosen, where)
+            found = asked, [asked.within(self.plan, known) for known in self.known]
+            self._parts[chosen, where] = found
+        return found
 
     def _covers_of(self, asked: AskedParts) -> list[tuple[int, ...]]:
         """Found once for all groups that ask alike."""
@@ -110,13 +118,7 @@ class JointLimits:
 
     def _read_by_frame(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
-        return {group.keys: self._by_frame(group.cells[0]) for group in self.gather(plan, block)}
-
-    def _by_frame(self, cells: MeasureCells) -> tuple[Ints, Ints]:
-        found = np.zeros((2, self._frames), dtype=np.int64)
-        for counts, told in zip(found, (cells.least, cells.most), strict=True):
-            np.add.at(counts, frame_of(cells), told)
-        return found[0], found[1]
+        return self.count(plan, block, self._frames)
 
     @cached_property
     def _frames(self) -> int:

@@ -86,26 +86,51 @@ def _gather_set(
             measures = tuple(replace(m, where=both([m.where, condition])) for m in plan.measures)
         measured = [_cells(measure, rows, members) for measure in measures]
         free = [_is_free(measure, decided, loose, rows.block) for measure in measures]
-        apart = [is_free and _is_apart(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]
+        tied = [not is_free or _is_tied(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]
         measured = [
-            c if is_free and not _ignores(m, cut, rows.block) else replace(c, free=False, solid=False)
-            for m, c, is_free in zip(measures, measured, free, strict=True)
+            replace(c, free=False, solid=False) if is_tied or _ignores(m, rows.block) else c
+            for m, c, is_tied in zip(measures, measured, tied, strict=True)
         ]
+        selected = measured[0].most > 0  # whoever is in no group at all is in no measure of one
+        held = [own[selected[own]] for own in rows.members]
         if spreading:
             told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
             found = [
                 (FetchedGroup(keys, (), chosen=chosen), own)
-                for keys, own in zip(told, rows.members, strict=True)
-                if measured[0].most[own].any()  # somebody can be there
+                for keys, own in zip(told, held, strict=True)
+                if own.size  # somebody can be there
             ]
         else:
-            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
-        each = _Measured(plan.measures, measures, measured, apart)
+            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), held[0])]
+        each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied])
         for group in each.of_groups(found, classes, limits, rows.block):
             check()
             if group.always or group.cells[0].most.any():
                 groups.append(group)
     return groups
+
+
+def counts_by_frame(
+    plan: Plan, block: Block, frames: int, check: Callable[[], None] = lambda: None
+) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    """How many records of each frame cell satisfy the first measure of a plan at least and at most, by the keys of the
+    groups of its first grouping set; of groups that are not there, nobody. `frames` is how many frame cells there are.
+    """
+    chosen, where = plan.sets[0], plan.measures[0].where
+    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
+    rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
+    if rows.block.frame is None:
+        raise ValueError("this block is of no margin")
+    at, every = rows.place * frames + rows.block.frame, len(rows.keys) * frames
+    found: dict[tuple[Scalar, ...], tuple[Ints, Ints]] = {}
+    for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
+        asked = where if condition == TRUE else both([where, condition])
+        least, most = Membership(rows.block, check).counts(asked)
+        least = np.where(rows.alone, least, 0)
+        counted = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in (least, most))
+        for key, *counts in zip(rows.keys, *counted, strict=True):
+            found[_told(plan, {**constants, **_places(plan, spreading, key)})] = (counts[0], counts[1])
+    return found
 
 
 ROW = "row"
@@ -256,7 +281,7 @@ def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) 
         return False
     column = members.block.number(e.column)
     for part in where.parts if isinstance(where, And) else (where,):
-        if isinstance(part, Atom) and part.column == e.column:
+        if isinstance(part, Atom) and part.column == e.column and not part.true.is_everything:
             pieces = pieces_of(part, column)
             if pieces is None:
                 return True
@@ -266,15 +291,14 @@ def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) 
     return True
 
 
-def _ignores(measure: Measure, cut: frozenset[str], block: Block) -> bool:
-    """Whether intervals and counts alone say less than is published: class sums tie values together."""
-    names = {name for value in measure.values for name in value.columns}
-    return bool(block.told & (names | cut) or undecided(measure, block))
+def _ignores(measure: Measure, block: Block) -> bool:
+    """Whether intervals and counts alone say less of the values than is published: class sums tie them together."""
+    return any(name in block.told for value in measure.values for name in value.columns)
 
 
-def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
-    """Whether nothing that has class sums decides who is selected."""
-    return not block.told & cut and not undecided(measure, block)
+def _is_tied(measure: Measure, cut: frozenset[str], block: Block) -> bool:
+    """Whether something that has class sums decides who is selected."""
+    return bool(block.told) and (not block.told.isdisjoint(cut) or bool(undecided(measure, block)))
 
 
 @dataclass(frozen=True, slots=True)

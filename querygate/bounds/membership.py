@@ -60,8 +60,10 @@ class Membership:
             case Comparison():
                 return self._comparison(p)
             case And(parts):
-                each = [self.counts(part) for part in parts]
-                least = sum(least for least, _ in each) - (len(parts) - 1) * n
+                each = [counts for part in parts if (counts := self.counts(part))[0] is not n]  # else it is for all
+                if len(each) < 2:
+                    return each[0] if each else (n, n)
+                least = sum(least for least, _ in each) - (len(each) - 1) * n
                 return np.maximum(least, 0), reduce(np.minimum, (most for _, most in each))
             case Or(parts):
                 each = [self.counts(part) for part in parts]
@@ -132,20 +134,26 @@ def _code_bounds(test: HasAny, column: CodeColumn, block: Block) -> tuple[Ints, 
 
 
 def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints, Ints]:
+    has_nulls, is_tight = bool(column.null.any()), column.tight and block.whole is not None
+    if atom.true.is_everything and not has_nulls:
+        return block.n, block.n
+    if atom.true.is_everything and atom.null == "false" and not is_tight:  # whoever has a value, whatever it is
+        return np.where(column.null == NO_NULLS, block.n, 0), np.where(column.null != ALL_NULLS, block.n, 0)
     pieces = pieces_of(atom, column)
     nothing = np.zeros(block.size, dtype=np.bool_)
-    within = nothing if pieces is None else pieces.contain(column.low, column.high)
-    touched = nothing if pieces is None else pieces.meet(column.low, column.high)
+    must = within = nothing if pieces is None else pieces.contain(column.low, column.high)
+    may = touched = nothing if pieces is None else pieces.meet(column.low, column.high)
     null_true = atom.null == "true"
-    must = ((column.null == ALL_NULLS) | within) & ((column.null == NO_NULLS) | null_true)
-    may = ((column.null != ALL_NULLS) & touched) | ((column.null != NO_NULLS) & null_true)
+    if has_nulls:
+        must = ((column.null == ALL_NULLS) | within) & ((column.null == NO_NULLS) | null_true)
+        may = ((column.null != ALL_NULLS) & touched) | ((column.null != NO_NULLS) & null_true)
     least, most = np.where(must, block.n, 0), np.where(may, block.n, 0)
     summed = summed_rows(atom.column, column, block)
     if summed is not None and pieces is not None and len(pieces.first) == 1:
         fewest, greatest = inside(summed, pieces)
         least[summed.rows] = np.maximum(least[summed.rows], fewest)
         most[summed.rows] = np.maximum(np.minimum(most[summed.rows], greatest), least[summed.rows])
-    if not column.tight or block.whole is None:
+    if not is_tight or block.whole is None:
         return least, most
     # Tight edges: in a whole class one member sits at each end, and one at least is missing where some are.
     known = block.whole & (column.low < column.high) & (column.null != ALL_NULLS)

@@ -79,6 +79,11 @@ def read_groups(groups: Sequence[Sequence[MeasureCells]], limits: Sequence[Limit
     ]
 
 
+def added(places: Ints, numbers: Ints, size: int) -> Ints:
+    """The numbers of each place together: of records, so that doubles add them exactly."""
+    return np.bincount(places, numbers, size).astype(np.int64)
+
+
 def frame_of(cells: MeasureCells) -> Ints:
     if cells.frame is None:
         raise ValueError("these cells are of no margin")
@@ -116,7 +121,10 @@ def _apart(wide: MeasureCells, parts: Sequence[MeasureCells]) -> list[MeasureCel
     for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True):
         least, most = wide.least[first:last], wide.most[first:last]
         values = tuple(Cells(value.low, value.high, least, most, value.integer) for value in part.values)
-        found.append(replace(part, least=least, most=most, values=values))
+        found.append(
+            MeasureCells(part.size, least, most, values, part.sets, part.splits, part.free, part.solid, part.classes,
+                         part.frame, part.among)
+        )  # fmt: skip
     return found
 
 
@@ -273,9 +281,8 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     key, mixed = _keys(everything, frame, frames)
     first, box = _alike(key)
     whose = np.repeat(np.arange(len(parts)), [part.least.size for part in parts])
-    counts = np.zeros((2, len(parts), first.size), dtype=np.int64)
-    for i, told in enumerate((everything.least, everything.most)):
-        np.add.at(counts[i], (whose, box), told)
+    at, boxes = whose * first.size + box, len(parts) * first.size
+    counts = [added(at, told, boxes).reshape(len(parts), -1) for told in (everything.least, everything.most)]
     least, most = counts[0].max(axis=0), counts[1].min(axis=0)
     kept = ((most > 0) | (least > 0)) & ~mixed[frame[first]]
     comparable = _rows(everything, first[kept], least[kept], most[kept])
@@ -290,10 +297,7 @@ def _merged(cells: MeasureCells) -> MeasureCells:
     frame = frame_of(cells)
     key, _ = _keys(cells, frame, 1 + int(frame.max(initial=-1)))
     first, box = _alike(key)
-    counts = np.zeros((2, first.size), dtype=np.int64)
-    for summed, told in zip(counts, (cells.least, cells.most), strict=True):
-        np.add.at(summed, box, told)
-    return _rows(cells, first, counts[0], counts[1])
+    return _rows(cells, first, *(added(box, told, first.size) for told in (cells.least, cells.most)))
 
 
 def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -337,13 +341,11 @@ def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[list[Ints], Bo
 def _limited(cells: MeasureCells, least: Ints, most: Ints) -> MeasureCells:
     """Rows that leave room for no more records of a frame cell than there are, and for all that must be there."""
     frame = frame_of(cells)
-    sums = np.zeros((2, least.size), dtype=np.int64)
-    for summed, told in zip(sums, (cells.least, cells.most), strict=True):
-        np.add.at(summed, frame, told)
+    sums = [added(frame, told, least.size) for told in (cells.least, cells.most)]
     others_least, others_most = sums[0][frame] - cells.least, sums[1][frame] - cells.most
     at_least = np.maximum(cells.least, least[frame] - others_most)
     at_most = np.minimum(cells.most, most[frame] - others_least)
-    values = tuple(replace(value, least=at_least, most=at_most) for value in cells.values)
+    values = tuple(Cells(value.low, value.high, at_least, at_most, value.integer) for value in cells.values)
     return replace(cells, least=at_least, most=at_most, values=values)
 
 

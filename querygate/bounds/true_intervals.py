@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,12 @@ import numpy as np
 from querygate.core.block import NumberColumn
 from querygate.core.predicate import Atom
 from querygate.core.types import Array, Bools, Floats, Ints
+from querygate.core.valueset import ValueSet
 
 INT64 = (-(2**63), 2**63 - 1)
+
+_FEW_CUTS = 16
+"""The pieces of larger sets are not kept."""
 
 
 class Pieces(NamedTuple):
@@ -52,13 +57,25 @@ class Pieces(NamedTuple):
 
 def pieces_of(atom: Atom, column: NumberColumn) -> Pieces | None:
     """The TRUE values of a condition on a numeric column, in values it can have; None where there are none."""
-    least, greatest = INT64 if column.integer else (-math.inf, math.inf)
+    if column.integer and len(atom.true.cuts) <= _FEW_CUTS:
+        return _pieces_of_whole(atom.true)
+    return _pieces(atom.true, column.integer)
+
+
+@lru_cache(maxsize=64)
+def _pieces_of_whole(true: ValueSet) -> Pieces | None:
+    """Kept, as a statement asks the same of every margin. Of doubles it could not be: 0.0 and -0.0 are equal."""
+    return _pieces(true, True)
+
+
+def _pieces(true: ValueSet, integer: bool) -> Pieces | None:
+    least, greatest = INT64 if integer else (-math.inf, math.inf)
     ends = [
         (least if low is None else max(low, least), greatest if high is None else min(high, greatest))
-        for low, high in atom.true.intervals("integer" if column.integer else "number")
+        for low, high in true.intervals("integer" if integer else "number")
         if (low is None or low <= greatest) and (high is None or high >= least)
     ]
     if not ends:
         return None
-    table: Array = np.array(ends, dtype=np.int64 if column.integer else np.float64)
+    table: Array = np.array(ends, dtype=np.int64 if integer else np.float64)
     return Pieces(table[:, 0].copy(), table[:, 1].copy())

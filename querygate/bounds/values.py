@@ -47,6 +47,8 @@ def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats |
 
 
 def _clipped(atom: Atom, column: NumberColumn) -> tuple[Floats | Ints, Floats | Ints]:
+    if atom.true.is_everything:
+        return column.low, column.high
     nowhere = _none(column)
     pieces = pieces_of(atom, column)
     if pieces is None:

@@ -35,15 +35,18 @@ def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
     """The margins of all aggregates, those that count the groups first. Refuses columns that are not linked."""
     if plan.inner is not None:
         return choose_margins(plan.inner, catalog)
-    parts = [part_of(plan, ()), *(part_of(plan, (place,)) for place in range(len(plan.aggregates)))]
-    margins = [_margins_of(part, catalog) for part in parts]
+    alone: list[tuple[int, ...]] = [(), *((place,) for place in range(len(plan.aggregates)))]
+    quasi = frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
+    parts = [plan.columns_of(plan.measures[i] for i in _used(plan, places)) for places in alone]
+    margins = [_margins_of(names, names - quasi, catalog) for names in parts]
     if not all(margins):
-        apart = [_sensitive(part, catalog) for part, told in zip(parts, margins, strict=True) if not told]
-        raise _not_linked(apart, catalog)
+        raise _not_linked([names - quasi for names, told in zip(parts, margins, strict=True) if not told], catalog)
     found: dict[tuple[int, ...], list[int]] = {margins[0]: []}
     for place, told in enumerate(margins[1:]):
         found.setdefault(told, []).append(place)
-    return tuple(_choice(part_of(plan, places), tuple(places), margins, catalog) for margins, places in found.items())
+    return tuple(
+        _choice(part_of(plan, places), quasi, tuple(places), margins, catalog) for margins, places in found.items()
+    )
 
 
 def check_linked(plan: Plan, catalog: Catalog) -> None:
@@ -56,7 +59,9 @@ def check_linked(plan: Plan, catalog: Catalog) -> None:
 def part_of(plan: Plan, places: Sequence[int]) -> Plan:
     """The plan with these aggregates alone, and the first measure, which counts each group."""
     kept = [plan.aggregates[place] for place in places]
-    used = sorted({0}.union(*(aggregate.measures for aggregate in kept)))
+    used = _used(plan, places)
+    if len(used) == len(plan.measures) and list(places) == list(range(len(plan.aggregates))):
+        return plan
     at = {measure: place for place, measure in enumerate(used)}
     aggregates = tuple(
         replace(
@@ -70,28 +75,30 @@ def part_of(plan: Plan, places: Sequence[int]) -> Plan:
     return replace(plan, measures=tuple(plan.measures[measure] for measure in used), aggregates=aggregates)
 
 
-def _choice(part: Plan, places: tuple[int, ...], chosen: tuple[int, ...], catalog: Catalog) -> MarginChoice:
+def _used(plan: Plan, places: Sequence[int]) -> list[int]:
+    """The measures that some aggregates need, by their places in the plan, and the first."""
+    return sorted({0}.union(*(plan.aggregates[place].measures for place in places)))
+
+
+def _choice(
+    part: Plan, quasi: frozenset[str], places: tuple[int, ...], chosen: tuple[int, ...], catalog: Catalog
+) -> MarginChoice:
     unit = catalog.margins[chosen[0]].sensitive
     if not unit:
         return MarginChoice(part, places, chosen)
-    asked = part.columns - _sensitive(part, catalog)
+    asked = part.columns & quasi
     counts = [i for i, margin in enumerate(catalog.margins) if not margin.sensitive]
     whole = [i for i in counts if asked <= catalog.margins[i].columns]
     others = [i for i, margin in enumerate(catalog.margins) if margin.sensitive == unit and i not in chosen]
     return MarginChoice(part, places, chosen, tuple(sorted([*(whole or counts), *others])))
 
 
-def _sensitive(part: Plan, catalog: Catalog) -> frozenset[str]:
-    return part.columns - frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
-
-
-def _margins_of(part: Plan, catalog: Catalog) -> tuple[int, ...]:
-    """By their places in the catalog; none where no unit has all its sensitive columns."""
-    sensitive = _sensitive(part, catalog)
-    linked = [i for i, margin in enumerate(catalog.margins) if sensitive <= frozenset(margin.sensitive)]
+def _margins_of(names: frozenset[str], sensitive: frozenset[str], catalog: Catalog) -> tuple[int, ...]:
+    """Margins that tell of columns, by their places in the catalog; none where no unit has all sensitive ones."""
+    linked = [i for i, margin in enumerate(catalog.margins) if sensitive.issubset(margin.sensitive)]
     if not sensitive:  # classes of counts are never coarser than those of a unit
         linked = [i for i in linked if not catalog.margins[i].sensitive]
-    whole = [i for i in linked if part.columns <= catalog.margins[i].columns]
+    whole = [i for i in linked if names <= catalog.margins[i].columns]
     return tuple(whole or linked)
 
 

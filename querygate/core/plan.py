@@ -7,6 +7,7 @@ keys and the aggregates by their ids.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -208,13 +209,15 @@ class Plan:
     @property
     def columns(self) -> frozenset[str]:
         """Every column of the store that this plan needs."""
-        if self.inner is not None:
-            return self.inner.columns
-        found = [columns(measure.where) for measure in self.measures]
-        found += [columns(split) for measure in self.measures for split in measure.splits]
-        found += [frozenset(value.columns) for measure in self.measures for value in measure.values]
-        found += [frozenset(key.by.columns) for key in self.keys]
-        return frozenset().union(*found)
+        return self.inner.columns if self.inner is not None else self.columns_of(self.measures)
+
+    def columns_of(self, measures: Iterable[Measure]) -> frozenset[str]:
+        """Every column that its keys and some of its measures need."""
+        found = {name for key in self.keys for name in key.by.columns}
+        for measure in measures:
+            found.update(columns(measure.where), *(value.columns for value in measure.values))
+            found.update(*(columns(split) for split in measure.splits))
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

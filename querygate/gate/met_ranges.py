@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from querygate.bounds import Readings
 from querygate.core.errors import UnsupportedSQL
@@ -73,7 +72,7 @@ def _honest(found: Range, readings: Readings) -> Range:
     """Other margins may exclude what a range of one of them attains: only a point is sharp."""
     if readings.others[0].frame is None or found.is_null or found.low == found.high:
         return found
-    return replace(found, sharp=False, attained_low=None, attained_high=None)
+    return Range(found.low, found.high, None, None, sharp=False, may_be_null=found.may_be_null)
 
 
 # -- means -------------------------------------------------------------------------------------------------------------

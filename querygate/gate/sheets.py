@@ -12,7 +12,17 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read_groups
+from querygate.bounds import (
+    ClassLimits,
+    JointLimits,
+    Nesting,
+    Readings,
+    counts_by_frame,
+    gather,
+    moment_columns,
+    nest,
+    read_groups,
+)
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.margin_choice import choose_margins, part_of
@@ -177,6 +187,9 @@ class _Gathered:
     def __init__(self, check: Callable[[], None]) -> None:
         self.check = check
         self._known: dict[tuple[Block, Sets, tuple[Measure, ...]], list[FetchedGroup]] = {}
+        self._counted: dict[
+            tuple[Block, Sets, tuple[Measure, ...], int], dict[tuple[Scalar, ...], tuple[Ints, Ints]]
+        ] = {}
 
     def gather(self, plan: Plan, block: Block) -> list[FetchedGroup]:
         """The keys are the same in all of them."""
@@ -185,12 +198,19 @@ class _Gathered:
             self._known[at] = gather(plan, block, self.check)
         return self._known[at]
 
+    def count(self, plan: Plan, block: Block, frames: int) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+        """As `counts_by_frame` does."""
+        at = (block, plan.sets, plan.measures, frames)
+        if at not in self._counted:
+            self._counted[at] = counts_by_frame(plan, block, frames, self.check)
+        return self._counted[at]
+
     def within(self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None) -> list[FetchedGroup]:
         """With what classes of counts inside those of the block say."""
         if counts is None and exists is None:
             return self.gather(plan, block)
         inside = None if counts is None else (counts.block, counts.nesting, counts.quasi)
-        limits = None if inside is None else ClassLimits(plan, block, *inside, self.gather)
+        limits = None if inside is None else ClassLimits(plan, block, *inside, self.gather, self.count)
         return gather(plan, block, self.check, exists=exists, limits=limits)
 
 
@@ -209,7 +229,7 @@ class _ReadSheet:
         blocks, known = [block for block, _ in margins], [columns for _, columns in margins]
         self._limits = None
         if len(margins) > 1:
-            self._limits = JointLimits(sheet.plan, blocks, known, len(listed), once.gather, once.check)
+            self._limits = JointLimits(sheet.plan, blocks, known, len(listed), once.count, once.check)
 
     def has(self, group: FetchedGroup) -> bool:
         """Can somebody be in it, by every block?"""

@@ -60,6 +60,8 @@ def are_within(limit: float, *columns: Floats | Ints) -> bool:
 
 def up(value: float, steps: int = 1) -> float:
     """The double `steps` above."""
+    if steps == 1:
+        return math.nextafter(value, math.inf)
     for _ in range(steps):
         value = math.nextafter(value, math.inf)
     return value
@@ -67,6 +69,8 @@ def up(value: float, steps: int = 1) -> float:
 
 def down(value: float, steps: int = 1) -> float:
     """The double `steps` below."""
+    if steps == 1:
+        return math.nextafter(value, -math.inf)
     for _ in range(steps):
         value = math.nextafter(value, -math.inf)
     return value
@@ -109,15 +113,24 @@ def tree_sum(values: Floats) -> tuple[float, int]:
     """The sum, and a height that its evaluation did not exceed."""
     if values.size < _FEW:
         return reduce(add, values.tolist(), 0.0), max(values.size - 1, 0)
-    height = 0
     with np.errstate(over="ignore", invalid="ignore"):
-        while values.size > _ROW:
-            whole = values.size - values.size % _ROW
-            rows = np.add.reduce(values[:whole].reshape(-1, _ROW), axis=1)
-            rest = values[whole:]
-            values = np.append(rows, np.add.reduce(rest)) if rest.size else rows
-            height += _ROW - 1
-        return float(np.add.reduce(values)), height + max(values.size - 1, 0)
+        return quiet_sum(values)
+
+
+def quiet_sum(values: Floats) -> tuple[float, int]:
+    """The same for whoever has told numpy already not to speak of overflows: to say so costs as much as a sum."""
+    if values.size < _FEW:
+        return reduce(add, values.tolist(), 0.0), max(values.size - 1, 0)
+    height = 0
+    while values.size > _ROW:
+        whole = values.size - values.size % _ROW
+        rows = np.empty(-(-values.size // _ROW))
+        np.add.reduce(values[:whole].reshape(-1, _ROW), axis=1, out=rows[: whole // _ROW])
+        if whole < values.size:
+            rows[-1] = np.add.reduce(values[whole:])
+        values = rows
+        height += _ROW - 1
+    return float(np.add.reduce(values)), height + max(values.size - 1, 0)
 
 
 def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> RealBounds:
@@ -128,8 +141,14 @@ def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> RealB
 
 def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealBounds, float]:
     """The same, and an upper bound of the sum of the magnitudes as they are."""
-    total, height = tree_sum(values)
-    size, height_of_size = tree_sum(np.abs(values))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return quiet_bounds(values, roundings, underflows)
+
+
+def quiet_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealBounds, float]:
+    """The same for whoever has told numpy already not to speak of overflows."""
+    total, height = quiet_sum(values)
+    size, height_of_size = quiet_sum(np.abs(values))
     # Terms are known up to gamma(roundings) of their true size, so up to gamma(2 * roundings) of the computed one.
     size *= (1.0 + gamma(height_of_size)) * _SLACK
     margin = gamma(height + 2 * roundings) * size * _SLACK + underflows * values.size * TINY

@@ -14,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.stats.numerics import dot_bounds, exact_dot, exact_sum, gamma, tree_sum, up
+from querygate.stats.numerics import exact_dot, exact_sum, gamma, quiet_bounds, quiet_sum, tree_sum, up
+
+_CLEAR = 1e-290
+"""Far above the subnormal numbers."""
 
 
 class Largest(NamedTuple):
@@ -55,14 +58,38 @@ def largest_mean(values: Floats, least: Ints, most: Ints, ddof: int = 0) -> Larg
     Ensures:  no quotient of more than ddof records exceeds `bound`.
     """
     base_count = exact_sum(least)
+    if base_count > ddof:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return quiet_largest_mean(Choices.of(values, least, most, base_count), ddof)
     if not np.isfinite(values).all():
         return Largest(math.inf, math.inf)
-    if base_count <= ddof:
-        return _fewest(values, least, most, ddof)
-    mean = _climb(values, least, most, ddof)
+    return _fewest(values, least, most, ddof)
+
+
+class Choices(NamedTuple):
+    """Values, how many records of each are selected at least and at most, and what follows from these numbers."""
+
+    values: Floats
+    least: Ints
+    most: Ints
+    extra: Ints
+    certain: int
+    records: int
+
+    @classmethod
+    def of(cls, values: Floats, least: Ints, most: Ints, certain: int) -> Choices:
+        return cls(values, least, most, most - least, certain, exact_sum(most))
+
+
+def quiet_largest_mean(choices: Choices, ddof: int) -> Largest:
+    """The same where more than ddof records are certain, for whoever has told numpy already not to speak of overflows.
+
+    A value that is not finite makes the first mean not finite, be it selected or not.
+    """
+    mean = _climb(choices, ddof)
     if not math.isfinite(mean):
         return Largest(math.inf, math.inf)
-    return Largest(mean, _certify(values, least, most, mean, ddof))
+    return Largest(mean, _certify(choices, mean, ddof))
 
 
 def _fewest(values: Floats, least: Ints, most: Ints, ddof: int) -> Largest:
@@ -103,41 +130,43 @@ def largest_computed_mean(values: Floats, least: Ints, most: Ints) -> Largest:
     return Largest(tree_sum(taken * values)[0] / exact_sum(taken), up(found.bound, 2))
 
 
-def _climb(values: Floats, least: Ints, most: Ints, ddof: int) -> float:
+def _climb(choices: Choices, ddof: int) -> float:
     """Newton steps in double arithmetic; where they end need not be trusted."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        base_sum, base_count = tree_sum(least * values)[0], exact_sum(least) - ddof
-        mean = base_sum / base_count
-        extra = most - least
-        while True:
-            better = values > mean
-            values, extra = values[better], extra[better]
-            climbed = (base_sum + tree_sum(extra * values)[0]) / (base_count + exact_sum(extra))
-            if not climbed > mean:
-                return mean
-            mean = climbed
+    values, extra = choices.values, choices.extra
+    base_sum, base_count = quiet_sum(choices.least * values)[0], choices.certain - ddof
+    mean = base_sum / base_count
+    while True:
+        better = (values > mean).nonzero()[0]
+        values, extra = values[better], extra[better]
+        climbed = (base_sum + quiet_sum(extra * values)[0]) / (base_count + exact_sum(extra))
+        if not climbed > mean:
+            return mean
+        mean = climbed
 
 
-def _certify(values: Floats, least: Ints, most: Ints, mean: float, ddof: int) -> float:
+def _certify(choices: Choices, mean: float, ddof: int) -> float:
     """A number t >= mean with F(t) <= 0 for certain: then no mean exceeds t (weak duality)."""
-    excess, chosen = _excess(values, least, most, mean, ddof)
+    excess, taken = _excess(choices, mean, ddof)
     if excess <= 0.0:
         return mean
-    fallback = up(mean + up(excess / (exact_sum(least) - ddof)))
-    step = 3.0 * excess / chosen
+    certain = choices.certain - ddof
+    fallback = up(mean + up(excess / certain))
+    if 2 * certain > choices.records and excess > _CLEAR:
+        return fallback  # no step is smaller: three times the excess over all who are taken
+    step = 3.0 * excess / (exact_sum(taken) - ddof)
     for _ in range(4):
         guess = up(mean + step)
         if guess >= fallback:
             break
-        if _excess(values, least, most, guess, ddof)[0] <= 0.0:
+        if _excess(choices, guess, ddof)[0] <= 0.0:
             return guess
         step *= 4.0
     return fallback
 
 
-def _excess(values: Floats, least: Ints, most: Ints, guess: float, ddof: int) -> tuple[float, int]:
-    """An upper bound of F(guess), and the denominator of the selection that reaches it."""
-    gains = values - guess  # one rounding; its sign is right
-    taken = np.where(gains > 0.0, most, least)
-    excess = dot_bounds(taken, gains, 1).high
-    return (up(excess + ddof * guess) if ddof else excess), exact_sum(taken) - ddof
+def _excess(choices: Choices, guess: float, ddof: int) -> tuple[float, Ints]:
+    """An upper bound of F(guess), and the selection that reaches it."""
+    gains = choices.values - guess  # one rounding; its sign is right
+    taken = np.where(gains > 0.0, choices.most, choices.least)
+    excess = quiet_bounds(taken * gains, 3, 1)[0].high
+    return (up(excess + ddof * guess) if ddof else excess), taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from flask import Flask, Response, request
 
@@ -33,6 +34,15 @@ from querygate.web.user_limits import UserLimits
 from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Door(Flask):
+    """An application none of whose views is asynchronous: Flask would look at each of them in every request."""
+
+    def ensure_sync(self, func: F) -> F:
+        return func
+
 
 # Scripts and styles come from files of our own. The form is sent by script only, so that without one a key typed
 # into it goes nowhere.
@@ -68,7 +78,7 @@ def create_app(
     {'status': 'ok'}
     """
     opened.grants.note_upgrade()
-    app = Flask(__name__)
+    app = Door(__name__)
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
@@ -134,7 +144,9 @@ def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> 
 
 
 def harden(response: Response) -> Response:
-    """Headers that every response carries. What the API says is kept by nobody on the way."""
-    response.headers.update(HEADERS)
+    """Headers that every response carries. What the API says is kept by nobody on the way.
+
+    No view sets one of them, so that they are added and not looked for."""
+    response.headers.extend(HEADERS)
     response.headers["Cache-Control"] = "no-store" if request.path.startswith(API) else "no-cache"
     return response

@@ -20,7 +20,7 @@ import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, tree_sum, up
-from querygate.stats.ratio import largest_mean
+from querygate.stats.ratio import Choices, quiet_largest_mean
 
 _ROUNDS = 20
 _CLOSE = 1e-13
@@ -49,8 +49,9 @@ class CapBound(NamedTuple):
 
 def largest_capped_sum(rows: CapRows) -> CapBound:
     """The largest total; that of the empty selection counts, where it is possible."""
-    share = _shares(rows, 0.0)
-    weight, fixed = _weights(rows, share)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = _Shares(rows).at(0.0)
+    weight, fixed = _Weights(rows).at(share)
     taken = np.where(weight > 0.0, rows.most, rows.least)
     bound = up(dot_bounds(taken, weight).high + fixed)
     return CapBound(bound, _reached(rows, share, 0.0)[0])
@@ -68,66 +69,90 @@ def largest_capped_mean(rows: CapRows, ddof: int, start: float, *, reached: bool
     if certain <= ddof:
         return CapBound(math.inf, math.nan)
     best, level, share = math.inf, start, np.ones_like(rows.spare)
-    for _ in range(_ROUNDS):
-        tried = _shares(rows, level)
-        if best < math.inf and np.array_equal(tried, share):
-            break  # and so would be the bound
-        bound = _mean_bound(rows, tried, certain, ddof)
-        gained = best - bound  # infinite in the first round; not a number where nothing can be told
-        best, share = (bound, tried) if bound < best else (best, share)
-        if not gained > _CLOSE * abs(best):
-            break
-        level = best
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shares, means = _Shares(rows), _CappedMeans(rows, certain)
+        for _ in range(_ROUNDS):
+            tried = shares.at(level)
+            if best < math.inf and np.array_equal(tried, share):
+                break  # and so would be the bound
+            bound = means.bound(tried, ddof)
+            gained = best - bound  # infinite in the first round; not a number where nothing can be told
+            best, share = (bound, tried) if bound < best else (best, share)
+            if not gained > _CLOSE * abs(best):
+                break
+            level = best
     if not reached:
         return CapBound(best, math.nan)
     total, count = _reached(rows, share, best)
     return CapBound(best, total / (count - ddof))
 
 
-def _mean_bound(rows: CapRows, share: Floats, certain: int, ddof: int) -> float:
-    """The ordinary largest mean at these shares: what is fixed is laid upon the members that are certain."""
-    weight, fixed = _weights(rows, share)
-    laid = np.nextafter(weight + up(fixed / certain), np.inf)
-    free = rows.most - rows.least
-    values, least = np.concatenate([laid, weight]), np.concatenate([rows.least, np.zeros_like(free)])
-    most = np.concatenate([rows.least, free])
-    kept = most > 0
-    return largest_mean(values[kept], least[kept], most[kept], ddof).bound
+class _CappedMeans:
+    """The ordinary largest mean at shares: what is fixed is laid upon the members that are certain."""
+
+    def __init__(self, rows: CapRows, certain: int) -> None:
+        free = rows.most - rows.least
+        self._certain, self._weights = certain, _Weights(rows)
+        (self._sure,), (self._free,) = rows.least.nonzero(), free.nonzero()
+        sure, free = rows.least[self._sure], free[self._free]
+        none, nobody = np.zeros_like(sure), np.zeros_like(free)
+        self._least, self._most = np.concatenate([sure, nobody]), np.concatenate([sure, free])
+        self._extra, self._records = np.concatenate([none, free]), exact_sum(self._most)
+
+    def bound(self, share: Floats, ddof: int) -> float:
+        weight, fixed = self._weights.at(share)
+        laid = np.nextafter(weight[self._sure] + up(fixed / self._certain), np.inf)
+        values = np.concatenate([laid, weight[self._free]])
+        choices = Choices(values, self._least, self._most, self._extra, self._certain, self._records)
+        return quiet_largest_mean(choices, ddof).bound
 
 
-def _weights(rows: CapRows, share: Floats) -> tuple[Floats, float]:
+class _Weights:
     """p v + (1 - p) w of each row, and the sum of (1 - p) spare, both rounded up."""
-    p = share[rows.group]
-    size = np.abs(rows.value) + np.abs(rows.base)
-    weight = rows.base + p * (rows.value - rows.base) + 8 * UNIT * size
-    kept = share < 1.0
-    fixed = np.nextafter((1.0 - share[kept]) * rows.spare[kept] + 4 * UNIT * np.abs(rows.spare[kept]), np.inf)
-    return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
+
+    def __init__(self, rows: CapRows) -> None:
+        self._rows, self._width = rows, rows.value - rows.base
+        self._slack = 8 * UNIT * (np.abs(rows.value) + np.abs(rows.base))
+        self._spare_slack = 4 * UNIT * np.abs(rows.spare)
+
+    def at(self, share: Floats) -> tuple[Floats, float]:
+        rows = self._rows
+        p = share[rows.group]
+        weight = rows.base + p * self._width + self._slack
+        kept = (share < 1.0).nonzero()[0]
+        fixed = np.nextafter((1.0 - share[kept]) * rows.spare[kept] + self._spare_slack[kept], np.inf)
+        return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
 
 
-def _shares(rows: CapRows, level: float) -> Floats:
+class _Shares:
     """The best share of each class at a level: where its bound, convex in p, stops falling.
 
     A row is worth taking from the p on at which p v + (1 - p) w exceeds the level; each that is taken adds its
     (most - least)(v - w) to the slope, which begins at -spare.
     """
-    classes, width = rows.spare.size, rows.value - rows.base
-    free = (rows.most - rows.least) * width
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        at = np.where(rows.base > level, 0.0, np.where(rows.value > level, (level - rows.base) / width, 1.0))
-    first = rows.least * width + np.where(at == 0.0, free, 0.0)
-    slope = np.bincount(rows.group, first, classes) - rows.spare
-    share = np.where(slope >= 0.0, 0.0, 1.0)
-    later = np.flatnonzero((at > 0.0) & (at < 1.0) & (free > 0.0) & (slope < 0.0)[rows.group])
-    if not later.size:
+
+    def __init__(self, rows: CapRows) -> None:
+        self._rows, self._width = rows, rows.value - rows.base
+        self._free, self._sure = (rows.most - rows.least) * self._width, rows.least * self._width
+        self._may_rise = self._free > 0.0
+
+    def at(self, level: float) -> Floats:
+        rows, free = self._rows, self._free
+        at = np.where(rows.base > level, 0.0, np.where(rows.value > level, (level - rows.base) / self._width, 1.0))
+        now = at == 0.0
+        slope = np.bincount(rows.group, self._sure + np.where(now, free, 0.0), rows.spare.size) - rows.spare
+        falls = slope < 0.0
+        share = np.where(slope >= 0.0, 0.0, 1.0)
+        later = ((at > 0.0) & (at < 1.0) & self._may_rise & falls[rows.group]).nonzero()[0]
+        if not later.size:
+            return share
+        later = later[np.lexsort((at[later], rows.group[later]))]
+        group, added, at = rows.group[later], free[later], at[later]
+        climbed = np.cumsum(added)
+        climbed -= (climbed - added)[group.searchsorted(group)]
+        flat = (slope[group] + climbed >= 0.0).nonzero()[0]
+        np.minimum.at(share, group[flat], at[flat])
         return share
-    later = later[np.lexsort((at[later], rows.group[later]))]
-    group, climbed = rows.group[later], np.cumsum(free[later])
-    begins = np.searchsorted(group, group)
-    climbed = climbed - (climbed - free[later])[begins]
-    flat = slope[group] + climbed >= 0.0
-    np.minimum.at(share, group[flat], at[later][flat])
-    return share
 
 
 def _reached(rows: CapRows, share: Floats, level: float) -> tuple[float, int]:

@@ -313,10 +313,10 @@ def is_certain(cells: ClassCells) -> bool:
 
 def is_usable(cells: ClassCells) -> bool:
     """Somebody can be selected, and ends are doubles."""
-    ends = (cells.floor, cells.ceiling, cells.low, cells.high, cells.sum_low, cells.sum_high)
-    if not cells.most.any() or not all(end.dtype.kind == "i" or np.isfinite(end).all() for end in ends):
+    if not cells.most.any() or not (np.isfinite(cells.sum_low).all() and np.isfinite(cells.sum_high).all()):
         return False
-    return not cells.integer or reach_of(cells) < EXACT
+    reaches = _reaches(cells)
+    return all(map(math.isfinite, reaches)) and not (cells.integer and max(reaches) >= EXACT)
 
 
 def _is_exact(cells: ClassCells) -> bool:
@@ -325,7 +325,11 @@ def _is_exact(cells: ClassCells) -> bool:
 
 
 def reach_of(cells: ClassCells) -> float:
-    return float(max(np.abs(end).max(initial=0) for end in (cells.floor, cells.ceiling, cells.low, cells.high)))
+    return max(_reaches(cells))
+
+
+def _reaches(cells: ClassCells) -> list[float]:
+    return [float(np.abs(end).max(initial=0)) for end in (cells.floor, cells.ceiling, cells.low, cells.high)]
 
 
 def mirrored(cells: ClassCells) -> ClassCells:

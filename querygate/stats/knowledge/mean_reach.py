@@ -71,7 +71,9 @@ class _Filled:
         """How many more than are certain, and which part of those who exceed the level and of the others."""
         self.first = self.free * exceeding
         first = self._added(self.first)
-        self.more = np.stack([self.fewest, np.clip(first, self.fewest, self.greatest)])
+        self.more = np.empty((2, self.places))
+        self.more[0] = self.fewest
+        np.minimum(np.maximum(first, self.fewest), self.greatest, out=self.more[1])
         taken = np.minimum(self.more, first)
         self.part = taken / np.maximum(first, 1.0), (self.more - taken) / np.maximum(self.all_free - first, 1.0)
 
@@ -84,5 +86,6 @@ class _Filled:
     def _gains(self, totals: Floats, level: float) -> bool:
         """Of each place the better of both selections."""
         needed = level * (self.certain + self.more)
-        gains = (totals - needed).max(axis=0)
-        return bool(gains.sum() > _CLEARLY * (np.abs(totals) + np.abs(needed)).sum())
+        gains = totals - needed
+        better = np.maximum(gains[0], gains[1])
+        return bool(better.sum() > _CLEARLY * (np.abs(totals) + np.abs(needed)).sum())
