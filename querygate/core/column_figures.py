@@ -14,6 +14,9 @@ import numpy as np
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 
+BLANK = "blank"
+"""The pattern of texts that usually stand for no value."""
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
@@ -41,6 +44,7 @@ class ColumnFigures:
     middle: float | None = None
     spread: float | None = None
     step: float = 0.0
+    blanks: tuple[str, ...] = ()  # texts, of all values, that usually stand for no value
     sample: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.coarse_parts import Parts
@@ -47,6 +47,17 @@ class AgeAt:
     born: str
     at: str = ""
     day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """What a source is to be read as, beside what it has: texts that stand for no value, by column; and ages."""
+
+    absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ages: tuple[AgeAt, ...] = ()
+
+
+AS_IT_IS = ReadAs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +157,10 @@ class LoadedRows(CountedValues, Protocol):
         source: Source,
         columns: Mapping[str, str],
         joins: Sequence[JoinedTable] = (),
-        ages: Sequence[AgeAt] = (),
+        read_as: ReadAs = AS_IT_IS,
     ) -> int:
-        """Read the columns (name -> type) from the source and from the tables joined to it, typed, and work out the
-        ages; return the number of rows. A table with several rows for one key is refused: they would count a record
-        more than once.
+        """Read the columns (name -> type) from the source and from the tables joined to it, typed; return the number
+        of rows. A table with several rows for one key is refused: they would count a record more than once.
         """
         ...
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import duckdb
 import numpy as np
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_figures import BLANK, ColumnFigures
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
@@ -80,7 +80,8 @@ class _Column:
         middle, spread, step = self._spread(number) if number else (None, None, 0.0)
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
-            words, self._largest(), middle, spread, step, self._sample(_axis(kind, casts)),
+            words, self._largest(), middle, spread, step, self._blanks(patterns.get(BLANK, "")),
+            self._sample(_axis(kind, casts)),
         )  # fmt: skip
 
     def _ends(self, kind: str | None, casts: Mapping[str, str]) -> tuple[float | None, float | None]:
@@ -107,6 +108,13 @@ class _Column:
         values = f"SELECT rowid AS i, CAST({value} AS DOUBLE) AS x FROM sample"
         found = self._db.execute(f"SELECT COALESCE(x, 'nan') AS x FROM ({values}) ORDER BY i").fetchnumpy()["x"]
         return np.asarray(found, dtype=np.float64)
+
+    def _blanks(self, pattern: str) -> tuple[str, ...]:
+        if self._stored != "VARCHAR" or not pattern:
+            return ()
+        is_blank = f"regexp_full_match(TRIM({self._x}), ?)"
+        found = self._db.execute(f"SELECT DISTINCT TRIM({self._x}) FROM raw WHERE {is_blank} ORDER BY 1", [pattern])
+        return tuple(str(text) for (text,) in found.fetchall())
 
     def _values(self) -> tuple[tuple[str, int], ...]:
         found = self._db.execute(

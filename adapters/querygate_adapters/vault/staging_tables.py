@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,17 +22,18 @@ import pyarrow as pa
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
 from querygate.core.vault_ports import (
-    AgeAt,
+    AS_IT_IS,
     CodeTexts,
     Combinations,
     JoinedTable,
     Profile,
     RawColumn,
+    ReadAs,
     Source,
     ValueCount,
 )
 from querygate.core.version_overlap import OverlapRule
-from querygate_adapters.sources.aged_source import with_ages
+from querygate_adapters.sources.blanked_source import amended, with_blanks
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached, connect
@@ -111,9 +112,10 @@ class DuckDBStagingTables:
         source: Source,
         columns: Mapping[str, str],
         joins: Sequence[JoinedTable] = (),
-        ages: Sequence[AgeAt] = (),
+        read_as: ReadAs = AS_IT_IS,
     ) -> int:
-        source = with_ages(source, ages)
+        source = amended(source, read_as)
+        joins = [replace(join, source=with_blanks(join.source, read_as.absent)) for join in joins]
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = RowLoader(self._db, columns, joins)

@@ -66,7 +66,9 @@ def is_birth(name: str) -> bool:
 
 
 _SEXES = frozenset(
-    {"f", "m", "w", "female", "male", "woman", "man", "women", "men", "weiblich", "männlich", "frau", "mann"}
+    {"f", "m", "w", "h", "female", "male", "woman", "man", "women", "men", "girl", "boy"}
+    | {"weiblich", "männlich", "divers", "frau", "mann", "homme", "femme", "masculin", "féminin"}
+    | {"hombre", "mujer", "masculino", "femenino", "uomo", "donna", "maschio", "femmina", "vrouw"}
 )
 
 

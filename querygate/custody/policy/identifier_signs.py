@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from querygate.core.column_figures import BLANK
+
 
 @dataclass(frozen=True, slots=True)
 class Detector:
@@ -117,7 +119,7 @@ PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detecto
     "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
     "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:\.0)?",
     "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",
-    "missing by name": r"(?i:na|n/a|nan|null|none|nil|missing|unknown|\?|\.|-|-9|-99|-999)",
+    BLANK: r"(?i:na|n/a|nan|null|<na>|#n/a|#null!|\?|\.)",
 }
 """Every pattern that is looked for, by its name."""
 

@@ -16,8 +16,8 @@ KEYS = {
         *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
     ),
     "columns.*": (
-        *("role", "type", "title", "from", "at", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
+        *("role", "type", "title", "absent", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
+        *("bins", "guard", "values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),

@@ -218,6 +218,7 @@ class ColumnPolicy:
     note: NotePolicy | None = None  # notes
     sequence: SequencePolicy | None = None  # sequences
     kind: str = ""  # what an identifier is; empty: not told
+    absent: tuple[str, ...] = ()  # texts of the source that stand for no value
     age: AgeAt | None = None  # what an age is worked out from; None: a column of the source
     of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
 
@@ -248,7 +249,7 @@ class ColumnPolicy:
         if self.is_transformed:
             return self._meaning_of_texts()
         if not self.is_published:
-            return {"role": self.role, **({"kind": self.kind} if self.kind else {})}
+            return _set_fields({"role": self.role, "kind": self.kind, "absent": self.absent})
         fields = {key: value for key, value in asdict(self).items() if key != "name"}
         kept = sorted((_set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
         fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
@@ -259,7 +260,7 @@ class ColumnPolicy:
         return _set_fields(fields)
 
     def _meaning_of_texts(self) -> dict[str, Meaning]:
-        fields = _set_fields({"role": self.role, "title": self.title})
+        fields = _set_fields({"role": self.role, "title": self.title, "absent": self.absent})
         if self.note is not None:
             fields["note"] = {**asdict(self.note), "terms": _digest(self.note.terms)}
         if self.sequence is not None:

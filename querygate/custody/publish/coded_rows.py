@@ -17,7 +17,7 @@ from querygate.custody.columns.source_columns import wanted_columns
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.policy.derived_ages import worked_out_ages
+from querygate.custody.policy.source_reading import reading_of
 from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import Hierarchy
@@ -28,7 +28,7 @@ def load(state: PublicationState, source: Source, joins: Sequence[JoinedTable] =
     policy = state.policy
     state.progress.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
     wanted = wanted_columns(policy, exclude=[name for join in policy.joins for name in join.columns])
-    rows = state.staging.load(source, wanted, joins, worked_out_ages(policy))
+    rows = state.staging.load(source, wanted, joins, reading_of(policy))
     persons = count_persons(policy, rows, state.staging.count_values) if policy.person else rows
     if persons < policy.k:
         found = f"{rows:,} rows" if persons == rows else f"{rows:,} rows of {persons:,} people"

@@ -12,7 +12,7 @@ from querygate.core.vault_ports import Source
 from querygate.custody.columns.person_rows import count_persons
 from querygate.custody.columns.source_columns import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
-from querygate.custody.policy.derived_ages import worked_out_ages
+from querygate.custody.policy.source_reading import reading_of
 from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.publish.rare_values import put_together
 from querygate_adapters.sources.open_source import open_source
@@ -35,7 +35,7 @@ def scratch_rows(
         staging = DuckDBStagingTables(vault, memory_mb=memory_mb)
         try:
             brought = [name for join in policy.joins for name in join.columns]
-            read = staging.load(source, wanted_columns(policy, exclude=brought), joins, worked_out_ages(policy))
+            read = staging.load(source, wanted_columns(policy, exclude=brought), joins, reading_of(policy))
             persons = count_persons(policy, read, staging.count_values) if policy.person else read
             put_together(PublicationState(policy, staging, StepProgress(), rows=read, persons=persons))
         finally:

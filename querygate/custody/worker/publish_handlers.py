@@ -5,7 +5,6 @@ Only for a gate on this machine, and only from sources that the settings allow: 
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -58,14 +57,11 @@ class PublishHandlers:
         return {"valid": True, "dataset": found.dataset, "k": found.k, "warnings": list(found.warnings)}
 
     def draft(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.policy.proposals.proposal_path import draft_policy
-        from querygate_adapters.sources.aged_source import with_ages
+        from querygate.custody.roots.policy_proposal import tried_draft
         from querygate_adapters.sources.open_source import open_source
-        from querygate_adapters.sources.source_profile import survey
 
         progress("looking over the source")
-        source, title = open_source(self._source(job)), str(job.body["title"])
-        drafted = draft_policy(source, title, survey, with_ages, datetime.date.today())
+        drafted = tried_draft(open_source(self._source(job)), str(job.body["title"]))
         columns = [{"name": p.name, "role": p.role, "type": p.type, "found": p.warning} for p in drafted.columns]
         body = {"source": job.body["source"], "rows": drafted.rows}
         self._opened.log.note("publish.draft", user=job.user, body=body)

@@ -43,6 +43,9 @@ MOST_VALUES = 50
 TRIES = 20
 PARTS = 10
 
+DIGITS = 6
+"""Of a free end that is no whole number: nobody writes more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -195,6 +198,8 @@ def _free(rng: np.random.Generator, column: Column, cuts: Sequence[Number], numb
         end: Number = begin + width
         if column.is_discrete:
             begin, end = math.ceil(begin), math.floor(end)
+        else:
+            begin, end = (float(f"{one:.{DIGITS}g}") for one in (begin, end))
         if begin > end or {begin, end + step} <= edges or found == number:
             continue
         found += 1

@@ -55,6 +55,8 @@ FEW_HAVE_IT = 2
 
 EXACT = 2**53
 YEARS = (1800, 2200)
+YES_NO = 2
+"""Up to so much, an age is a flag: of people over 75, say."""
 
 NUMBERS = ("integer", "number")
 
@@ -70,7 +72,7 @@ REPEATS = "Texts repeat: if they are categories and name nobody, give it type ca
 MEASURED = "Must not be learned about a person."
 NOT_MEASURED = (
     "Its greatest values lie far above all others and may be codes for answers that are missing, such as 77 or 99: "
-    "leave them empty in the source."
+    "list those that are in `absent`."
 )
 RARE = "values that fewer than {k} people have"
 DECIDE = "The name does not suggest a role: decide."
@@ -241,7 +243,7 @@ def _key(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _age(c: ColumnFigures, k: int) -> Proposal | None:
-    in_years = c.all_are("number") and (c.low or 0) >= 0 and (c.high or 0) <= 120
+    in_years = c.all_are("number") and (c.low or 0) >= 0 and YES_NO < (c.high or 0) <= 120
     if not _is_kind(c, "age") or not in_years or c.distinct < 2:
         return None
     whole = c.all_are("integer")
@@ -308,7 +310,7 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     proposal = _published(c, "integer" if whole else "number", number_keys(c, found, whole=whole), [], measured=found)
     if proposal.role == "quasi-identifier":
         keys = {key: value for key, value in proposal.keys.items() if key in ("title", "domain")}
-        return replace(proposal, keys=keys | {"grid": proposal.keys["bins"]}, notes={})
+        return _after_few(replace(proposal, keys=keys | {"grid": proposal.keys["bins"]}, notes={}))
     if _has_missing_codes(c):
         proposal = replace(proposal, why=(*proposal.why, NOT_MEASURED))
     if proposal.role == "sensitive" and c.missing > MOSTLY * c.rows:
@@ -342,9 +344,14 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     told = _values(c, k, found.role)
     found = replace(found, keys=told.keys, notes=told.notes)
     if found.role == "quasi-identifier" and c.distinct > SEVERAL:
-        sure, kind, *rest = found.rank
-        found = replace(found, rank=(sure, kind + MANY, rest[0], rest[1]))  # those of few values tell more
+        found = _after_few(found)
     return _unless_alike(found, c, k)
+
+
+def _after_few(found: Proposal) -> Proposal:
+    """Columns of few values tell more: they are asked about value by value."""
+    sure, kind, *rest = found.rank
+    return replace(found, rank=(sure, kind + MANY, rest[0], rest[1]))
 
 
 def named_from(rows: int, k: int) -> int:

@@ -14,14 +14,15 @@ from dataclasses import replace
 from querygate.core.column_figures import ColumnFigures, Surveyor
 from querygate.core.timestamps import DAY_US
 from querygate.core.types import folded
-from querygate.core.vault_ports import AgeAt, Source
+from querygate.core.vault_ports import AgeAt, ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.identifier_signs import PATTERNS, words_of
 from querygate.custody.policy.proposals.proposal import Proposal
 from querygate.custody.policy.proposals.proposal_domains import day_of, toml_text
 from querygate.custody.policy.toml_reader import EPOCH
 
-WithAges = Callable[[Source, Sequence[AgeAt]], Source]
+Amend = Callable[[Source, ReadAs], Source]
+"""The source as it is to be read."""
 
 INDEX = (
     r"\b(admi\w*|adm|visit|encounter|index|enrol\w*|inclusion|baseline|entry|diagnos\w*|dx|exam\w*|interview|survey"
@@ -76,13 +77,13 @@ def _day_after(columns: Iterable[ColumnFigures], today: datetime.date | None) ->
 
 
 def with_proposed_age(
-    source: Source, figures: tuple[ColumnFigures, ...], survey: Surveyor, with_ages: WithAges, today: datetime.date
+    source: Source, figures: tuple[ColumnFigures, ...], survey: Surveyor, amend: Amend, today: datetime.date
 ) -> tuple[Source, tuple[ColumnFigures, ...], AgeAt | None]:
     """The source and its figures, with an age beside them where one can be worked out for all."""
     age = propose_age(figures, today)
     if age is None:
         return source, figures, None
-    aged = with_ages(source, [age])
+    aged = amend(source, ReadAs(ages=(age,)))
     told = survey(aged, PATTERNS)  # all columns again: what is sampled of them must be of the same records
     own = next(c for c in told if c.name == age.name)
     return (aged, told, age) if own.all_are("integer") and own.distinct > 1 else (source, figures, None)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from querygate.core.column_figures import Surveyor
+from querygate.core.column_figures import ColumnFigures, Surveyor
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Source
+from querygate.core.vault_ports import AgeAt, Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposals.proposal import Proposal, choose_k
-from querygate.custody.policy.proposals.proposal_age import WithAges, with_dates, with_proposed_age
+from querygate.custody.policy.proposals.proposal_age import Amend, with_dates, with_proposed_age
+from querygate.custody.policy.proposals.proposal_blanks import with_absent, without_blanks
 from querygate.custody.policy.proposals.proposal_code_system import with_fitting_systems
 from querygate.custody.policy.proposals.proposal_codes import propose_groups
 from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
 from querygate.custody.policy.proposals.proposal_form import choose_form
 from querygate.custody.policy.proposals.proposal_person import for_several_rows, propose_person
-from querygate.custody.policy.proposals.proposal_table import propose
+from querygate.custody.policy.proposals.proposal_table import NOTHING, propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,22 @@ class DraftedPolicy:
     columns: tuple[Proposal, ...]
 
 
-def draft_policy(
-    source: Source, name: str, survey: Surveyor, with_ages: WithAges, today: datetime.date
-) -> DraftedPolicy:
-    """Propose a policy for a source. `name` is what the source is called; the dataset is named after it."""
-    source, figures, age = with_proposed_age(source, survey(source, PATTERNS), survey, with_ages, today)
+@dataclass(frozen=True, slots=True)
+class LookedOver:
+    """A source as it is to be read, and the figures of its columns; `name` is what the source is called."""
+
+    name: str
+    source: Source
+    figures: tuple[ColumnFigures, ...]
+    absent: Mapping[str, tuple[str, ...]]
+    age: AgeAt | None
+    survey: Surveyor
+
+
+def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: datetime.date) -> LookedOver:
+    """What a policy is proposed from. Raises ConfigError QG802 where the source has too few rows."""
+    source, figures, absent = without_blanks(source, survey(source, PATTERNS), survey, amend)
+    source, figures, age = with_proposed_age(source, figures, survey, amend, today)
     rows = figures[0].rows if figures else 0
     if rows < 2:
         raise ConfigError(
@@ -42,14 +55,22 @@ def draft_policy(
             f"The source has {'one row' if rows else 'no rows'}: too few to propose a policy from.",
             "Name a source that contains data of several people.",
         )
+    return LookedOver(name, source, figures, absent, age, survey)
+
+
+def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING) -> DraftedPolicy:
+    """Propose a policy for a source; the dataset is named after it. Columns that are `left_out` are no
+    quasi-identifiers, for the reason that is given.
+    """
+    source, figures, rows = looked.source, looked.figures, looked.figures[0].rows
     person = propose_person(figures, propose(figures, choose_k(rows)))
     k = choose_k(person.people)
-    columns = propose(figures, k)
+    columns = propose(figures, k, left_out)
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
-    columns = with_dates(with_fitting_systems(source, columns), age)
+    columns = with_absent(with_dates(with_fitting_systems(source, columns), looked.age), looked.absent)
     several_rows = person.people < rows
-    groups = {} if several_rows else propose_groups(source, survey, columns, k)
+    groups = {} if several_rows else propose_groups(source, looked.survey, columns, k)
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)
-    dataset = dataset_name(name)
+    dataset = dataset_name(looked.name)
     return DraftedPolicy(write_policy(dataset, rows, form, k, person), dataset, k, rows, form.columns)

@@ -25,6 +25,8 @@ demo study 92 % of what a paper would ask of three can be printed, and 26 % of w
 questions, since those about the fourth are no longer asked.
 """
 
+NOTHING: Mapping[str, str] = {}
+
 ALWAYS, THIN, STEPS = 2, 2, 12
 """Quasi-identifiers that are published however small the table is. One more is, if so many times k records are left for
 each combination of their values, on average; a number or a date counts as so many values at most.
@@ -51,11 +53,14 @@ CROWDED = (
 SAME_NAME = "Left out: another column has this name, apart from capitals."
 
 
-def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
-    """A proposal for each column, in the order of the source."""
+def propose(columns: Iterable[ColumnFigures], k: int, left_out: Mapping[str, str] = NOTHING) -> tuple[Proposal, ...]:
+    """A proposal for each column, in the order of the source. `left_out` are quasi-identifiers that are not published,
+    with the reason; no other takes their place.
+    """
     figures = {c.name: c for c in columns}
-    found = _once(_some_quasi(propose_columns(figures.values(), k)))
-    return _told_apart(_limited(_unrepeated(found, figures), figures, k))
+    found = _unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures)
+    kept = _limited(found, figures, k)
+    return _told_apart([p.left_out(left_out[p.name]) if p.name in left_out else p for p in kept])
 
 
 def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:

@@ -45,7 +45,7 @@ def test_a_draft_is_published_as_it_stands(source, tmp_path):
 def test_no_value_of_an_identifier_is_written(tmp_path):
     source = people(tmp_path)
     drafted = draft_from(str(source))
-    hidden = [p.name for p in drafted.columns if p.role in ("identifier", "withheld")]
+    hidden = [p.name for p in drafted.columns if p.role in ("identifier", "withheld") and not p.offer]
     for name in hidden:
         values = duckdb.sql(f"SELECT DISTINCT CAST({name} AS VARCHAR) FROM read_parquet('{source}')").fetchall()
         assert not [value for (value,) in values if value in drafted.text]
@@ -69,7 +69,7 @@ def test_roles_of_a_survey(tmp_path):
         "Gender": "quasi-identifier",
         "Age": "quasi-identifier",
         "AgeMonths": "withheld",
-        "Race": "quasi-identifier",
+        "Race": "withheld",  # 2,000 records: with it, too few figures can be printed
         "BPSysAve": "sensitive",
         "Weight": "sensitive",
         "Diabetes": "sensitive",
