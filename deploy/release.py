@@ -1,6 +1,7 @@
 """A release in one command: `make release`. It builds, checks and seals; it publishes nothing.
 
     dist/querygate-X.Y.Z-py3-none-any.whl, dist/querygate-X.Y.Z.tar.gz
+    dist/querygate_client-X.Y.Z-py3-none-any.whl   the Python client alone
     dist/querygate-X.Y.Z.cdx.json      what is in it and in what it needs (CycloneDX)
     dist/requirements.lock             the libraries it was tested with, each with its hashes
     dist/SHA256SUMS                    of all of these
@@ -46,6 +47,7 @@ def section(changelog: str, version: str) -> str:
 def build() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT))
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", str(DIST), str(ROOT / "clients" / "python"))
 
 
 def list_parts(version: str) -> None:

@@ -83,7 +83,7 @@ def query(
         verdict = gate.check(dataset, sql, options)
         print_record(verdict, form, lambda: explain_verdict(verdict))
     else:
-        print_answer(gate.ask(dataset, sql, options), form)
+        print_answer(gate.ask(dataset, sql, options).body, form)
 
 
 def print_answer(body: AnswerBody, form: str) -> None:

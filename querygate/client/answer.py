@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from querygate.core.answer_text import noisy_text, range_text, readable
+from querygate.core.answer_forms.plain_text import noisy_text, range_text, readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,9 +98,11 @@ class Group(Mapping[str, Cell]):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a gate has answered. `body` is the answer as it was sent."""
+    """What a gate has answered. `body` is the answer as it was sent and as the gate's log has it; `policy_hash` is of
+    the policy that the version was published under."""
 
     body: Mapping[str, Any] = field(repr=False)
+    policy_hash: str | None = None
 
     # -- what it is --------------------------------------------------------------------------------------
 
@@ -116,11 +118,6 @@ class Answer:
     @property
     def version(self) -> int:
         return int(self.body["version"])
-
-    @property
-    def policy_hash(self) -> str | None:
-        """The hash of the policy that the version was published under."""
-        return self.body.get("policy_hash")
 
     @property
     def mode(self) -> str:
@@ -168,15 +165,19 @@ class Answer:
     def to_arrow(self) -> pa.Table:
         """A flat table: `name_low`, `name_high`, `name_estimate`, `name_may_be_null` and `name_sharp` for each range.
         The metadata of its schema says what the answer is."""
-        from querygate.core.answer_arrow import arrow_table
+        from querygate.core.answer_forms.arrow_table import arrow_table
 
-        return arrow_table(self.body)  # type: ignore[arg-type]
+        return arrow_table(self._told)  # type: ignore[arg-type]
 
     def to_pandas(self) -> pd.DataFrame:
         """The same for pandas, with what the answer is in `attrs`."""
         frame = self.to_arrow().to_pandas()
-        frame.attrs["querygate"] = {key: value for key, value in self.body.items() if key != "rows"}
+        frame.attrs["querygate"] = {key: value for key, value in self._told.items() if key != "rows"}
         return frame
+
+    @property
+    def _told(self) -> dict[str, Any]:
+        return {**self.body} if self.policy_hash is None else {**self.body, "policy_hash": self.policy_hash}
 
     def to_polars(self) -> pl.DataFrame:
         """The same for polars."""

@@ -25,6 +25,7 @@ from querygate.client.conversation import (
     await_job,
     check_address,
     fetch,
+    fetch_answer,
     fetch_bytes,
     find_key,
     make_question,
@@ -72,14 +73,6 @@ class _Talk:
 
     def _describe(self, dataset: str | None) -> Conversation[dict[str, Any]]:
         return self._get(f"/datasets/{quoted(self._named(dataset))}")
-
-    def _answer(self, answer_id: str) -> Conversation[Answer]:
-        body = yield from self._get(f"/answers/{quoted(answer_id)}.json")
-        return Answer(body)
-
-    def _job(self, job_id: str) -> Conversation[Answer]:
-        body = yield from await_job(job_id, self.patience)
-        return Answer(body)
 
     def _twin(self, dataset: str | None, rows: int | None, seed: int, form: str) -> Conversation[bytes]:
         path = f"{API}/datasets/{quoted(self._named(dataset))}/twin.{form}"
@@ -144,7 +137,7 @@ class Client(_Talk):
 
     def answer(self, answer_id: str) -> Answer:
         """An answer of yours again, from the log."""
-        return self.carry(self._answer(answer_id))
+        return self.carry(fetch_answer(answer_id, self.patience))
 
     def history(self, dataset: str | None = None, limit: int | None = None) -> list[dict[str, Any]]:
         """Your own questions, newest first."""
@@ -160,7 +153,7 @@ class Client(_Talk):
 
     def job(self, job_id: str) -> Answer:
         """The answer of a job, waited for."""
-        return self.carry(self._job(job_id))
+        return self.carry(await_job(job_id, self.patience))
 
     def twin(self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv") -> bytes:
         """Made-up rows that look like the dataset, as a CSV or Parquet file."""
@@ -242,7 +235,29 @@ class AsyncClient(_Talk):
 
     async def answer(self, answer_id: str) -> Answer:
         """An answer of yours again, from the log."""
-        return await self.carry(self._answer(answer_id))
+        return await self.carry(fetch_answer(answer_id, self.patience))
+
+    async def history(self, dataset: str | None = None, limit: int | None = None) -> list[dict[str, Any]]:
+        """Your own questions, newest first."""
+        return await self.carry(self._listed("entries", "/history", dataset=dataset, limit=limit))
+
+    async def saved(self, *, shared: bool = False) -> list[dict[str, Any]]:
+        """The queries that you have saved, or those that others share with you."""
+        return await self.carry(self._listed("queries", "/saved", whose="shared" if shared else "own"))
+
+    async def budget(self, dataset: str | None = None) -> dict[str, Any]:
+        """What is left for noisy answers about a dataset."""
+        return await self.carry(self._get("/budget", dataset=self._named(dataset)))
+
+    async def job(self, job_id: str) -> Answer:
+        """The answer of a job, awaited."""
+        return await self.carry(await_job(job_id, self.patience))
+
+    async def twin(
+        self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv"
+    ) -> bytes:
+        """Made-up rows that look like the dataset, as a CSV or Parquet file."""
+        return await self.carry(self._twin(dataset, rows, seed, form))
 
     async def carry(self, conversation: Conversation[T]) -> T:
         """Take a conversation to its end."""

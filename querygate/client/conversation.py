@@ -22,6 +22,7 @@ from querygate.core.errors import ConfigError, QueryGateError
 
 API = "/api/v1"
 JSON = "application/json"
+POLICY_HEADER = "x-querygate-policy"
 KEY_VARIABLE = "QUERYGATE_KEY"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -195,17 +196,27 @@ def ask(question: Mapping[str, Any], patience: Patience) -> Conversation[Answer]
     """An answer. The question has a name of its own, so that it is one question however often it is sent."""
     call = Call("POST", f"{API}/query", question, key=secrets.token_hex(16))
     reply = yield from deliver(call, patience)
-    body = read_object(reply)
-    if reply.status == 202:
-        body = yield from await_job(str(body["job"]), patience)
-    return Answer(body)
+    if reply.status != 202:
+        return read_answer(reply)
+    return (yield from await_job(str(read_object(reply)["job"]), patience))
 
 
-def await_job(job_id: str, patience: Patience) -> Conversation[dict[str, Any]]:
-    """The result of a job, once it is there. Raises what kept it from one."""
+def fetch_answer(answer_id: str, patience: Patience) -> Conversation[Answer]:
+    """An answer from the log."""
+    reply = yield from deliver(Call("GET", f"{API}/answers/{quoted(answer_id)}.json"), patience)
+    return read_answer(reply)
+
+
+def read_answer(reply: Reply) -> Answer:
+    return Answer(read_object(reply), reply.headers.get(POLICY_HEADER))
+
+
+def await_job(job_id: str, patience: Patience) -> Conversation[Answer]:
+    """The answer of a job, once it is there. Raises what kept it from one."""
     waited_s, number = 0.0, 0
     while True:
-        job = yield from fetch(Call("GET", f"{API}/jobs/{quoted(job_id)}"), patience)
+        reply = yield from deliver(Call("GET", f"{API}/jobs/{quoted(job_id)}"), patience)
+        job = read_object(reply)
         if job["finished"] is not None:
             break
         if waited_s >= patience.job_s:
@@ -215,5 +226,4 @@ def await_job(job_id: str, patience: Patience) -> Conversation[dict[str, Any]]:
         waited_s, number = waited_s + pause_s, number + 1
     if "problem" in job:
         raise make_problem(job["problem"])
-    result: dict[str, Any] = job.get("result", {})
-    return result
+    return Answer(job["result"], reply.headers.get(POLICY_HEADER))

@@ -28,7 +28,7 @@ import httpx
 from querygate.client.answer import Answer
 from querygate.client.client import Client
 from querygate.client.literals import write_values
-from querygate.core.answer_table import table
+from querygate.core.answer_forms.flat_table import table
 from querygate.core.errors import QueryGateError
 
 apilevel = "2.0"

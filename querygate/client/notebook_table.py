@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from querygate.core.answer_text import readable
+from querygate.core.answer_forms.plain_text import readable
 
 if TYPE_CHECKING:
     from querygate.client.answer import Answer

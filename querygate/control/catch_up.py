@@ -21,7 +21,7 @@ from querygate.control.log import Log
 from querygate.control.sqlite_budgets import SqlitePage
 from querygate.core.ledger import enter
 
-NOTHING_TO_DO = ("query", "dry_run", "answer", "budget", "log", "audit", "risk", "site", "login", "encryption")
+NOTHING_TO_DO = ("query", "dry_run", "answer", "twin", "budget", "log", "audit", "risk", "site", "login", "encryption")
 """Families of entries that tell what was seen, not what was changed."""
 
 _CLOSE = {

@@ -6,7 +6,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.extracts.approval import ACTIONS
 
 KINDS = (
-    *("query.intent", "query.outcome", "dry_run", "answer.read", "model"),
+    *("query.intent", "query.outcome", "dry_run", "answer.read", "model", "twin"),
     *("source.upload", "source.remove", "publish.draft", "publish.preview", "publish.map", "publish.what_if"),
     *("publish", "rollback", "store.copy", "store.sync", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
     *("vault.erase", "vault.erased", "person.delete", "person.deleted"),

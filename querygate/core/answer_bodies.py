@@ -192,7 +192,6 @@ class AnswerBody(TypedDict):
     explanation: NotRequired[ExplanationBody]
     elapsed_ms: NotRequired[float]  # of ranges: how long raw rows took is nobody's business
     readable: NotRequired[ReadableBody]
-    policy_hash: NotRequired[str]  # added where an answer leaves; the log has it beside the answer
 
 
 class ModelAbout(TypedDict):

@@ -1,5 +1,5 @@
-"""One Answer, many forms: the JSON of the contract, and what is made of it for tables and people (`core.answer_table`,
-`core.answer_arrow`, `core.answer_text`).
+"""One Answer, many forms: the JSON of the contract, and what is made of it for tables and people (`core.answer_forms.flat_table`,
+`core.answer_forms.arrow_table`, `core.answer_forms.plain_text`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from querygate.core.answer_arrow import to_arrow_file, to_arrow_stream, to_parquet
 from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, LimitBody, RangeBody, Row
-from querygate.core.answer_table import table, to_csv
-from querygate.core.answer_text import range_text, readable, wanted_text
+from querygate.core.answer_forms.arrow_table import to_arrow_file, to_arrow_stream, to_parquet
+from querygate.core.answer_forms.flat_table import table, to_csv
+from querygate.core.answer_forms.plain_text import range_text, readable, wanted_text
 from querygate.core.range_ends import on_grid
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range, Scalar

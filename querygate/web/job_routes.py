@@ -17,8 +17,7 @@ from querygate.core.types import Principal
 from querygate.gate import render
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.site.provenance import with_policy
-from querygate.web.query_routes import give
+from querygate.web.query_routes import give, with_policy
 from querygate.web.routes import API
 
 EVENTS_S = 25.0
@@ -47,7 +46,9 @@ class JobViews:
         self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
 
     def read_job(self, principal: Principal, job_id: str) -> Response:
-        return give(self.body_of(principal, job_id))
+        body = self.body_of(principal, job_id)
+        is_answer = body["kind"] == "noise.answer" and "result" in body
+        return with_policy(give(body), body["result"]["query_id"], self._log) if is_answer else give(body)
 
     def body_of(self, principal: Principal, job_id: str) -> dict[str, Any]:
         """How a job of one's own stands."""
@@ -115,8 +116,7 @@ class JobViews:
             if state != "done":
                 body["problem"] = dict(result)
             elif job.kind not in UNTOLD:
-                is_answer = job.kind == "noise.answer"
-                body["result"] = dict(with_policy(result["answer"], self._log) if is_answer else result)
+                body["result"] = dict(result["answer"] if job.kind == "noise.answer" else result)
         return body
 
     def _shows(self, job: Job) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Response, g, request
 
-from querygate.control import stamp
+from querygate.control import Log, stamp
 from querygate.core.answer_bodies import AnswerBody, ReadableBody
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.deadline import within
@@ -25,16 +25,16 @@ from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
-from querygate.site.provenance import with_policy
 from querygate.site.question_once import HEADER, QuestionsOnce
+from querygate.web.ask_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
 from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
 from querygate.web.route import JSON
-from querygate.web.routes import DEFAULT_HISTORY, MOST_HTTP_ROWS
 
 DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
 MOST_PRICED = 100
+POLICY_HEADER = "X-QueryGate-Policy"
 
 
 class Api:
@@ -49,18 +49,17 @@ class Api:
     def ask(self, principal: Principal) -> Response:
         question, key = read_question(principal), request.headers.get(HEADER)
         body = ask(question, self._gate) if key is None else self._once.ask(question, key)
-        body = with_policy(body, self._opened.log)
         g.answer_rows = len(body["rows"])
         form = wanted_form()
         if form != "json":
-            return give_form(body, form)
+            return give_form(body, form, self._opened.log)
         if question.options.readable:
             headings, rows = render.readable(body)
             readable: ReadableBody = {"headings": headings, "rows": rows}
             if "explanation" in body:
                 readable["explanation"] = list(explanation_lines(body["explanation"]))
-            return give({**body, "readable": readable})
-        return give(body)
+            body = {**body, "readable": readable}
+        return with_policy(give(body), body["query_id"], self._opened.log)
 
     def check(self, principal: Principal) -> Response:
         return give(check(read_question(principal), self._gate))
@@ -88,7 +87,7 @@ class Api:
         if principal.name != found[0]:
             self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
         g.answer_rows = len(found[1]["rows"])
-        return give_form(with_policy(found[1], self._opened.log), form)
+        return give_form(found[1], form, self._opened.log)
 
     def read_history(self, principal: Principal) -> Response:
         limit, dataset = _read_whole("limit", DEFAULT_HISTORY, MOST_ENTRIES), request.args.get("dataset")
@@ -230,10 +229,20 @@ def wanted_form() -> str:
     return forms[request.accept_mimetypes.best_match(list(forms), default=JSON) or JSON]
 
 
-def give_form(body: AnswerBody, form: str) -> Response:
+def give_form(body: AnswerBody, form: str, log: Log) -> Response:
+    """An answer as a file; what is inside is what the log has."""
     media, write = render.FORMATS[form]
     response = Response(write(body), content_type=media)
     response.headers["Content-Disposition"] = f'attachment; filename="{body["query_id"]}.{form}"'
+    return with_policy(response, body["query_id"], log)
+
+
+def with_policy(response: Response, query_id: str, log: Log) -> Response:
+    """The response with the hash of the policy that its question was asked under: beside the answer, not in it, for an
+    answer leaves as it was put on record."""
+    found = log.policy_hash(query_id)
+    if found is not None:
+        response.headers[POLICY_HEADER] = found
     return response
 
 

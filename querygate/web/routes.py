@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from querygate.core.errors import CODES
 from querygate.core.extracts.approval import STATES
 from querygate.core.rights import Right
-from querygate.gate.render import FORMATS
-from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
+from querygate.web.ask_route_table import ASK, ASK_ROUTES, DATASET, DATASET_CODES
 from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
 from querygate.web.saved.saved_route_table import SAVED_ROUTES
 
 __all__ = ["API", "EXTRACTS", "JSON", "ROUTES", "Parameter", "Route"]
 
-ASK: tuple[Right, ...] = ("ask",)
-LOOK: tuple[Right, ...] = ("ask", "look")
 EXTRACTS: tuple[Right, ...] = ("ask", "review", "build")
 JOBS: tuple[Right, ...] = ("ask", "review", "build", "audit")
 WORK: tuple[Right, ...] = ("work",)
 
-DATASET_CODES = ("QG303", "QG312", "QG313", "QG804")
-NOISE_CODES = ("QG310", "QG311", "QG314")
-MODEL_CODES = ("QG218", "QG219")
-SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")) and code not in MODEL_CODES)
-
-DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"})
 REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "string"})
 JOB = Parameter("job_id", "path", "The `job` of a 202 response.", {"type": "string"})
 WORKING = Parameter("job_id", "path", "The id of the job.", {"type": "string"})
-
-ONCE = Parameter(
-    "Idempotency-Key",
-    "header",
-    "A name for this very request, new for each question. Sent again with the same name, it is the same question: it "
-    "is answered from the log and costs nothing. The gate remembers it for a day.",
-    {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
-)
-ANSWER_MEDIA = tuple(media for media, _ in FORMATS.values())
-DEFAULT_HISTORY = 20
-MOST_HTTP_ROWS = 100_000
 
 WORK_ROUTES: tuple[Route, ...] = (
     Route(
@@ -97,139 +76,7 @@ WORK_ROUTES: tuple[Route, ...] = (
 )
 
 ROUTES: tuple[Route, ...] = (
-    Route(
-        "ask",
-        "POST",
-        f"{API}/query",
-        "Run one statement and get guaranteed ranges, or noisy numbers. The statement and its answer are logged. The "
-        "header `Accept` chooses JSON, CSV, Arrow (stream or file) or Parquet.",
-        ASK,
-        gives="Answer",
-        media=ANSWER_MEDIA,
-        body="Question",
-        parameters=(ONCE,),
-        codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG325", "QG401", "QG501"),
-        later=True,
-    ),
-    Route(
-        "check",
-        "POST",
-        f"{API}/query/check",
-        "Check whether a statement would be accepted. A dry run: nothing is read (unless with explain) or spent. It "
-        "is logged.",
-        ASK,
-        gives="Verdict",
-        body="Question",
-        codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
-    ),
-    Route(
-        "price",
-        "POST",
-        f"{API}/query/price",
-        "Get the total cost of several statements. A dry run, as above.",
-        ASK,
-        gives="Price",
-        body="Batch",
-        codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
-    ),
-    Route(
-        "fit_model",
-        "POST",
-        f"{API}/model",
-        "Fit a model and get a range for each coefficient, ratio and limit. The statement it needs is run and logged "
-        "as any other.",
-        ASK,
-        gives="Model",
-        body="ModelQuestion",
-        codes=(*SQL_CODES, *MODEL_CODES, *DATASET_CODES, "QG305", "QG311", "QG501"),
-    ),
-    Route(
-        "read_budget",
-        "GET",
-        f"{API}/budget",
-        "Get what is left for noisy answers about a dataset. Custodians also see what was spent, and by whom.",
-        ASK,
-        gives="Budget",
-        parameters=(Parameter("dataset", "query", "Name of the dataset.", {"type": "string"}),),
-        codes=(*DATASET_CODES, *NOISE_CODES),
-    ),
-    Route(
-        "list_datasets",
-        "GET",
-        f"{API}/datasets",
-        "List the datasets that you may ask, or look after.",
-        LOOK,
-        gives="Datasets",
-    ),
-    Route(
-        "describe_dataset",
-        "GET",
-        f"{API}/datasets/{{dataset}}",
-        "Get the schema, public domains and values, the policy in words, and example statements.",
-        LOOK,
-        gives="Dataset",
-        parameters=(DATASET,),
-        codes=DATASET_CODES,
-    ),
-    Route(
-        "fetch_twin",
-        "GET",
-        f"{API}/datasets/{{dataset}}/twin.{{form}}",
-        "Get made-up rows that look like the dataset, to write programs against. They are drawn from what is published "
-        "alone. It is logged.",
-        ASK,
-        media=tuple(media for media, _ in TWIN_FORMATS.values()),
-        parameters=(
-            DATASET,
-            Parameter("form", "path", "CSV or Parquet.", {"enum": list(TWIN_FORMATS)}),
-            Parameter(
-                "rows",
-                "query",
-                "How many.",
-                {"type": "integer", "minimum": 1, "maximum": MOST_HTTP_ROWS, "default": DEFAULT_ROWS},
-            ),
-            Parameter("seed", "query", "The same seed gives the same rows.", {"type": "integer", "default": 0}),
-        ),
-        codes=(*DATASET_CODES, "QG305", "QG311"),
-    ),
-    Route(
-        "fetch_answer",
-        "GET",
-        f"{API}/answers/{{query_id}}.{{form}}",
-        "Get an answer again, in another format. Only the person who sent the query, custodians and auditors can "
-        "fetch it.",
-        ("ask", "oversee"),
-        gives="Answer",
-        media=ANSWER_MEDIA,
-        parameters=(
-            Parameter("query_id", "path", "The `query_id` of the answer.", {"type": "string"}),
-            Parameter(
-                "form",
-                "path",
-                "Tabular formats have columns name_low, name_high, name_estimate and name_may_be_null; Arrow and "
-                "Parquet also name_sharp, and in their metadata what the answer says of itself.",
-                {"enum": list(FORMATS)},
-            ),
-        ),
-        codes=("QG304",),
-    ),
-    Route(
-        "read_history",
-        "GET",
-        f"{API}/history",
-        "Get your own questions and what came of them, newest first.",
-        ASK,
-        gives="Log",
-        parameters=(
-            Parameter("dataset", "query", "Only questions about this dataset.", {"type": "string"}),
-            Parameter(
-                "limit",
-                "query",
-                "Maximum number of questions.",
-                {"type": "integer", "minimum": 1, "maximum": 1000, "default": DEFAULT_HISTORY},
-            ),
-        ),
-    ),
+    *ASK_ROUTES,
     Route(
         "read_log",
         "GET",

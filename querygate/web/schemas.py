@@ -43,7 +43,6 @@ ANSWER_EXAMPLE = {
     ],
     "notes": [],
     "elapsed_ms": 6.1,
-    "policy_hash": "9c1185a5c5e9fc54612808977ee8f548b2258d31ddadef707c8d0c1b0a0f4f70",
 }
 
 SUMMARY = {
@@ -133,9 +132,8 @@ SCHEMAS: dict[str, Schema] = {
             "elapsed_ms": {**NUMBER, "description": "How long it took. Not told of noisy answers."},
             "explanation": ref("Explanation"),
             "readable": ref("Readable"),
-            "policy_hash": {**TEXT, "description": "The hash of the policy that the version was published under."},
         },
-        optional=("limit", "budget", "elapsed_ms", "explanation", "readable", "policy_hash"),
+        optional=("limit", "budget", "elapsed_ms", "explanation", "readable"),
         example=ANSWER_EXAMPLE,
     ),
     "Limited": record(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.core import types
-from querygate.core.answer_arrow import to_arrow_stream
+from querygate.core.answer_forms.arrow_table import to_arrow_stream
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request

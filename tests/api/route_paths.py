@@ -9,4 +9,5 @@ WORDS |= {"job_id": "j_1", "user": "nobody", "key_id": "aaaaaaaa", "saved_id": "
 
 
 def path_of(route: Route) -> str:
-    return route.path.format(**WORDS, action="disable" if "/users/" in route.path else "submit")
+    words = WORDS | ({"form": "csv"} if "/twin." in route.path else {})
+    return route.path.format(**words, action="disable" if "/users/" in route.path else "submit")

@@ -83,7 +83,7 @@ def test_programs_print_what_is_shown(name: str, there: str) -> None:
 def test_terminals_print_what_is_shown(name: str, there: str) -> None:
     compared = 0
     for block in blocks(DOCS / "how-to" / name):
-        if block.language == "sql" and block.words and block.words[0].endswith(".sql"):
+        if block.language == "queries":
             Path(block.words[0]).write_text(block.text, encoding="utf-8")
         if block.language == "sh" and block.output is not None and block.output.language == "text":
             printed = ""

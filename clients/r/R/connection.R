@@ -32,7 +32,7 @@ qg_call <- function(gate, path, body = NULL, once = FALSE) {
   response <- send(request, pauses_s = c(0.2, 0.5, 1))
   found <- read_json(response)
   if (httr2::resp_status(response) >= 300) refuse(found)
-  list(status = httr2::resp_status(response), body = found)
+  list(status = httr2::resp_status(response), body = found, policy = httr2::resp_header(response, "X-QueryGate-Policy"))
 }
 
 later <- c("QG314", "QG317", "QG318", "QG325", "QG804")

@@ -2,8 +2,8 @@
 
 qg_query <- function(gate, sql, dataset = gate$dataset, mode = NULL, epsilon = NULL) {
   found <- qg_call(gate, "/query", question(sql, dataset, mode, epsilon), once = TRUE)
-  body <- if (found$status == 202) await_job(gate, found$body$job) else found$body
-  make_answer(body)
+  if (found$status == 202) found <- await_job(gate, found$body$job)
+  make_answer(found$body, found$policy)
 }
 
 qg_check <- function(gate, sql, dataset = gate$dataset, mode = NULL) {
@@ -49,17 +49,17 @@ question <- function(sql, dataset, mode, epsilon) {
 await_job <- function(gate, job, longest_s = 600) {
   until <- Sys.time() + longest_s
   repeat {
-    state <- qg_call(gate, paste0("/jobs/", escaped(job)))$body
-    if (!is.null(state$finished)) break
+    found <- qg_call(gate, paste0("/jobs/", escaped(job)))
+    if (!is.null(found$body$finished)) break
     if (Sys.time() > until) stop("The job ", job, " still runs.", call. = FALSE)
     Sys.sleep(0.5)
   }
-  if (!is.null(state$problem)) refuse(state$problem)
-  state$result
+  if (!is.null(found$body$problem)) refuse(found$body$problem)
+  list(body = found$body$result, policy = found$policy)
 }
 
 # A data frame with a column for each of the select list; what the answer says of itself is an attribute.
-make_answer <- function(body) {
+make_answer <- function(body, policy = NULL) {
   names <- vapply(body$columns, function(column) column$name, "")
   columns <- lapply(body$columns, function(column) {
     cells <- lapply(body$rows, function(row) row[[column$name]])
@@ -75,7 +75,7 @@ make_answer <- function(body) {
   })
   found <- vctrs::new_data_frame(setNames(columns, names), n = length(body$rows))
   kept <- setdiff(names(body), "rows")
-  attr(found, "querygate") <- body[kept]
+  attr(found, "querygate") <- c(body[kept], list(policy_hash = policy))
   class(found) <- c("qg_answer", class(found))
   found
 }

@@ -4,6 +4,7 @@ so that a command prints the same of either."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -11,7 +12,9 @@ from typing import Protocol, cast
 import click
 
 from querygate.cli.shared.actor import acting, find_principal, presented_key
+from querygate.cli.shared.output import tell_problem
 from querygate.cli.shared.shared_options import open_here
+from querygate.client.answer import Answer
 from querygate.client.client import Client
 from querygate.control.log import QueryLine
 from querygate.control.saved.saved_queries import SavedQuery
@@ -23,8 +26,15 @@ from querygate.gate.describe import describe_version, make_summary, served_catal
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.twin import TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.open_gate import OpenSite
-from querygate.site.provenance import with_policy
 from querygate.site.saved_work import SavedWork
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer, and the hash of the policy that it was given under."""
+
+    body: AnswerBody
+    policy_hash: str | None
 
 
 class AskedGate(Protocol):
@@ -33,11 +43,11 @@ class AskedGate(Protocol):
     place: str
     """Where it is, as a manifest or a citation may name it; "" for a folder of this machine."""
 
-    def ask(self, dataset: str, sql: str, options: QueryOptions) -> AnswerBody: ...
+    def ask(self, dataset: str, sql: str, options: QueryOptions) -> GivenAnswer: ...
     def check(self, dataset: str, sql: str, options: QueryOptions) -> Verdict: ...
     def datasets(self) -> Sequence[DatasetBody]: ...
     def describe(self, dataset: str) -> DescriptionBody: ...
-    def answer(self, answer_id: str) -> AnswerBody: ...
+    def answer(self, answer_id: str) -> GivenAnswer: ...
     def history(self, dataset: str | None, limit: int) -> Sequence[QueryLine]: ...
     def saved(self, *, shared: bool) -> Sequence[SavedQuery]: ...
     def twin(self, wish: TwinWish, form: str) -> bytes: ...
@@ -66,15 +76,16 @@ class _GateHere:
     def __init__(self, opened: OpenSite, principal: Principal) -> None:
         self._opened, self._gate, self._principal = opened, opened.gate, principal
 
-    def ask(self, dataset: str, sql: str, options: QueryOptions) -> AnswerBody:
-        return with_policy(ask(Request(self._principal, dataset, sql, options), self._gate), self._opened.log)
+    def ask(self, dataset: str, sql: str, options: QueryOptions) -> GivenAnswer:
+        return self._given(ask(Request(self._principal, dataset, sql, options), self._gate))
+
+    def _given(self, body: AnswerBody) -> GivenAnswer:
+        return GivenAnswer(body, self._opened.log.policy_hash(body["query_id"]))
 
     def check(self, dataset: str, sql: str, options: QueryOptions) -> Verdict:
         return check(Request(self._principal, dataset, sql, options), self._gate)
 
     def datasets(self) -> Sequence[DatasetBody]:
-        from querygate.cli.shared.output import tell_problem
-
         known = known_datasets(acting(), self._opened.store.datasets(), self._opened.grants)
         return list(map(make_summary, served_catalogs(self._opened.store, broken=tell_problem, among=known)))
 
@@ -84,13 +95,13 @@ class _GateHere:
             self._opened.store.current(dataset), self._gate.native, self._gate.limits, self._gate.clock_s
         )
 
-    def answer(self, answer_id: str) -> AnswerBody:
+    def answer(self, answer_id: str) -> GivenAnswer:
         found = self._opened.log.answer(answer_id)
         if found is None or not (self._principal.role == "console" or self._principal.name == found[0]):
             raise NotPermitted(
                 "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
             )
-        return with_policy(found[1], self._opened.log)
+        return self._given(found[1])
 
     def history(self, dataset: str | None, limit: int) -> Sequence[QueryLine]:
         return list(self._opened.log.queries(user=self._principal.name, dataset=dataset, limit=limit))[::-1]
@@ -109,10 +120,10 @@ class _GateElsewhere:
     def __init__(self, client: Client) -> None:
         self._client, self.place = client, client.url
 
-    def ask(self, dataset: str, sql: str, options: QueryOptions) -> AnswerBody:
+    def ask(self, dataset: str, sql: str, options: QueryOptions) -> GivenAnswer:
         asked = {"mode": options.mode, "epsilon": options.epsilon}
         more = {"consistent": options.consistent, "explain": options.explain}
-        return cast(AnswerBody, self._client.query(sql, dataset, **asked, **more).body)  # type: ignore[arg-type]
+        return _told(self._client.query(sql, dataset, **asked, **more))  # type: ignore[arg-type]
 
     def check(self, dataset: str, sql: str, options: QueryOptions) -> Verdict:
         found = self._client.check(sql, dataset, mode=options.mode, epsilon=options.epsilon, explain=options.explain)
@@ -124,8 +135,8 @@ class _GateElsewhere:
     def describe(self, dataset: str) -> DescriptionBody:
         return cast(DescriptionBody, self._client.describe(dataset))
 
-    def answer(self, answer_id: str) -> AnswerBody:
-        return cast(AnswerBody, self._client.answer(answer_id).body)
+    def answer(self, answer_id: str) -> GivenAnswer:
+        return _told(self._client.answer(answer_id))
 
     def history(self, dataset: str | None, limit: int) -> Sequence[QueryLine]:
         return cast(Sequence[QueryLine], self._client.history(dataset, limit))
@@ -135,3 +146,7 @@ class _GateElsewhere:
 
     def twin(self, wish: TwinWish, form: str) -> bytes:
         return self._client.twin(wish.dataset, wish.rows, wish.seed, form)
+
+
+def _told(answer: Answer) -> GivenAnswer:
+    return GivenAnswer(cast(AnswerBody, answer.body), answer.policy_hash)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from querygate.cli.shared.query_file import read_queries
+from querygate.cli.research.query_file import read_queries
 from querygate.core.errors import ConfigError
 from querygate.web import create_app
 from tests.each import each

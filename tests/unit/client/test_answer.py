@@ -26,8 +26,8 @@ def made(cells: dict[str, tuple[str, str, Any]], mode: str = "interval") -> Answ
             "columns": [{"name": name, "kind": kind, "type": of} for name, (kind, of, _) in cells.items()],
             "rows": [{**{name: value for name, (_, _, value) in cells.items()}, **state}],
             "notes": ["A <note>."],
-            "policy_hash": "abc",
-        }
+        },
+        "abc",
     )
 
 

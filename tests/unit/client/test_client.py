@@ -89,7 +89,7 @@ def test_looking_around(gate: Client) -> None:
     asked = gate.query("SELECT COUNT(*) FROM clinic WHERE age < 50")
     assert gate.history(limit=1)[0]["id"] == asked.id
     assert gate.saved() == gate.saved(shared=True) == []
-    with pytest.raises(NotPermitted, match="noisy answers"):
+    with pytest.raises(NotPermitted, match="Noisy answers"):
         gate.budget()
 
 
@@ -185,6 +185,9 @@ def test_programs_that_await(app: Any, small: SmallSite) -> None:
             assert (await gate.answer(answers[0].id)) == answers[0]
             assert (await gate.check(SQL))["accepted"]
             assert (await gate.describe())["dataset"] == "clinic"
+            assert (await gate.history(limit=1))[0]["outcome"] == "answered"
+            assert await gate.saved() == []
+            assert (await gate.twin(rows=2)).count(b"\n") == 3
             with pytest.raises(UnsupportedSQL, match="Rows"):
                 await gate.query("SELECT * FROM clinic")
             return [answer.id for answer in answers]

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.shared.asked_gate import AskedGate, asked_gate
-from querygate.cli.shared.command import Command
-from querygate.cli.shared.output import print_table, progress
-from querygate.cli.shared.query_file import NamedQuery, read_queries
-from querygate.cli.shared.run_manifest import (
+from querygate.cli.research.query_file import NamedQuery, read_queries
+from querygate.cli.research.run_manifest import (
     MANIFEST,
     RunManifest,
     RunQuery,
@@ -22,6 +19,9 @@ from querygate.cli.shared.run_manifest import (
     figures_hash,
     read_manifest,
 )
+from querygate.cli.shared.asked_gate import AskedGate, asked_gate
+from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_table, progress
 from querygate.cli.shared.shared_options import new_folder, site_option
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
@@ -84,13 +84,13 @@ def _answers(gate: AskedGate, queries: list[NamedQuery], mode: str | None) -> li
             tell(query.name, number / len(queries))
             asked = RunQuery(query.name, query.dataset, query.sql, "answered")
             try:
-                body = gate.ask(query.dataset, query.sql, QueryOptions(mode))
+                given = gate.ask(query.dataset, query.sql, QueryOptions(mode))
             except Refusal as refusal:
                 found.append((replace(asked, outcome="refused", code=refusal.code), None))
                 continue
-            about = {"answer": body["query_id"], "version": body["version"], "mode": body["mode"]}
-            told = {**about, "policy_hash": body.get("policy_hash"), "figures": figures_hash(body)}
-            found.append((replace(asked, **told), body))  # type: ignore[arg-type]
+            body = given.body
+            about = replace(asked, answer=body["query_id"], version=body["version"], mode=body["mode"])
+            found.append((replace(about, policy_hash=given.policy_hash, figures=figures_hash(body)), body))
     return found
 
 

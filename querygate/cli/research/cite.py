@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.shared.asked_gate import AskedGate, asked_gate
+from querygate.cli.shared.asked_gate import AskedGate, GivenAnswer, asked_gate
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import plain
 from querygate.cli.shared.shared_options import site_option
@@ -32,9 +32,9 @@ _BIBTEX = str.maketrans(
 def cite(answer_id: str, style: str, name: str | None, site: Path) -> None:
     """Print how to cite the answer with this id: dataset, version, policy and time, so that others can ask the same."""
     gate = asked_gate(site, name)
-    body = gate.answer(answer_id)
-    title, day = find_title(gate, body), day_of(body["query_id"])
-    click.echo({"text": cite_text, "bibtex": cite_bibtex, "csl-json": cite_csl}[style](body, title, day, gate.place))
+    given = gate.answer(answer_id)
+    title, day = find_title(gate, given.body), day_of(given.body["query_id"])
+    click.echo({"text": cite_text, "bibtex": cite_bibtex, "csl-json": cite_csl}[style](given, title, day, gate.place))
 
 
 def find_title(gate: AskedGate, body: AnswerBody) -> str:
@@ -57,37 +57,37 @@ def day_of(answer_id: str) -> datetime:
     return datetime.fromtimestamp(number / 1000, UTC)
 
 
-def cite_text(body: AnswerBody, title: str, day: datetime, place: str) -> str:
-    at = f" {address_of(body, place)}" if place else ""
-    return plain(f"{title}. {_about(body)}. QueryGate, {day:%Y-%m-%d}.{at}")
+def cite_text(given: GivenAnswer, title: str, day: datetime, place: str) -> str:
+    at = f" {address_of(given.body, place)}" if place else ""
+    return plain(f"{title}. {_about(given)}. QueryGate, {day:%Y-%m-%d}.{at}")
 
 
-def cite_bibtex(body: AnswerBody, title: str, day: datetime, place: str) -> str:
+def cite_bibtex(given: GivenAnswer, title: str, day: datetime, place: str) -> str:
     fields = {
         "title": f"{{{title.translate(_BIBTEX)}}}",
         "howpublished": "QueryGate",
         "year": f"{day:%Y}",
         "month": f"{day:%b}".lower(),
-        "note": _about(body).translate(_BIBTEX),
+        "note": _about(given).translate(_BIBTEX),
     }
     if place:
-        fields["url"] = address_of(body, place)
+        fields["url"] = address_of(given.body, place)
     lines = [f"  {name} = {value if name == 'month' else f'{{{value}}}'}," for name, value in fields.items()]
-    return "\n".join([f"@misc{{{body['query_id']},", *map(plain, lines), "}"])
+    return "\n".join([f"@misc{{{given.body['query_id']},", *map(plain, lines), "}"])
 
 
-def cite_csl(body: AnswerBody, title: str, day: datetime, place: str) -> str:
+def cite_csl(given: GivenAnswer, title: str, day: datetime, place: str) -> str:
     item: dict[str, object] = {
-        "id": body["query_id"],
+        "id": given.body["query_id"],
         "type": "dataset",
         "title": title,
         "publisher": "QueryGate",
-        "version": str(body["version"]),
+        "version": str(given.body["version"]),
         "issued": {"date-parts": [[day.year, day.month, day.day]]},
-        "note": _about(body),
+        "note": _about(given),
     }
     if place:
-        item["URL"] = address_of(body, place)
+        item["URL"] = address_of(given.body, place)
     return json.dumps([item], indent=2, ensure_ascii=False)
 
 
@@ -95,6 +95,6 @@ def address_of(body: AnswerBody, place: str) -> str:
     return f"{place}/api/v1/answers/{body['query_id']}.json"
 
 
-def _about(body: AnswerBody) -> str:
-    policy = f", policy {body['policy_hash'][:12]}" if "policy_hash" in body else ""
+def _about(given: GivenAnswer) -> str:
+    body, policy = given.body, f", policy {given.policy_hash[:12]}" if given.policy_hash else ""
     return f"Dataset {body['dataset']}, version {body['version']}{policy}, answer {body['query_id']}"

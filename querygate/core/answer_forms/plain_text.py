@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from querygate.core.answer_table import is_rolled_up
+from querygate.core.answer_forms.flat_table import is_rolled_up
 from querygate.core.range_ends import ROUNDED, in_words, near, shown
 
 if TYPE_CHECKING:  # which needs numpy, and a client does not

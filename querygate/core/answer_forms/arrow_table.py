@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from querygate.core.answer_table import endings_of, table
+from querygate.core.answer_forms.flat_table import endings_of, table
 
 if TYPE_CHECKING:  # which needs numpy, and a client does not
     from querygate.core.answer_bodies import AnswerBody

@@ -1,0 +1,1 @@
+"""Commands for papers and programs: files of queries, citations, histories, dummy rows."""
