@@ -91,3 +91,31 @@ def test_a_notebook_is_written_and_read_on_a_phone(open_page):
         page.click("text=Jupyter")
     assert saved.value.suggested_filename.endswith(".ipynb")
     assert grave_findings(page, "notebook") == []
+
+
+def test_distributions_histograms_and_models_are_drawn_and_saved(open_page):
+    page = open_page()
+    drawn = {
+        "SELECT QUANTILE_CONT(sbp, [0.1, 0.5, 0.9]) FROM clinic": "steps",
+        "SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) FROM clinic GROUP BY decade": "histogram",
+        "SELECT ODDS_RATIO(sbp > 130, sex = 'F') AS r FROM clinic": "ratios",
+    }
+    found = []
+    for sql, kind in drawn.items():
+        write(page, sql)
+        page.click("#run")
+        page.wait_for_selector(f"#result svg.{kind}")
+        found += grave_findings(page, kind)
+    with page.expect_download() as saved:
+        page.click("#result >> text=SVG")
+    assert saved.value.suggested_filename.endswith(".svg")
+    page.click("summary >> text=Fit a model")
+    page.select_option("#m-family", "linear")
+    page.fill("#m-formula", "sbp ~ bands(age) + sex")
+    page.click("text=Fit the model")
+    page.wait_for_selector("#result svg.intervals .limits")
+    found += grave_findings(page, "model")
+    with page.expect_download() as saved:
+        page.click("#result >> text=PNG")
+    assert saved.value.suggested_filename == "clinic-model.png"
+    assert found == []

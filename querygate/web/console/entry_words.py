@@ -18,8 +18,8 @@ def entry_words(text: str) -> str:
 
     >>> entry_words('{"version":1,"rows":5735,"policy_hash":"' + 64 * "a" + '","file":{"sha256":"b"},"until":null}')
     'version 1, rows 5,735, policy hash aaaaaaaa…'
-    >>> entry_words('{"k":10,"revealed":false,"cases":[{"id":"c')
-    'k 10, revealed no'
+    >>> entry_words('{"k":10,"revealed":true,"cases":[{"id":"c')
+    'k 10, revealed'
     """
     told = ", ".join(_pairs(_read(text)))
     return told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
@@ -40,13 +40,13 @@ def _pairs(body: dict[str, JsonValue]) -> Iterator[str]:
         said = _said(value)
         if said:
             yield f"{name.replace('_', ' ')} {said}"
+        elif value is True:
+            yield name.replace("_", " ")
 
 
 def _said(value: JsonValue) -> str:
-    if value is None or isinstance(value, dict):
+    if value is None or isinstance(value, (bool, dict)):
         return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     if isinstance(value, list):
         return " and ".join(_said(one) for one in value if not isinstance(one, (dict, list)))
     if isinstance(value, int):

@@ -45,6 +45,7 @@ class Mark:
     certain: bool
     open_low: bool = False
     open_high: bool = False
+    outer: tuple[float, float] | None = None  # where confidence limits end
 
     @property
     def short(self) -> str:
@@ -84,6 +85,14 @@ class Figure:
     estimate: float | None
     certain: bool
     text: str
+    outer: tuple[float, float] | None = None
+    """From the lowest that the lower confidence limit can be to the highest that the upper one can be."""
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """All that is drawn of it."""
+        low, high = self.outer or (self.low, self.high)
+        return min(low, self.low), max(high, self.high)
 
     @property
     def is_finite(self) -> bool:
@@ -118,7 +127,8 @@ def _end(value: object, without: float) -> float:
 
 def make_mark(one: Figure, at: float, place: Callable[[float], float]) -> Mark:
     estimate = None if one.estimate is None else place(one.estimate)
-    return Mark(one.label, at, place(one.low), place(one.high), estimate, one.text, one.certain)
+    outer = None if one.outer is None else (place(one.outer[0]), place(one.outer[1]))
+    return Mark(one.label, at, place(one.low), place(one.high), estimate, one.text, one.certain, outer=outer)
 
 
 def points(places: Sequence[tuple[float, float]]) -> str:

@@ -26,7 +26,7 @@ BEYOND = 1.6
 
 
 def draw_rows(name: str, kind: Kind, figures: Sequence[Figure], left_out: int) -> Chart:
-    ends = [end for one in figures for end in (one.low, one.high)]
+    ends = [end for one in figures for end in one.reach]
     ends += [0.0] if kind == "bars" else []
     place, ticks = linear_scale(min(ends), max(ends), LABELS, WIDTH - RIGHT)
     marks = tuple(make_mark(one, _row(i), place) for i, one in enumerate(figures))
@@ -37,10 +37,10 @@ def draw_rows(name: str, kind: Kind, figures: Sequence[Figure], left_out: int) -
 def draw_ratios(name: str, figures: Sequence[Figure], left_out: int) -> Chart:
     """On a scale where twice and half are equally far from 1. A ratio of 0, or one without an upper end, goes on beyond
     the picture."""
-    ends = [1.0, *(end for one in figures for end in (one.low, one.high) if 0 < end < math.inf)]
+    ends = [1.0, *(end for one in figures for end in one.reach if 0 < end < math.inf)]
     low, high = min(ends), max(ends)
-    low = low / BEYOND if any(one.low <= 0 for one in figures) or low == high else low
-    high = high * BEYOND if any(one.high == math.inf for one in figures) or low == high else high
+    low = low / BEYOND if any(one.reach[0] <= 0 for one in figures) or low == high else low
+    high = high * BEYOND if any(one.reach[1] == math.inf for one in figures) or low == high else high
     place, ticks = ratio_scale(low, high, LABELS, WIDTH - RIGHT)
 
     def mark(at: float, one: Figure) -> Mark:
