@@ -13,8 +13,6 @@ from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.ipc
-import pyarrow.parquet
 
 from querygate.core.answer_bodies import (
     AnswerBody,
@@ -262,16 +260,20 @@ def _array(values: Sequence[Scalar], kind: pa.DataType) -> pa.Array:
 
 
 def to_arrow(body: AnswerBody) -> bytes:
+    from pyarrow import ipc  # like parquet slow to load, and most commands and answers need neither
+
     data = _arrow(body)
     sink = io.BytesIO()
-    with pyarrow.ipc.new_stream(sink, data.schema) as writer:
+    with ipc.new_stream(sink, data.schema) as writer:
         writer.write_table(data)
     return sink.getvalue()
 
 
 def to_parquet(body: AnswerBody) -> bytes:
+    from pyarrow import parquet
+
     sink = io.BytesIO()
-    pyarrow.parquet.write_table(_arrow(body), sink)
+    parquet.write_table(_arrow(body), sink)
     return sink.getvalue()
 
 
