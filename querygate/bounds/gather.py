@@ -91,17 +91,15 @@ def _gather_set(
             replace(c, free=False, solid=False) if is_tied or _ignores(m, rows.block) else c
             for m, c, is_tied in zip(measures, measured, tied, strict=True)
         ]
-        selected = measured[0].most > 0  # whoever is in no group at all is in no measure of one
-        held = [own[selected[own]] for own in rows.members]
         if spreading:
             told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
             found = [
                 (FetchedGroup(keys, (), chosen=chosen), own)
-                for keys, own in zip(told, held, strict=True)
-                if own.size  # somebody can be there
+                for keys, own in zip(told, rows.members, strict=True)
+                if measured[0].most[own].any()  # somebody can be there
             ]
         else:
-            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), held[0])]
+            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
         each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied])
         for group in each.of_groups(found, classes, limits, rows.block):
             check()

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.ipc
-import pyarrow.parquet
 
 from querygate.core.answer_forms.flat_table import endings_of, table
 
@@ -68,11 +66,15 @@ def _array(values: Sequence[Scalar], kind: pa.DataType) -> pa.Array:
 
 
 def to_arrow_stream(body: AnswerBody) -> bytes:
-    return _written(arrow_table(body), pyarrow.ipc.new_stream)
+    from pyarrow import ipc  # like parquet slow to load, and most commands and answers need neither
+
+    return _written(arrow_table(body), ipc.new_stream)
 
 
 def to_arrow_file(body: AnswerBody) -> bytes:
-    return _written(arrow_table(body), pyarrow.ipc.new_file)
+    from pyarrow import ipc
+
+    return _written(arrow_table(body), ipc.new_file)
 
 
 def _written(data: pa.Table, writer_of: Callable[..., Any]) -> bytes:
@@ -83,6 +85,8 @@ def _written(data: pa.Table, writer_of: Callable[..., Any]) -> bytes:
 
 
 def to_parquet(body: AnswerBody) -> bytes:
+    from pyarrow import parquet
+
     sink = io.BytesIO()
-    pyarrow.parquet.write_table(arrow_table(body), sink)
+    parquet.write_table(arrow_table(body), sink)
     return sink.getvalue()
