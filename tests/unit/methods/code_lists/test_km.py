@@ -15,6 +15,7 @@ from querygate.methods.code_lists.subtrees import Subtrees, halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries, kosarak, rare_found
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.worlds import cut_loss
 
 Node = tuple[int, ...]
@@ -83,7 +84,7 @@ def test_kosarak() -> None:
     assert cut_loss(baskets, items) < 0.02
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_no_node_could_be_its_children(seed: int) -> None:
     """The promise holds, and fails wherever one node gives way to its children."""
     baskets, levels, k = random_case(seed)
