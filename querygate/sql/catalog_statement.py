@@ -1,0 +1,271 @@
+"""Statements about PostgreSQL's own catalog, as tools send them, in the words of the engine that holds a shadow of it.
+
+Only tables of the shadow and functions that are known are let through: whatever else a statement names is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+
+from querygate.core.errors import SyntaxRefused, UnsupportedSQL
+from querygate.core.types import folded
+from querygate.sql.parse import checked_tokens
+
+CATALOG, INFORMATION = "pg_catalog", "information_schema"
+PREFIX = "qg_"
+"""Before the name of each function that the shadow has of its own."""
+
+_OIDS = {"regclass": "to_regclass", "regtype": "to_regtype", "regnamespace": "to_regnamespace"}
+_TEXTS = {"name", "char", "regproc", "regprocedure", "regoper", "cstring", "information_schema.sql_identifier"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """What is there: tables by their names, functions without their prefix, and settings of the session."""
+
+    tables: Collection[str]
+    functions: Collection[str]
+    settings: Mapping[str, str]
+    user: str
+    database: str
+    version: str
+
+
+def is_about_catalog(sql: str, datasets: Collection[str] = ()) -> bool:
+    """Does it name no table but PostgreSQL's own? `SELECT version()` names none at all.
+
+    >>> is_about_catalog("SELECT relname FROM pg_class"), is_about_catalog("SELECT COUNT(*) FROM survey")
+    (True, False)
+    """
+    tree = _read(sql)
+    if not isinstance(tree, exp.Query):
+        return False
+    inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    tables = [table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
+    known = {folded(name) for name in datasets}
+    return all(_is_own(table, known) or (not table.db and folded(table.name) in inner) for table in tables)
+
+
+def _is_own(table: exp.Table, datasets: Collection[str]) -> bool:
+    if table.db:
+        return folded(table.db) in (CATALOG, INFORMATION)
+    return folded(table.name).startswith("pg_") and folded(table.name) not in datasets
+
+
+def _read(sql: str) -> exp.Expr | None:
+    try:
+        checked_tokens(sql)
+        return parse_one(sql, dialect="postgres")
+    except (SqlglotError, SyntaxRefused, RecursionError, TypeError, ValueError, AttributeError, LookupError):
+        return None
+
+
+def translate(sql: str, shadow: Shadow) -> str:
+    """The statement in the engine's words. Raises a refusal for what the shadow does not have."""
+    tree = _read(sql)
+    if not isinstance(tree, exp.Query):
+        raise SyntaxRefused("QG101", "The statement cannot be read.", "Send one SELECT.")
+    inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for select in tree.find_all(exp.Select):
+        select.set("expressions", [_named(item) for item in select.expressions])
+    for table in list(tree.find_all(exp.Table)):
+        _place_table(table, shadow, inner)
+    return _reworded(tree, shadow).sql(dialect="duckdb", comments=False)
+
+
+def _named(item: exp.Expr) -> exp.Expr:
+    """With the name that PostgreSQL gives a column of a result: that of the function, or of what is cast."""
+    if isinstance(item, (exp.Alias, exp.Column, exp.Star)) or item.is_star:
+        return item
+    inner = item
+    while isinstance(inner, (exp.Cast, exp.Paren, exp.Collate)):
+        inner = inner.this
+    if isinstance(inner, exp.Dot):
+        inner = inner.expression
+    if isinstance(inner, (exp.Column, exp.Identifier)):
+        name = inner.name
+    elif isinstance(inner, exp.Anonymous):
+        name = str(inner.this).lower()
+    else:
+        name = _NAMES.get(inner.key, inner.sql_name().lower() if isinstance(inner, exp.Func) else "?column?")
+    return exp.alias_(item.copy(), name, quoted=True)
+
+
+_NAMES = {"currentuser": "current_user", "currentversion": "version", "case": "case", "array": "array"}
+
+
+def _place_table(table: exp.Table, shadow: Shadow, inner: Collection[str]) -> None:
+    if not isinstance(table.this, exp.Identifier):  # a function
+        table.set("db", None)
+        return
+    if not table.db and folded(table.name) in inner:
+        return
+    schema = folded(table.db) or (CATALOG if folded(table.name).startswith("pg_") else "public")
+    name = f"{schema}.{folded(table.name) if schema != 'public' else table.name}"
+    if name not in shadow.tables:
+        raise UnsupportedSQL(
+            "QG205", "This table of PostgreSQL's catalog is not kept here.", "List the datasets with \\dt."
+        )
+    alias = table.alias or table.name
+    columns = table.args.get("alias").args.get("columns") if table.args.get("alias") else None
+    table.set("this", exp.to_identifier(name.partition(".")[2], quoted=True))
+    table.set("db", exp.to_identifier(_SCHEMAS.get(schema, schema), quoted=True))
+    table.set("catalog", None)
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=columns))
+
+
+_SCHEMAS = {CATALOG: "cat", INFORMATION: "info", "public": "data"}
+
+
+def _reworded(tree: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """From the leaves up, so that what stands inside is read before what stands around it."""
+    for node in list(tree.find_all(exp.Expr, bfs=True))[::-1]:
+        other = _other(node, shadow)
+        if other is not node:
+            if node is tree:
+                return other
+            node.replace(other)
+    return tree
+
+
+def _other(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    for kind, reword in _REWORDED.items():
+        if isinstance(node, kind):
+            return reword(node, shadow)
+    return node
+
+
+def _without_schema(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """`pg_catalog.f(x)` is `f(x)`; whatever else has a dot stays."""
+    named = node.this
+    is_schema = isinstance(named, exp.Identifier) and folded(named.this) in (CATALOG, INFORMATION)
+    if isinstance(named, exp.Column) and not named.table:
+        is_schema = folded(named.name) in (CATALOG, INFORMATION)
+    return node.expression if is_schema else node
+
+
+def _function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    name = folded(str(node.this))
+    if name.startswith(PREFIX) and name.removeprefix(PREFIX) in shadow.functions:
+        return node
+    if name == "current_setting" and node.expressions and isinstance(node.expressions[0], exp.Literal):
+        wanted = folded(node.expressions[0].name)
+        return _text(next((value for key, value in shadow.settings.items() if folded(key) == wanted), ""))
+    if name == "set_config" and len(node.expressions) > 1:
+        return node.expressions[1].copy()
+    constant = _constants(shadow).get(name)
+    if constant is not None:
+        return _text(constant)
+    if name not in shadow.functions:
+        raise UnsupportedSQL(
+            "QG204", "This function of PostgreSQL is not available here.", "Ask without it, or over HTTP."
+        )
+    return exp.Anonymous(this=PREFIX + name, expressions=[one.copy() for one in node.expressions])
+
+
+def _constants(shadow: Shadow) -> dict[str, str]:
+    return {
+        "version": shadow.version,
+        "current_database": shadow.database,
+        "current_catalog": shadow.database,
+        "current_schema": "public",
+        **dict.fromkeys(("current_user", "session_user", "user", "current_role"), shadow.user),
+    }
+
+
+def _constant_function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """Functions that the parser knows by name."""
+    name = node.key.removeprefix("current")
+    found = {"user": shadow.user, "role": shadow.user, "sessionuser": shadow.user, "schema": "public"}
+    found |= {"catalog": shadow.database, "database": shadow.database, "version": shadow.version}
+    return _text(found[name])
+
+
+def _text(value: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
+def _cast(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """Casts to types that only PostgreSQL has. A text becomes the number of what it names; a number its name."""
+    kind = _type_name(node.args["to"])
+    if kind in _OIDS:
+        is_text = isinstance(node.this, exp.Literal) and node.this.is_string
+        is_number = is_text and node.this.name.isdigit()
+        if is_number:
+            return exp.cast(node.this.copy(), "UINTEGER", dialect="duckdb")
+        known = _OIDS[kind] if is_text else f"{kind}_text"
+        return exp.Anonymous(this=PREFIX + known, expressions=[node.this.copy()])
+    if kind in _TEXTS:
+        return exp.cast(node.this.copy(), "VARCHAR", dialect="duckdb")
+    if kind in ("oid", "xid", "cid"):
+        return exp.cast(node.this.copy(), "UINTEGER", dialect="duckdb")
+    if kind in ("int2vector", "oidvector"):
+        return exp.cast(node.this.copy(), "BIGINT[]", dialect="duckdb")
+    return node
+
+
+def _type_name(to: exp.Expr) -> str:
+    kind = to.args.get("kind")
+    text = str(kind) if kind else to.sql("postgres")
+    return folded(text.replace('"', "")).removeprefix("pg_catalog.")
+
+
+def _operator(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """`a OPERATOR(pg_catalog.~) b` is `a ~ b`."""
+    sign = str(node.args["operator"]).rpartition(".")[2].strip()
+    made = _SIGNS.get(sign)
+    if made is None:
+        raise UnsupportedSQL("QG204", "This operator of PostgreSQL is not available here.", "Ask without it.")
+    return made(node.this.copy(), node.expression.copy())
+
+
+_SIGNS: dict[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
+    "~": lambda a, b: exp.RegexpLike(this=a, expression=b),
+    "!~": lambda a, b: exp.Not(this=exp.RegexpLike(this=a, expression=b)),
+    "~*": lambda a, b: exp.RegexpILike(this=a, expression=b),
+    "=": lambda a, b: exp.EQ(this=a, expression=b),
+    "<>": lambda a, b: exp.NEQ(this=a, expression=b),
+}
+
+
+def _column(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """Words that are functions without brackets."""
+    is_word = isinstance(node.this, exp.Identifier) and not node.this.quoted and not node.args.get("table")
+    return _text(shadow.user) if is_word and folded(node.name) in ("user", "current_role") else node
+
+
+def _inner(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    return node.this.copy()
+
+
+def _kept(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    raise UnsupportedSQL("QG204", "This function is not available here.", "Ask without it.")
+
+
+_REWORDED: Mapping[type[exp.Expr], Callable[[exp.Expr, Shadow], exp.Expr]] = {
+    exp.Collate: _inner,
+    exp.Column: _column,
+    exp.Operator: _operator,
+    exp.Cast: _cast,
+    exp.Dot: _without_schema,
+    exp.ReadCSV: _kept,
+    exp.ReadParquet: _kept,
+    exp.Anonymous: _function,
+    **{
+        getattr(exp, name): _constant_function
+        for name in (
+            "CurrentUser",
+            "CurrentSchema",
+            "CurrentCatalog",
+            "CurrentDatabase",
+            "CurrentVersion",
+            "SessionUser",
+            "CurrentRole",
+        )
+        if hasattr(exp, name)
+    },
+}
