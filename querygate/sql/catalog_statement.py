@@ -5,6 +5,7 @@ Only tables of the shadow and functions that are known are let through: whatever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -13,9 +14,9 @@ from sqlglot.errors import SqlglotError
 
 from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import folded
-from querygate.sql.parse import checked_tokens
 
 CATALOG, INFORMATION = "pg_catalog", "information_schema"
+LONGEST, DEEPEST = 50_000, 60
 PREFIX = "qg_"
 """Before the name of each function that the shadow has of its own."""
 
@@ -25,9 +26,11 @@ _TEXTS = {"name", "char", "regproc", "regprocedure", "regoper", "cstring", "info
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """What is there: tables by their names, functions without their prefix, and settings of the session."""
+    """What is there: tables by their names, those of them without a row, functions without their prefix, and settings
+    of the session."""
 
     tables: Collection[str]
+    empty: Collection[str]
     functions: Collection[str]
     settings: Mapping[str, str]
     user: str
@@ -56,12 +59,25 @@ def _is_own(table: exp.Table, datasets: Collection[str]) -> bool:
     return folded(table.name).startswith("pg_") and folded(table.name) not in datasets
 
 
+_NUMBERS = re.compile(r"::\s*(?:pg_catalog\.)?(?:oid|regclass|regtype)\s*\[\]", re.IGNORECASE)
+_NAMES_OF = re.compile(r"::\s*(?:pg_catalog\.)?(?:name|\"char\"|regproc)\s*\[\]", re.IGNORECASE)
+
+
 def _read(sql: str) -> exp.Expr | None:
+    sql = _NAMES_OF.sub("::text[]", _NUMBERS.sub("::bigint[]", sql))  # lists of these the parser does not know
     try:
-        checked_tokens(sql)
-        return parse_one(sql, dialect="postgres")
+        return parse_one(sql, dialect="postgres") if len(sql) <= LONGEST and _is_shallow(sql) else None
     except (SqlglotError, SyntaxRefused, RecursionError, TypeError, ValueError, AttributeError, LookupError):
         return None
+
+
+def _is_shallow(sql: str) -> bool:
+    """May a recursive parser read it? Tools join more tables than people do."""
+    depth = deepest = 0
+    for sign in sql:
+        depth += (sign in "([") - (sign in ")]")
+        deepest = max(deepest, depth)
+    return deepest <= DEEPEST
 
 
 def translate(sql: str, shadow: Shadow) -> str:
@@ -72,6 +88,8 @@ def translate(sql: str, shadow: Shadow) -> str:
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     for select in tree.find_all(exp.Select):
         select.set("expressions", [_named(item) for item in select.expressions])
+    for select in list(tree.find_all(exp.Select)):
+        _empty_select(select, shadow)
     for table in list(tree.find_all(exp.Table)):
         _place_table(table, shadow, inner)
     return _reworded(tree, shadow).sql(dialect="duckdb", comments=False)
@@ -98,13 +116,33 @@ def _named(item: exp.Expr) -> exp.Expr:
 _NAMES = {"currentuser": "current_user", "currentversion": "version", "case": "case", "array": "array"}
 
 
+def _empty_select(select: exp.Select, shadow: Shadow) -> None:
+    """A selection from a table without rows has none, whatever else it says: most of PostgreSQL's catalog is about
+    things that are not here, in words that the engine need not know."""
+    sources = [select.args.get("from_"), *(join for join in select.args.get("joins") or () if not join.side)]
+    tables = [source.this for source in sources if source is not None and isinstance(source.this, exp.Table)]
+    has_one = any(_schema_of(table) + "." + folded(table.name) in shadow.empty for table in tables)
+    counted = not select.args.get("group") and any(item.find(exp.AggFunc) for item in select.expressions)
+    if not has_one or counted or select.is_star:
+        return
+    names = [item.alias_or_name or f"column{i}" for i, item in enumerate(select.expressions)]
+    for part in ("from_", "joins", "group", "having", "order", "distinct", "laterals", "limit", "offset"):
+        select.set(part, None)
+    select.set("expressions", [exp.alias_(exp.Null(), name, quoted=True) for name in names])
+    select.set("where", exp.Where(this=exp.false()))
+
+
+def _schema_of(table: exp.Table) -> str:
+    return folded(table.db) or (CATALOG if folded(table.name).startswith("pg_") else "public")
+
+
 def _place_table(table: exp.Table, shadow: Shadow, inner: Collection[str]) -> None:
     if not isinstance(table.this, exp.Identifier):  # a function
         table.set("db", None)
         return
     if not table.db and folded(table.name) in inner:
         return
-    schema = folded(table.db) or (CATALOG if folded(table.name).startswith("pg_") else "public")
+    schema = _schema_of(table)
     name = f"{schema}.{folded(table.name) if schema != 'public' else table.name}"
     if name not in shadow.tables:
         raise UnsupportedSQL(
@@ -152,19 +190,30 @@ def _function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     name = folded(str(node.this))
     if name.startswith(PREFIX) and name.removeprefix(PREFIX) in shadow.functions:
         return node
-    if name == "current_setting" and node.expressions and isinstance(node.expressions[0], exp.Literal):
-        wanted = folded(node.expressions[0].name)
+    if name == "current_setting" and node.expressions:
+        named = node.expressions[0]
+        wanted = folded((named.this if isinstance(named, exp.Cast) else named).name)
         return _text(next((value for key, value in shadow.settings.items() if folded(key) == wanted), ""))
     if name == "set_config" and len(node.expressions) > 1:
         return node.expressions[1].copy()
     constant = _constants(shadow).get(name)
     if constant is not None:
         return _text(constant)
+    if name in _SAME:
+        return exp.Anonymous(this=_SAME[name], expressions=[one.copy() for one in node.expressions])
     if name not in shadow.functions:
         raise UnsupportedSQL(
             "QG204", "This function of PostgreSQL is not available here.", "Ask without it, or over HTTP."
         )
     return exp.Anonymous(this=PREFIX + name, expressions=[one.copy() for one in node.expressions])
+
+
+_SAME = {
+    "json_build_object": "json_object", "json_object": "json_object", "json_build_array": "json_array",
+    "array_position": "list_position", "to_json": "to_json", "list_position": "list_position",
+    "json_array": "json_array", "translate": "translate", "array_cat": "list_concat", "array_append": "list_append",
+}  # fmt: skip
+"""Functions that the engine has under this name."""
 
 
 def _constants(shadow: Shadow) -> dict[str, str]:
@@ -233,7 +282,8 @@ _SIGNS: dict[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
 
 
 def _column(node: exp.Expr, shadow: Shadow) -> exp.Expr:
-    """Words that are functions without brackets."""
+    """Words that are functions without brackets; and `pg_catalog.pg_class.oid` is `pg_class.oid`."""
+    node.set("db", None)
     is_word = isinstance(node.this, exp.Identifier) and not node.this.quoted and not node.args.get("table")
     return _text(shadow.user) if is_word and folded(node.name) in ("user", "current_role") else node
 

@@ -4,6 +4,7 @@ without the schema before the dataset. Each change is remembered, so that a plac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from querygate.core.errors import Refusal, Span
 from querygate.core.types import folded
-from querygate.sql.parse import DIALECT, checked_tokens, parse, tokens_of
+from querygate.sql.parse import DIALECT, parse, tokens_of
 
 SCHEMA = "public"
 """The schema in which clients see datasets."""
@@ -69,41 +70,78 @@ def edited(text: str, edits: Sequence[Edit]) -> EditedText:
     return EditedText("".join([*parts, text[at:]]), tuple(ordered))
 
 
+_PARTS = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | \$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?P=tag)?\$
+      | (?P<end>;) | \$(?P<number>\d{1,4})(?!\w)""",
+    re.DOTALL | re.VERBOSE,
+)
+"""What may hide a semicolon or a dollar sign, and those that are not hidden."""
+
+
 def split_statements(text: str) -> list[tuple[int, str]]:
     """The statements of a text and where each begins.
 
-    >>> split_statements("SELECT ';'; SELECT 2;")
+    >>> split_statements("SELECT ';'; SELECT 2; -- end")
     [(0, "SELECT ';'"), (12, 'SELECT 2')]
     """
-    ends = [token.start for token in checked_tokens(text) if token.token_type == TokenType.SEMICOLON]
+    ends = [found.start() for found in _PARTS.finditer(text) if found["end"]]
     found = []
     for begin, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True):
         part = text[begin:end]
-        if tokens_of(part):
+        if _COMMENT.sub("", part).strip():
             found.append((begin + len(part) - len(part.lstrip()), part.strip()))
     return found
 
 
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
 def with_values(text: str, values: Sequence[str], datasets: Collection[str]) -> EditedText:
-    """With literals for `$1`, `$2` ..., and without `public.` before a dataset."""
-    tokens = checked_tokens(text)
-    edits = [Edit(start, end, f" {values[number - 1]} ") for number, start, end in _parameters(tokens)]
-    return edited(text, [*edits, *_schemas(tokens, datasets)])
+    """With literals for `$1`, `$2` ..., and without `public.` before a dataset.
+
+    >>> with_values("SELECT COUNT(*) FROM public.t WHERE a IN ($1,$2)", ["1", "'$1'"], ["t"]).text
+    "SELECT COUNT(*) FROM t WHERE a IN ( 1 , '$1' )"
+    """
+    edits = [Edit(start, end, f" {values[number - 1]} ") for number, start, end in _parameters(text)]
+    return edited(text, [*edits, *_schemas(_tokens(_named(text)), datasets)])
 
 
 def count_parameters(text: str) -> int:
     """The highest number of a parameter."""
-    return max((number for number, _, _ in _parameters(checked_tokens(text))), default=0)
+    return max((number for number, _, _ in _parameters(text)), default=0)
 
 
-def _parameters(tokens: Sequence[Token]) -> list[tuple[int, int, int]]:
+def _parameters(text: str) -> list[tuple[int, int, int]]:
     """The number of each parameter, and where it stands."""
-    found = []
-    for sign, number in zip(tokens, tokens[1:], strict=False):
-        is_one = sign.token_type == TokenType.PARAMETER and number.token_type == TokenType.NUMBER
-        if is_one and number.text.isdigit() and 1 <= int(number.text) <= MOST_PARAMETERS:
-            found.append((int(number.text), sign.start, number.end + 1))
-    return found
+    found = [(int(part["number"]), *part.span()) for part in _PARTS.finditer(text) if part["number"]]
+    return [one for one in found if 1 <= one[0] <= MOST_PARAMETERS]
+
+
+_MARK = "\ue000"
+"""Stands for the dollar sign of a parameter: a letter to the parser, and in no text that a person writes."""
+
+
+def _named(text: str) -> str:
+    """With names for parameters, as long as they were: the parser takes `$1,$` for the beginning of a text."""
+    for _, start, _ in _parameters(text):
+        text = text[:start] + _MARK + text[start + 1 :]
+    return text
+
+
+def _parsed(text: str) -> exp.Expr | None:
+    """The tree of a statement, with columns for parameters; None where it cannot be read."""
+    try:
+        return parse(_named(text))
+    except Refusal:
+        return None
+
+
+def _tokens(text: str) -> Sequence[Token]:
+    """The words and signs of a text; none where it cannot be read, which the gate will say."""
+    try:
+        return tokens_of(text)
+    except SqlglotError:
+        return ()
 
 
 def _schemas(tokens: Sequence[Token], datasets: Collection[str]) -> list[Edit]:
@@ -127,24 +165,14 @@ def dataset_of(text: str, datasets: Collection[str]) -> str | None:
     """The dataset that a statement is about: the first table that is one, or else the first table that it names; None
     where it names none that can be found."""
     known = {folded(name): name for name in datasets}
-    try:
-        tree: exp.Expr | None = parse(text)
-    except Refusal:
-        tree = None
+    tree = _parsed(text)
     if tree is None:  # it will be refused; the gate says why, for the dataset that it seems to be about
-        words = [known.get(folded(token.text)) for token in _words(text)]
+        words = [known.get(folded(token.text)) for token in _tokens(_named(text)) if token.token_type in _NAMES]
         return next(filter(None, words), None)
     named = [table.name for table in tree.find_all(exp.Table) if table.name]
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     outer = [name for name in named if folded(name) not in inner] or named
     return next((known[folded(name)] for name in outer if folded(name) in known), outer[0] if outer else None)
-
-
-def _words(text: str) -> Sequence[Token]:
-    try:
-        return [token for token in tokens_of(text) if token.token_type in _NAMES]
-    except SqlglotError:
-        return ()
 
 
 def parameter_columns(text: str, columns: Mapping[str, str]) -> dict[int, str]:
@@ -153,16 +181,11 @@ def parameter_columns(text: str, columns: Mapping[str, str]) -> dict[int, str]:
     >>> parameter_columns("SELECT COUNT(*) FROM t WHERE age > $1 LIMIT $2", {"age": "integer"})
     {1: 'integer', 2: 'integer'}
     """
-    try:
-        tree = parse(text)
-    except Refusal:
-        return {}
-    found = {}
-    for node in tree.find_all(exp.Placeholder, exp.Parameter):
-        number = str(node.name)
-        kind = _compared_with(node, columns)
-        if number.isdigit() and kind:
-            found[int(number)] = kind
+    tree, found = _parsed(text), {}
+    for node in tree.find_all(exp.Column) if tree is not None else ():
+        kind = _compared_with(node, columns) if node.name.startswith(_MARK) else None
+        if kind:
+            found[int(node.name[1:])] = kind
     return dict(sorted(found.items()))
 
 
@@ -170,8 +193,6 @@ def _compared_with(node: exp.Expr, columns: Mapping[str, str]) -> str | None:
     around = node.parent
     if isinstance(around, (exp.Limit, exp.Offset)):
         return "integer"
-    if isinstance(around, exp.Cast):
-        return _CASTS.get(around.to.this)
     while isinstance(around, (exp.Paren, exp.Neg)):
         around = around.parent
     if not isinstance(around, (exp.Predicate, exp.Between, exp.In)):
@@ -180,13 +201,17 @@ def _compared_with(node: exp.Expr, columns: Mapping[str, str]) -> str | None:
     return next((columns[folded(name)] for name in names if folded(name) in columns), None)
 
 
-_CASTS = {
-    **dict.fromkeys((exp.DType.INT, exp.DType.BIGINT, exp.DType.SMALLINT), "integer"),
-    **dict.fromkeys((exp.DType.DOUBLE, exp.DType.FLOAT, exp.DType.DECIMAL), "number"),
-    exp.DType.DATE: "date",
-    exp.DType.TIMESTAMP: "timestamp",
-    exp.DType.BOOLEAN: "boolean",
-}
+def parameter_casts(text: str) -> dict[int, str]:
+    """By parameter, the type that it is cast to, as it is written.
+
+    >>> parameter_casts("SELECT $1::oid[], $2 ::pg_catalog.int4, '$3::text'")
+    {1: 'oid[]', 2: 'int4'}
+    """
+    casts = ((number, _CAST.match(text, end)) for number, _, end in _parameters(text))
+    return {number: cast[1].lower().replace(" ", "") for number, cast in casts if cast}
+
+
+_CAST = re.compile(r"\s*::\s*(?:pg_catalog\.)?\"?(\w+\"?(?:\s*\[\])?)", re.IGNORECASE)
 
 
 def is_column_probe(text: str) -> bool:
@@ -196,10 +221,7 @@ def is_column_probe(text: str) -> bool:
     >>> is_column_probe("SELECT * FROM t WHERE 0 = 1"), is_column_probe("SELECT COUNT(*) FROM t WHERE 0 = 1")
     (True, False)
     """
-    try:
-        tree = parse(text)
-    except Refusal:
-        return False
+    tree = _parsed(text)
     if not isinstance(tree, exp.Select):
         return False
     limit = tree.args.get("limit")

@@ -1,5 +1,6 @@
 """Values as bytes, in PostgreSQL's text and binary formats.
 
+>>> from querygate.wire.types import NUMRANGE, TEXT
 >>> write_text(Ends(123.48, 124.79), NUMRANGE), write_text(Ends(None, 5), NUMRANGE), write_text(True, BOOL)
 (b'[123.48,124.79]', b'(,5]', b't')
 >>> write_binary(40, INT4), write_binary("F", TEXT)
@@ -192,9 +193,26 @@ def read_binary(data: bytes, type_: PgType) -> Value:
         return MIDNIGHT + dt.timedelta(microseconds=struct.unpack("!q", data)[0])
     if type_ == NUMERIC:
         return _read_numeric(data)
+    if type_ in ELEMENT:
+        return _read_array(data, ELEMENT[type_])
     if type_.size != -1 and type_.name not in ("name", "char"):
         raise ValueError("size")
     return data.decode()
+
+
+def _read_array(data: bytes, type_: PgType) -> list[Value]:
+    dimensions, _, _ = struct.unpack("!III", data[:12])
+    if dimensions == 0:
+        return []
+    count, at = struct.unpack("!I", data[12:16])[0], 20
+    if dimensions != 1 or count > len(data):
+        raise ValueError("array")
+    found: list[Value] = []
+    for _ in range(count):
+        size = struct.unpack("!i", data[at : at + 4])[0]
+        found.append(None if size < 0 else read_binary(data[at + 4 : at + 4 + size], type_))
+        at += 4 + max(0, size)
+    return found
 
 
 def _read_numeric(data: bytes) -> Decimal:

@@ -1,5 +1,6 @@
 """Parameters of a statement become typed literals before it is planned: the gate reads one text, and logs it.
 
+>>> from querygate.wire.types import TEXT
 >>> literal(b"40", INT4, binary=False), literal(b"-5", INT8, binary=False), literal(b"it's", TEXT, binary=False)
 ('40', '(-5)', "'it''s'")
 >>> literal(b"2020-02-29", DATE, binary=False), literal(None, TEXT, binary=False)
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import struct
 from decimal import Decimal, InvalidOperation
 
 from querygate.core.errors import UnsupportedSQL
@@ -18,6 +20,7 @@ from querygate.wire.messages import as_text
 from querygate.wire.types import (
     BOOL,
     DATE,
+    ELEMENT,
     FLOAT4,
     FLOAT8,
     INT2,
@@ -38,6 +41,7 @@ SAMPLES: dict[PgType, str] = {
     BOOL: "TRUE",
     **dict.fromkeys((INT2, INT4, INT8, OID), "1"),
     **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), "1.5"),
+    **dict.fromkeys(ELEMENT, "ARRAY[]"),
     DATE: "DATE '2000-01-01'",
     TIMESTAMP: "TIMESTAMP '2000-01-01 00:00:00'",
     TIMESTAMPTZ: "TIMESTAMP '2000-01-01 00:00:00'",
@@ -53,7 +57,7 @@ def literal(data: bytes | None, type_: PgType, *, binary: bool) -> str:
         return "NULL"
     try:
         return write_literal(read_binary(data, type_) if binary else _read_text(as_text(data), type_))
-    except (ValueError, OverflowError, InvalidOperation):
+    except (ValueError, OverflowError, InvalidOperation, struct.error):
         raise UnsupportedSQL(
             "QG209", f"A parameter is not a value of its type, {type_.name}.", "Send another value, or another type."
         ) from None
@@ -95,6 +99,10 @@ def write_literal(value: Value) -> str:
         return f"TIMESTAMP '{utc.isoformat(' ')}'"
     if isinstance(value, dt.date):
         return f"DATE '{value.isoformat()}'"
+    if isinstance(value, list):
+        return f"ARRAY[{', '.join(map(write_literal, value))}]"
+    if value is None:
+        return "NULL"
     if not isinstance(value, str) or "\0" in value:
         raise ValueError("text")
     return "'" + value.replace("'", "''") + "'"

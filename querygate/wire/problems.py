@@ -1,4 +1,4 @@
-"""Refusals, faults and notes as PostgreSQL's clients show them: SQLSTATE, a hint that works, a place in the statement."""
+"""Refusals, faults and notes as PostgreSQL's clients show them: SQLSTATE, a hint that works, a place to look at."""
 
 from __future__ import annotations
 

@@ -162,8 +162,7 @@ class Session:
             with cancellable(self.called_off):
                 return work(*args)
 
-        found = await self._in_thread(compute)
-        return found  # type: ignore[return-value]
+        return await self._in_thread(compute)  # type: ignore[return-value]
 
     async def _give(self, result: Result) -> None:
         for note in result.notes:

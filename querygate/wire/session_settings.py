@@ -47,6 +47,7 @@ _DEFAULTS = {
     "max_identifier_length": "63",
     "extra_float_digits": "1",
     "lc_collate": "C",
+    "default_table_access_method": "heap",
     "lc_ctype": "C",
     "querygate.interval": "range",
     "querygate.mode": "",

@@ -189,7 +189,7 @@ def _read_first(text: str) -> tuple[str, str, str]:
 
 
 def _find(keys: tuple[ProvableKey, ...], message: bytes, proof: bytes) -> ProvableKey | None:
-    """The key that was proved. All are tried, and at least one: how long it takes tells little of how many there are."""
+    """The key that was proved. All are tried, and at least one: the time it takes tells little of their number."""
     found = None
     for key in keys or (_NOBODY,):
         if is_proof(key.verifier, message, proof) and key is not _NOBODY:
@@ -212,6 +212,6 @@ def _not_signed_in() -> NotPermitted:
     return NotPermitted(
         "QG301",
         "The user name or the key is not valid.",
-        "The password is one of your keys (qg_...). A key from before this gate spoke PostgreSQL's protocol works after "
-        "it was used over HTTP once, or after `querygate key rotate`.",
+        "The password is one of your keys (qg_...). A key from before this gate spoke PostgreSQL's protocol "
+        "works after it was used over HTTP once, or after `querygate key rotate`.",
     )

@@ -25,6 +25,7 @@ from querygate.sql.client_statement import (
     count_parameters,
     dataset_of,
     is_column_probe,
+    parameter_casts,
     parameter_columns,
     with_values,
 )  # fmt: skip
@@ -33,7 +34,7 @@ from querygate.wire.catalog import ShadowCatalogs
 from querygate.wire.messages import malformed
 from querygate.wire.parameters import SAMPLE_TEXT, SAMPLES
 from querygate.wire.session_settings import SessionSettings
-from querygate.wire.types import BY_OID, OF_COLUMN, TEXT, Field, PgType, Value
+from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value
 
 BYTES_OF_A_CELL = 16
 """About what a cell takes of the day's allowance."""
@@ -80,9 +81,12 @@ class Statements:
         served = self._served(asker.principal)
         name = dataset_of(text, [catalog.dataset for catalog in served])
         columns = {folded(c.name): c.type for catalog in served if catalog.dataset == name for c in catalog.columns}
-        compared = parameter_columns(text, columns)
+        compared, casts = parameter_columns(text, columns), parameter_casts(text)
         known = [BY_OID.get(oid) for oid in told] + [None] * (number - len(told))
-        return tuple(found or OF_COLUMN.get(compared.get(i, ""), TEXT) for i, found in enumerate(known, 1))
+        return tuple(
+            found or BY_NAME.get(casts.get(i, "")) or OF_COLUMN.get(compared.get(i, ""), TEXT)
+            for i, found in enumerate(known, 1)
+        )
 
     def describe(
         self, asker: Asker, text: str, types: Sequence[PgType], values: Sequence[str] | None

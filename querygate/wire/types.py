@@ -37,6 +37,17 @@ ALL: tuple[PgType, ...] = (
 )
 BY_OID: dict[int, PgType] = {one.oid: one for one in ALL}
 
+_WRITTEN = {
+    "int": INT4, "integer": INT4, "smallint": INT2, "bigint": INT8, "real": FLOAT4, "double": FLOAT8, "float": FLOAT8,
+    "decimal": NUMERIC, "boolean": BOOL, "character": BPCHAR, "string": TEXT,
+}  # fmt: skip
+BY_NAME: dict[str, PgType] = {
+    **{one.name: one for one in ALL},
+    **{f"{one.name[1:]}[]": one for one in ALL if one.name.startswith("_")},
+    **_WRITTEN,
+}
+"""Types by the names that casts have for them."""
+
 ELEMENT: dict[PgType, PgType] = {TEXTS: TEXT, INT8S: INT8, INT4S: INT4, INT2S: INT2, OIDS: OID, BOOLS: BOOL}
 WITHIN: dict[PgType, PgType] = {NUMRANGE: NUMERIC, DATERANGE: DATE, TSRANGE: TIMESTAMP}
 """What the ends of a range are."""

@@ -20,8 +20,8 @@ _NO_TEXT = (
     "pg_get_function_identity_arguments", "pg_get_serial_sequence", "pg_get_statisticsobjdef_columns",
     "shobj_description", "pg_tablespace_location", "inet_server_addr", "inet_client_addr", "inet_server_port",
     "inet_client_port", "pg_get_partition_constraintdef", "pg_describe_object", "pg_postmaster_start_time",
-    "pg_conf_load_time", "pg_get_function_sqlbody", "pg_listening_channels", "pg_get_statisticsobjdef", "array_upper",
-    "array_lower", "array_ndims", "pg_last_xact_replay_timestamp", "pg_last_wal_receive_lsn", "getdatabaseencoding",
+    "pg_conf_load_time", "pg_get_function_sqlbody", "pg_listening_channels", "pg_get_statisticsobjdef",
+    "pg_last_xact_replay_timestamp", "pg_last_wal_receive_lsn", "getdatabaseencoding",
 )  # fmt: skip
 _ZERO = (
     "pg_relation_size", "pg_total_relation_size", "pg_table_size", "pg_indexes_size", "pg_database_size",
@@ -59,6 +59,9 @@ _OWN = {
     "pg_encoding_max_length(e)": "4",
     "pg_column_is_updatable(o, n, b)": "false",
     "btrim(t)": "trim(t)",
+    "array_upper(a, d)": "len(a)",
+    "array_lower(a, d)": "1",
+    "array_ndims(a)": "1",
     "aclexplode(a)": "{'grantor': 0, 'grantee': 0, 'privilege_type': '', 'is_grantable': false}",
     "_pg_char_max_length(t, m)": "NULL::INTEGER",
     "_pg_numeric_precision(t, m)": "NULL::INTEGER",

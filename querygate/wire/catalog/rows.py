@@ -119,7 +119,7 @@ def _type_row(oid: int, name: str, size: int, kind: str, category: str, element:
 def _class_row(oid: int, name: str, space: int, columns: int, rows: float = -1) -> CatalogRow:
     return {
         "oid": oid, "relname": name, "relnamespace": space, "relowner": OWNER, "relam": 2, "relkind": "r",
-        "relpersistence": "p", "relreplident": "n", "relnatts": columns, "reltuples": rows, "relispopulated": True,
+        "relpersistence": "p", "relreplident": "d", "relnatts": columns, "reltuples": rows, "relispopulated": True,
     }  # fmt: skip
 
 

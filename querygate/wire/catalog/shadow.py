@@ -60,9 +60,10 @@ _ENGINE = {
 }  # fmt: skip
 _DEFAULTS: dict[str, Value] = {"oid": 0, "int2": 0, "int4": 0, "bool": False, "float4": 0.0}
 _FIELDS: dict[str, PgType] = {
-    "BOOLEAN": BOOL, "SMALLINT": INT2, "TINYINT": INT2, "INTEGER": INT4, "BIGINT": INT8, "UINTEGER": OID, "FLOAT": FLOAT4,
-    "HUGEINT": NUMERIC, "UBIGINT": NUMERIC, "DOUBLE": FLOAT8, "DATE": DATE, "TIMESTAMP": TIMESTAMP, "VARCHAR[]": TEXTS,
-    "UINTEGER[]": OIDS, "SMALLINT[]": INT2S, "INTEGER[]": INT4S, "BIGINT[]": INT8S, "BOOLEAN[]": BOOLS,
+    "BOOLEAN": BOOL, "SMALLINT": INT2, "TINYINT": INT2, "INTEGER": INT4, "BIGINT": INT8, "UINTEGER": OID,
+    "FLOAT": FLOAT4, "HUGEINT": NUMERIC, "UBIGINT": NUMERIC, "DOUBLE": FLOAT8, "DATE": DATE, "TIMESTAMP": TIMESTAMP,
+    "VARCHAR[]": TEXTS, "UINTEGER[]": OIDS, "SMALLINT[]": INT2S, "INTEGER[]": INT4S,
+    "BIGINT[]": INT8S, "BOOLEAN[]": BOOLS,
 }  # fmt: skip
 _SPACES = {"pg_catalog": "cat", "information_schema": "info"}
 
@@ -90,7 +91,7 @@ class ShadowCatalogs:
         """What the catalog says, to this person."""
         engine = self._engine(user, served)
         names = {*own_tables(), *(f"public.{catalog.dataset}" for catalog in served)}
-        shadow = Shadow(names, FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)")
+        shadow = Shadow(names, engine.empty, FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)")
         return engine.run(translate(sql, shadow))
 
     def _engine(self, user: str, served: Sequence[Catalog]) -> _Engine:
@@ -119,7 +120,7 @@ class _Engine:
                 "python_enable_replacements": False,
             },
         )
-        _fill(self._connection, user, served)
+        self.empty = _fill(self._connection, user, served)
         self._connection.execute("SET lock_configuration = true")
 
     def run(self, sql: str) -> tuple[tuple[Field, ...], list[list[Value]]]:
@@ -156,7 +157,8 @@ def _cell(value: object) -> Value:
 # -- made of ----------------------------------------------------------------------------------------------------------
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, user: str, served: Sequence[Catalog]) -> None:
+def _fill(connection: duckdb.DuckDBPyConnection, user: str, served: Sequence[Catalog]) -> frozenset[str]:
+    """Make all tables; which of PostgreSQL's own have no row."""
     tables = own_tables()
     made = ["CREATE SCHEMA cat", "CREATE SCHEMA info", "CREATE SCHEMA data", "SET search_path = 'main,data'"]
     made += [
@@ -172,6 +174,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, user: str, served: Sequence[Cat
         rows.setdefault(name, []).append(row)
     for name, found in rows.items():
         _insert(connection, name, tables[name], found)
+    return frozenset(tables) - set(rows)
 
 
 def _place(name: str) -> str:
