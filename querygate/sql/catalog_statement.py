@@ -26,11 +26,12 @@ _TEXTS = {"name", "char", "regproc", "regprocedure", "regoper", "cstring", "info
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """What is there: tables by their names, those of them without a row, functions without their prefix, and settings
-    of the session."""
+    """What is there: tables by their names, those of them without a row, columns of single letters, functions without
+    their prefix, and settings of the session."""
 
     tables: Collection[str]
     empty: Collection[str]
+    letters: Collection[str]
     functions: Collection[str]
     settings: Mapping[str, str]
     user: str
@@ -90,6 +91,8 @@ def translate(sql: str, shadow: Shadow) -> str:
         select.set("expressions", [_named(item) for item in select.expressions])
     for select in list(tree.find_all(exp.Select)):
         _empty_select(select, shadow)
+    if isinstance(tree, exp.Select):
+        _order_columns(tree)
     for table in list(tree.find_all(exp.Table)):
         _place_table(table, shadow, inner)
     return _reworded(tree, shadow).sql(dialect="duckdb", comments=False)
@@ -130,6 +133,20 @@ def _empty_select(select: exp.Select, shadow: Shadow) -> None:
         select.set(part, None)
     select.set("expressions", [exp.alias_(exp.Null(), name, quoted=True) for name in names])
     select.set("where", exp.Where(this=exp.false()))
+
+
+def _order_columns(select: exp.Select) -> None:
+    """Columns of tables in their order, as PostgreSQL happens to give them where nobody asks for an order."""
+    if any(select.args.get(part) for part in ("order", "group", "distinct")) or select.find(exp.AggFunc):
+        return
+    sources = [select.args.get("from_"), *(select.args.get("joins") or ())]
+    for table in (source.this for source in sources if source is not None and isinstance(source.this, exp.Table)):
+        place = _PLACES.get(folded(table.name))
+        if place is not None:
+            select.order_by(exp.column(place, table.alias_or_name), copy=False)
+
+
+_PLACES = {"pg_attribute": "attnum", "columns": "ordinal_position"}
 
 
 def _schema_of(table: exp.Table) -> str:
@@ -288,6 +305,14 @@ def _column(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     return _text(shadow.user) if is_word and folded(node.name) in ("user", "current_role") else node
 
 
+def _equal(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """`relkind = ANY (ARRAY['r'])`: the engine compares letters with texts one by one, but not with lists of texts."""
+    left = node.this
+    if isinstance(node.expression, exp.Any) and isinstance(left, exp.Column) and folded(left.name) in shadow.letters:
+        node.set("this", exp.cast(left.copy(), "VARCHAR", dialect="duckdb"))
+    return node
+
+
 def _inner(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     return node.this.copy()
 
@@ -298,6 +323,7 @@ def _kept(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 _REWORDED: Mapping[type[exp.Expr], Callable[[exp.Expr, Shadow], exp.Expr]] = {
     exp.Collate: _inner,
+    exp.EQ: _equal,
     exp.Column: _column,
     exp.Operator: _operator,
     exp.Cast: _cast,

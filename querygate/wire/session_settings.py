@@ -26,7 +26,7 @@ REPORTED = (
 )  # fmt: skip
 """What a client is told at the beginning, and whenever it changes."""
 
-_DEFAULTS = {
+DEFAULTS = {
     "server_version": VERSION,
     "server_version_num": "150000",
     "server_encoding": "UTF8",
@@ -45,6 +45,8 @@ _DEFAULTS = {
     "transaction_isolation": "read committed",
     "default_transaction_isolation": "read committed",
     "max_identifier_length": "63",
+    "max_index_keys": "32",
+    "block_size": "8192",
     "extra_float_digits": "1",
     "lc_collate": "C",
     "default_table_access_method": "heap",
@@ -65,7 +67,7 @@ class SessionSettings:
     """The settings of a session. `started` are those that came with its first packet."""
 
     def __init__(self, user: str, started: Mapping[str, str]) -> None:
-        self._first = {**_DEFAULTS, "session_authorization": user}
+        self._first = {**DEFAULTS, "session_authorization": user}
         self._values = dict(self._first)
         told = {name: value for name, value in started.items() if name not in ("user", "database", "options")}
         options = {name.replace("-", "_"): value for name, value in _OPTION.findall(started.get("options", ""))}
@@ -130,7 +132,7 @@ def _check(name: str, value: str) -> None:
         if value and not re.fullmatch(r"\d{0,9}\.?\d{1,9}", value):
             raise _unaccepted("querygate.epsilon is not accepted.", "Accepted: a number above 0, such as 0.1.")
     elif name.startswith("querygate."):
-        listed = ", ".join(known for known in _DEFAULTS if known.startswith("querygate."))
+        listed = ", ".join(known for known in DEFAULTS if known.startswith("querygate."))
         raise _unaccepted("There is no setting with this name.", f"There are: {listed}.")
     elif name == "client_encoding" and value.strip("'").lower() not in _UTF8:
         raise _unaccepted("Only UTF8 is spoken here.", "SET client_encoding = 'UTF8'.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _TRUE = (
-    "pg_table_is_visible", "pg_type_is_visible", "pg_function_is_visible", "pg_collation_is_visible",
+    "pg_type_is_visible", "pg_function_is_visible", "pg_collation_is_visible",
     "pg_operator_is_visible", "pg_opclass_is_visible", "pg_conversion_is_visible", "pg_statistics_obj_is_visible",
     "pg_ts_config_is_visible", "pg_ts_dict_is_visible", "pg_ts_parser_is_visible", "pg_ts_template_is_visible",
     "has_table_privilege", "has_schema_privilege", "has_database_privilege", "has_column_privilege",
@@ -32,20 +32,32 @@ _ZERO = (
 
 _MOST_ARGUMENTS = 4
 
+VIEWS = (
+    "qg_class AS SELECT oid AS qg_class_oid, relname AS qg_class_name, relnamespace <> 13000 AS qg_class_visible "
+    "FROM cat.pg_class",
+    "qg_schema AS SELECT oid AS qg_schema_oid, nspname AS qg_schema_name FROM cat.pg_namespace",
+    "qg_note AS SELECT objoid AS qg_note_oid, objsubid AS qg_note_place, description AS qg_note_text "
+    "FROM cat.pg_description",
+)
+"""What functions read. Names in a macro's body come before those of its arguments, so these are nobody else's."""
+
 _OWN = {
-    "pg_get_userbyid(o)": "(SELECT rolname FROM cat.pg_roles WHERE oid = o)",
-    "format_type(o, m)": "(SELECT written FROM cat.qg_type WHERE oid = o)",
-    "regtype_text(o)": "(SELECT written FROM cat.qg_type WHERE oid = o)",
-    "regclass_text(o)": "(SELECT relname FROM cat.pg_class WHERE oid = o)",
-    "regnamespace_text(o)": "(SELECT nspname FROM cat.pg_namespace WHERE oid = o)",
+    "pg_table_is_visible(o)": "(SELECT qg_class_visible FROM cat.qg_class WHERE qg_class_oid = o)",
+    "pg_get_userbyid(o)": "(SELECT rolname FROM cat.pg_roles LIMIT 1)",
+    "format_type(o, m)": "(SELECT qg_type_written FROM cat.qg_type WHERE qg_type_oid = o)",
+    "regtype_text(o)": "(SELECT qg_type_written FROM cat.qg_type WHERE qg_type_oid = o)",
+    "regclass_text(o)": "(SELECT qg_class_name FROM cat.qg_class WHERE qg_class_oid = o)",
+    "regnamespace_text(o)": "(SELECT qg_schema_name FROM cat.qg_schema WHERE qg_schema_oid = o)",
     "to_regclass(t)": (
-        "(SELECT oid FROM cat.pg_class WHERE relname = regexp_extract(replace(t, '\"', ''), '[^.]*$') LIMIT 1)"
+        "(SELECT qg_class_oid FROM cat.qg_class "
+        "WHERE qg_class_name = regexp_extract(replace(t, '\"', ''), '[^.]*$') LIMIT 1)"
     ),
     "to_regtype(t)": (
-        "(SELECT oid FROM cat.qg_type WHERE typname = regexp_extract(t, '[^.]*$') OR written = t LIMIT 1)"
+        "(SELECT qg_type_oid FROM cat.qg_type "
+        "WHERE qg_type_name = regexp_extract(t, '[^.]*$') OR qg_type_written = t LIMIT 1)"
     ),
-    "to_regnamespace(t)": "(SELECT oid FROM cat.pg_namespace WHERE nspname = t)",
-    "col_description(o, n)": "(SELECT description FROM cat.pg_description WHERE objoid = o AND objsubid = n)",
+    "to_regnamespace(t)": "(SELECT qg_schema_oid FROM cat.qg_schema WHERE qg_schema_name = t)",
+    "col_description(o, n)": "(SELECT qg_note_text FROM cat.qg_note WHERE qg_note_oid = o AND qg_note_place = n)",
     "current_schemas(b)": "CASE WHEN b THEN ['pg_catalog', 'public'] ELSE ['public'] END",
     "quote_ident(t)": "CASE WHEN regexp_full_match(t, '[a-z_][a-z0-9_$]*') THEN t ELSE concat('\"', t, '\"') END",
     "quote_literal(t)": "concat('''', replace(t, '''', ''''''), '''')",
@@ -69,9 +81,9 @@ _OWN = {
     "_pg_datetime_precision(t, m)": "NULL::INTEGER",
     "_pg_truetypid(a, t)": "NULL::UINTEGER",
     "_pg_truetypmod(a, t)": "NULL::INTEGER",
-    "obj_description(o)": "(SELECT description FROM cat.pg_description WHERE objoid = o AND objsubid = 0)",
+    "obj_description(o)": "(SELECT qg_note_text FROM cat.qg_note WHERE qg_note_oid = o AND qg_note_place = 0)",
 }
-_OBJ_DESCRIPTION_OF = ", (o, c) AS (SELECT description FROM cat.pg_description WHERE objoid = o AND objsubid = 0)"
+_OBJ_DESCRIPTION_OF = ", (o, c) AS (SELECT qg_note_text FROM cat.qg_note WHERE qg_note_oid = o AND qg_note_place = 0)"
 
 
 def _any_arguments(name: str, value: str) -> str:
@@ -83,7 +95,8 @@ def _any_arguments(name: str, value: str) -> str:
 def macros() -> list[str]:
     """The statements that make all of them."""
     constant = [(_TRUE, "true"), (_FALSE, "false"), (_NO_TEXT, "NULL::VARCHAR"), (_ZERO, "0::BIGINT")]
-    made = [_any_arguments(name, value) for names, value in constant for name in names]
+    made = [f"CREATE VIEW cat.{view}" for view in VIEWS]
+    made += [_any_arguments(name, value) for names, value in constant for name in names]
     for head, value in _OWN.items():
         name, _, arguments = head.partition("(")
         more = _OBJ_DESCRIPTION_OF if name == "obj_description" else ""

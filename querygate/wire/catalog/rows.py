@@ -7,6 +7,7 @@ from typing import TypeAlias
 from zlib import crc32
 
 from querygate.core.types import Catalog
+from querygate.wire.session_settings import DEFAULTS
 from querygate.wire.types import OF_COLUMN, TEXT, Value
 
 CatalogRow: TypeAlias = dict[str, Value]
@@ -67,12 +68,12 @@ def all_rows(
     yield from _site_rows(user, database)
     for oid, name, written, size, kind, category, element, array in TYPES:
         yield "pg_catalog.pg_type", _type_row(oid, name, size, kind, category, element, array)
-        yield "pg_catalog.qg_type", {"oid": oid, "typname": name, "written": written}
+        yield "pg_catalog.qg_type", {"qg_type_oid": oid, "qg_type_name": name, "qg_type_written": written}
     for number, name in enumerate(own):
         schema, _, table = name.partition(".")
         oid = _KNOWN.get(table, _FIRST_OWN + number)
         space = PG_CATALOG if schema == "pg_catalog" else INFORMATION_SCHEMA
-        yield "pg_catalog.pg_class", _class_row(oid, table, space, 0)
+        yield "pg_catalog.pg_class", _class_row(oid, table, space, 0) | {"relkind": "r" if space == PG_CATALOG else "v"}
     for range_, within in ((3906, 1700), (3908, 1114), (3912, 1082)):
         yield "pg_catalog.pg_range", {"rngtypid": range_, "rngsubtype": within}
     for catalog in served:
@@ -105,6 +106,8 @@ def _site_rows(user: str, database: str) -> Iterator[tuple[str, CatalogRow]]:
     )
     yield "information_schema.information_schema_catalog_name", {"catalog_name": database}
     yield "information_schema.enabled_roles", {"role_name": user}
+    for name, value in DEFAULTS.items():
+        yield "pg_catalog.pg_settings", {"name": name, "setting": value, "context": "user", "vartype": "string"}
 
 
 def _type_row(oid: int, name: str, size: int, kind: str, category: str, element: int, array: int) -> CatalogRow:
@@ -126,7 +129,13 @@ def _class_row(oid: int, name: str, space: int, columns: int, rows: float = -1) 
 def _dataset_rows(catalog: Catalog, user: str, database: str) -> Iterator[tuple[str, CatalogRow]]:
     oid, name = oid_of(catalog.dataset), catalog.dataset
     rows = -1 if catalog.noisy_only else catalog.rows
-    yield "pg_catalog.pg_class", _class_row(oid, name, PUBLIC, len(catalog.columns), rows)
+    yield (
+        "pg_catalog.pg_class",
+        {
+            **_class_row(oid, name, PUBLIC, len(catalog.columns), rows),
+            "relacl": [f"{user}=r/{user}"],
+        },
+    )
     yield "pg_catalog.pg_tables", {"schemaname": "public", "tablename": name, "tableowner": user}
     named: CatalogRow = {"table_catalog": database, "table_schema": "public", "table_name": name}
     yield "information_schema.tables", named | {

@@ -6,6 +6,7 @@ the schemas that its reader may see anyway. It may not reach files or the networ
 
 from __future__ import annotations
 
+import string
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from querygate.wire.session_settings import VERSION
 from querygate.wire.types import (
     BOOL,
     BOOLS,
+    CHAR,
     DATE,
     FLOAT4,
     FLOAT8,
@@ -54,7 +56,7 @@ MOST_ROWS = 20_000
 
 _ENGINE = {
     "oid": "UINTEGER", "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "bool": "BOOLEAN", "float4": "FLOAT",
-    "float8": "DOUBLE", "text": "VARCHAR", "name": "VARCHAR", "char": "VARCHAR", "timestamptz": "TIMESTAMP",
+    "float8": "DOUBLE", "text": "VARCHAR", "name": "VARCHAR", "char": "letter", "timestamptz": "TIMESTAMP",
     "timestamp": "TIMESTAMP", "date": "DATE", "_text": "VARCHAR[]", "_name": "VARCHAR[]", "_oid": "UINTEGER[]",
     "_int2": "SMALLINT[]",
 }  # fmt: skip
@@ -71,11 +73,17 @@ _SPACES = {"pg_catalog": "cat", "information_schema": "info"}
 @cache
 def own_tables() -> dict[str, list[tuple[str, str]]]:
     """The tables of PostgreSQL's catalog by name: columns and their types, as version 15 has them."""
-    found = {"pg_catalog.qg_type": [("oid", "oid"), ("typname", "name"), ("written", "text")]}
+    found = {"pg_catalog.qg_type": [("qg_type_oid", "oid"), ("qg_type_name", "name"), ("qg_type_written", "text")]}
     for line in Path(__file__).with_name("postgresql_15.txt").read_text().splitlines():
         name, _, columns = line.partition(": ")
         found[name] = [(column, kind) for column, _, kind in (one.partition(" ") for one in columns.split(", "))]
     return found
+
+
+@cache
+def letters() -> frozenset[str]:
+    """Columns of PostgreSQL's type "char"."""
+    return frozenset(column for columns in own_tables().values() for column, kind in columns if kind == "char")
 
 
 class ShadowCatalogs:
@@ -91,7 +99,9 @@ class ShadowCatalogs:
         """What the catalog says, to this person."""
         engine = self._engine(user, served)
         names = {*own_tables(), *(f"public.{catalog.dataset}" for catalog in served)}
-        shadow = Shadow(names, engine.empty, FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)")
+        shadow = Shadow(
+            names, engine.empty, letters(), FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)"
+        )
         return engine.run(translate(sql, shadow))
 
     def _engine(self, user: str, served: Sequence[Catalog]) -> _Engine:
@@ -145,6 +155,8 @@ class _Engine:
 
 
 def _field(name: str, kind: str) -> Field:
+    if kind.startswith("ENUM"):
+        return Field(name, CHAR)
     return Field(name, NUMERIC if kind.startswith("DECIMAL") else _FIELDS.get(kind, TEXT))
 
 
@@ -160,7 +172,9 @@ def _cell(value: object) -> Value:
 def _fill(connection: duckdb.DuckDBPyConnection, user: str, served: Sequence[Catalog]) -> frozenset[str]:
     """Make all tables; which of PostgreSQL's own have no row."""
     tables = own_tables()
-    made = ["CREATE SCHEMA cat", "CREATE SCHEMA info", "CREATE SCHEMA data", "SET search_path = 'main,data'"]
+    letters = ", ".join(f"'{letter}'" for letter in ["", *string.ascii_letters, ","])
+    made = [f"CREATE TYPE letter AS ENUM ({letters})"]  # PostgreSQL's "char", which drivers tell apart from a text
+    made += ["CREATE SCHEMA cat", "CREATE SCHEMA info", "CREATE SCHEMA data", "SET search_path = 'main,data'"]
     made += [
         _table(_place(name), [(column, _ENGINE[kind]) for column, kind in columns]) for name, columns in tables.items()
     ]
