@@ -46,12 +46,15 @@ def is_about_catalog(sql: str, datasets: Collection[str] = ()) -> bool:
     (True, False)
     """
     tree = _read(sql)
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, exp.Query) or tree.find(*_CHANGES):
         return False
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     tables = [table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
     known = {folded(name) for name in datasets}
     return all(_is_own(table, known) or (not table.db and folded(table.name) in inner) for table in tables)
+
+
+_CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Command, exp.Into)
 
 
 def _is_own(table: exp.Table, datasets: Collection[str]) -> bool:
@@ -84,7 +87,7 @@ def _is_shallow(sql: str) -> bool:
 def translate(sql: str, shadow: Shadow) -> str:
     """The statement in the engine's words. Raises a refusal for what the shadow does not have."""
     tree = _read(sql)
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, exp.Query) or tree.find(*_CHANGES):
         raise SyntaxRefused("QG101", "The statement cannot be read.", "Send one SELECT.")
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     for select in tree.find_all(exp.Select):
@@ -166,7 +169,8 @@ def _place_table(table: exp.Table, shadow: Shadow, inner: Collection[str]) -> No
             "QG205", "This table of PostgreSQL's catalog is not kept here.", "List the datasets with \\dt."
         )
     alias = table.alias or table.name
-    columns = table.args.get("alias").args.get("columns") if table.args.get("alias") else None
+    given = table.args.get("alias")
+    columns = None if given is None else given.args.get("columns")
     table.set("this", exp.to_identifier(name.partition(".")[2], quoted=True))
     table.set("db", exp.to_identifier(_SCHEMAS.get(schema, schema), quoted=True))
     table.set("catalog", None)
@@ -212,7 +216,8 @@ def _function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
         wanted = folded((named.this if isinstance(named, exp.Cast) else named).name)
         return _text(next((value for key, value in shadow.settings.items() if folded(key) == wanted), ""))
     if name == "set_config" and len(node.expressions) > 1:
-        return node.expressions[1].copy()
+        value: exp.Expr = node.expressions[1].copy()
+        return value
     constant = _constants(shadow).get(name)
     if constant is not None:
         return _text(constant)
@@ -314,10 +319,12 @@ def _equal(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 
 def _inner(node: exp.Expr, shadow: Shadow) -> exp.Expr:
-    return node.this.copy()
+    inner: exp.Expr = node.this.copy()
+    return inner
 
 
-def _kept(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+def _refuse(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """Functions that read files, or make texts of any length."""
     raise UnsupportedSQL("QG204", "This function is not available here.", "Ask without it.")
 
 
@@ -328,8 +335,7 @@ _REWORDED: Mapping[type[exp.Expr], Callable[[exp.Expr, Shadow], exp.Expr]] = {
     exp.Operator: _operator,
     exp.Cast: _cast,
     exp.Dot: _without_schema,
-    exp.ReadCSV: _kept,
-    exp.ReadParquet: _kept,
+    **dict.fromkeys((exp.ReadCSV, exp.ReadParquet, exp.Repeat, exp.Pad), _refuse),
     exp.Anonymous: _function,
     **{
         getattr(exp, name): _constant_function

@@ -7,7 +7,9 @@ died listens again at once.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
+import resource
 import secrets
 import socket
 import ssl
@@ -33,6 +35,7 @@ from querygate.wire.startup import Arrival, Cancel, read_arrival, sign_in
 from querygate.wire.statements import Statements
 
 STOP_S = 5.0
+OTHER_FILES = 500
 MOST_SIGNING_IN = 64
 """Connections of one address that have not signed in yet, at once."""
 
@@ -69,7 +72,8 @@ class WireDoor:
         self._sessions: dict[tuple[int, int], Session] = {}
         self._connections = 0
         self._signing_in: Counter[str] = Counter()
-        self._numbers = iter(range(1, 2**31))
+        self._numbers = itertools.count(1)
+        _allow_files(settings["max_connections"] + settings["pg_max_connections"])
 
     async def serve(self, listening: Sequence[socket.socket], ready: Callable[[], None], stop: asyncio.Event) -> None:
         """Take connections until told to stop."""
@@ -162,6 +166,15 @@ class WireDoor:
         return asyncio.get_running_loop().run_in_executor(self._pool, partial(work, *args, **named))
 
 
+def _allow_files(connections: int) -> None:
+    """Each connection is a file of this process, which may have only 1,024 unless it asks for more."""
+    wanted = connections + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 async def _tell(channel: Channel, error: QueryGateError) -> None:
     try:
         await channel.write(error_message(error, fatal=True))
@@ -179,9 +192,10 @@ def open_wire(opened: OpenSite, listening: Sequence[socket.socket]) -> Iterator[
     def run() -> None:
         try:
             loop.run_until_complete(door.serve(listening, began.set, stop))
-            for task in asyncio.all_tasks(loop):
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
                 task.cancel()
-            loop.run_until_complete(asyncio.sleep(0))
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         except Exception:
             logging.getLogger("querygate.wire").exception("The PostgreSQL door has closed.")
         finally:

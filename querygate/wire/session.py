@@ -28,7 +28,7 @@ from querygate.wire.session_commands import ends_transaction, fields_of_command,
 from querygate.wire.session_settings import SessionSettings
 from querygate.wire.startup import SignedIn
 from querygate.wire.statements import Asker, Result, StatementRefused, Statements
-from querygate.wire.types import Field
+from querygate.wire.types import Field, PgType
 
 T = TypeVar("T")
 FAILED = "25P02"
@@ -187,7 +187,7 @@ class Session:
             raise NotPermitted("QG306", "Several statements cannot be prepared as one.", "Prepare them one by one.")
         if not name:
             self._kept.statements.pop("", None)
-        types = ()
+        types: tuple[PgType, ...] = ()
         if not is_command(text):
             types = await self._computed(self._statements.parameter_types, await self._asker(), text, told)
         self._kept.prepare(name, Prepared(text, types))

@@ -16,6 +16,9 @@ from querygate.core.errors import NotPermitted
 from querygate.core.types import QueryOptions
 from querygate.wire.answer_table import LAYOUTS, Layout
 
+DATABASE = "querygate"
+"""The one database that there is."""
+
 VERSION = "15.0"
 """The version of PostgreSQL whose catalog clients find."""
 

@@ -24,8 +24,8 @@ from querygate.site.sign_in_guard import SignInGuard
 from querygate.wire import messages
 from querygate.wire.channel import Channel
 from querygate.wire.messages import Body, malformed
+from querygate.wire.session_settings import DATABASE
 
-DATABASE = "querygate"
 OTHER_NAMES = ("postgres", "template1")
 """Databases that tools connect to when nobody says which."""
 

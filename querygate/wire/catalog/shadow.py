@@ -22,7 +22,7 @@ from querygate.core.types import Catalog
 from querygate.sql.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
 from querygate.wire.catalog.rows import CatalogRow, all_rows
-from querygate.wire.session_settings import VERSION
+from querygate.wire.session_settings import DATABASE, VERSION
 from querygate.wire.types import (
     BOOL,
     BOOLS,
@@ -48,7 +48,6 @@ from querygate.wire.types import (
     Value,
 )  # fmt: skip
 
-DATABASE = "querygate"
 KEPT = 16
 LONGEST_S = 5.0
 MEMORY_MB = 256
