@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import struct
 from decimal import Decimal, InvalidOperation
 
@@ -36,6 +37,8 @@ from querygate.wire.types import (
 
 _TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
 LONGEST_NUMBER = 60
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T][\d:.]*)?(?: ?[+-]\d\d(?::\d\d)?)?")
+"""A day, and what drivers write after one: a time, an offset."""
 
 SAMPLES: dict[PgType, str] = {
     BOOL: "TRUE",
@@ -73,8 +76,10 @@ def _read_text(text: str, type_: PgType) -> Value:
     if type_ in (FLOAT4, FLOAT8, NUMERIC):
         return Decimal(_short(text))
     if type_ == DATE:
-        return dt.date.fromisoformat(text)
-    if type_ in (TIMESTAMP, TIMESTAMPTZ):
+        return dt.date.fromisoformat(_DAY.sub(r"\1", text))
+    if type_ == TIMESTAMP:  # of which PostgreSQL too leaves out the offset
+        return dt.datetime.fromisoformat(text).replace(tzinfo=None)
+    if type_ == TIMESTAMPTZ:
         return dt.datetime.fromisoformat(text)
     return text
 

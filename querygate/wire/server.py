@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -175,6 +175,12 @@ def _allow_files(connections: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _tell(channel: Channel, error: QueryGateError) -> None:
     try:
         await channel.write(error_message(error, fatal=True))
@@ -192,10 +198,7 @@ def open_wire(opened: OpenSite, listening: Sequence[socket.socket]) -> Iterator[
     def run() -> None:
         try:
             loop.run_until_complete(door.serve(listening, began.set, stop))
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            loop.run_until_complete(_end(asyncio.all_tasks(loop)))
         except Exception:
             logging.getLogger("querygate.wire").exception("The PostgreSQL door has closed.")
         finally:

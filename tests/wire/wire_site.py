@@ -68,6 +68,9 @@ class WireSite:
         parts = {"host": "127.0.0.1", "port": self.port, "user": name, "password": self.keys[name], **more}
         return " ".join(f"{key}='{value}'" for key, value in {"dbname": "querygate", **parts}.items())
 
+    def url(self, name: str = "ann", driver: str = "postgresql") -> str:
+        return f"{driver}://{name}:{self.keys[name]}@127.0.0.1:{self.port}/querygate"
+
     def connect(self, name: str = "ann", **more: object) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.dsn(name, **more), autocommit=True)
 
