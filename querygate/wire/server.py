@@ -213,3 +213,5 @@ def open_wire(opened: OpenSite, listening: Sequence[socket.socket]) -> Iterator[
         loop.call_soon_threadsafe(stop.set)
         thread.join(STOP_S)
         door.close()
+        if not thread.is_alive():
+            loop.close()

@@ -96,19 +96,23 @@ class Statements:
         served = self._served(asker.principal)
         ready = with_values(text, filled, [catalog.dataset for catalog in served])
         try:
-            if _is_about_schemas(ready.text):
-                return self._look(asker, ready.text, served).fields or ()
-            request = self._request(asker, ready.text, served)
-            try:
-                return fields_of(foresee_columns(request, self._gate), asker.settings.layout)
-            except Refusal:  # on record like any other: as a question, or where its values are not known as a dry run
+            with self._limits.counted(asker.principal):
+                if _is_about_schemas(ready.text):
+                    return self._look(asker, ready.text, served).fields or ()
                 is_whole = values is not None or not types
-                if not is_whole:
-                    check(request, self._gate)
-                    raise
-                return fields_of(ForeseenColumns.of(ask(request, self._gate)), asker.settings.layout)
+                return self._foresee(asker, self._request(asker, ready.text, served), is_whole=is_whole)
         except Exception as error:
             raise _refused(error, ready) from None
+
+    def _foresee(self, asker: Asker, request: Request, *, is_whole: bool) -> tuple[Field, ...]:
+        try:
+            foreseen = foresee_columns(request, self._gate)
+        except Refusal:  # on record like any other: as a question, or where its values are not known as a dry run
+            if not is_whole:
+                check(request, self._gate)
+                raise
+            foreseen = ForeseenColumns.of(ask(request, self._gate))
+        return fields_of(foreseen, asker.settings.layout)
 
     def run(self, asker: Asker, text: str, values: Sequence[str], expected: tuple[Field, ...] | None = None) -> Result:
         """The result of a statement. `expected` are the columns that were described, if they were."""

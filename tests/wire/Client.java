@@ -23,13 +23,17 @@ public class Client {
           statement.setString(2, "it's; --");
           statement.setDate(3, Date.valueOf("2019-01-01"));
           ResultSet found = statement.executeQuery();
-          if (i % 6 == 0) show("question", found);
+          found.next();
+          System.out.println("question " + found.getString(1) + " " + found.getString(2).matches("\\[\\d+,\\d+\\]"));
         }
       }
       connection.setAutoCommit(false);
       try (Statement statement = connection.createStatement()) {
         statement.setFetchSize(7);
-        show("in parts", statement.executeQuery("SELECT age, COUNT(*) FROM survey GROUP BY age ORDER BY age"));
+        ResultSet rows = statement.executeQuery("SELECT age, COUNT(*) FROM survey GROUP BY age ORDER BY age");
+        int number = 0;
+        while (rows.next()) number++;
+        System.out.println("in parts " + number);
       }
       connection.commit();
       try (Statement statement = connection.createStatement()) {

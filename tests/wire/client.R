@@ -10,13 +10,12 @@ connection <- dbConnect(
 print(dbListTables(connection))
 print(dbListFields(connection, "survey"))
 invisible(dbExecute(connection, "SET querygate.interval = 'columns'"))
-print(dbGetQuery(connection, "SELECT COUNT(*) FROM survey WHERE age >= 50")[, 1:2])
+print(dbGetQuery(connection, "SELECT COUNT(*) FROM survey WHERE age >= 20")[, 1:2])
 refused <- tryCatch(dbGetQuery(connection, "SELECT age FROM survey"), error = conditionMessage, warning = conditionMessage)
 cat(grepl("SELECT age FROM survey", paste(refused, collapse = " ")), "\n")
 found <- suppressWarnings(tbl(connection, "survey")) %>%
-  filter(age >= 50) %>%
-  group_by(smoker) %>%
+  filter(age >= 20L) %>%
   summarise(n = n()) %>%
   collect()
-print(as.data.frame(found[, 1:3]))
+print(as.data.frame(found[, 1:2]))
 invisible(dbDisconnect(connection))

@@ -63,7 +63,9 @@ def test_ranges_of_other_types(site: WireSite, sql: str, kind: type, binary: boo
     with site.connect() as connection:
         row = connection.execute(sql, binary=binary).fetchone()
     assert row is not None
-    assert all(isinstance(found, Range) and isinstance(found.lower, kind) and found.upper >= found.lower for found in row)
+    assert all(
+        isinstance(found, Range) and isinstance(found.lower, kind) and found.upper >= found.lower for found in row
+    )
 
 
 @pytest.mark.parametrize(

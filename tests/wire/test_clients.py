@@ -109,7 +109,9 @@ def test_asyncpg(site: WireSite) -> None:
         row = await connection.fetchrow("SELECT COUNT(*) AS n FROM survey WHERE age > $1 LIMIT $2", 20, 5)
         assert (row["n"].lower, row["n"].upper) == (Decimal(120), Decimal(120))
         async with connection.transaction():
-            found = [one async for one in connection.cursor("SELECT age, COUNT(*) FROM survey GROUP BY age", prefetch=3)]
+            found = [
+                one async for one in connection.cursor("SELECT age, COUNT(*) FROM survey GROUP BY age", prefetch=3)
+            ]
         assert len(found) == 40
         with pytest.raises(asyncpg.FeatureNotSupportedError):
             await connection.fetch("SELECT age FROM survey WHERE age > $1", 20)

@@ -49,7 +49,9 @@ def hostile_rows() -> pa.Table:
             "sex": [("female", "männlich", "it's; --", None)[i % 4] for i in range(ROWS)],
             "seen": [first + dt.timedelta(days=9 * i) for i in range(ROWS)],
             "sbp": [None if i % 11 == 0 else 110 + i % 60 for i in range(ROWS)],
-            "weight": [1e-7 if i == 5 else 999_999.5 if i == 6 else round(rng.uniform(40, 120), 1) for i in range(ROWS)],
+            "weight": [
+                1e-7 if i == 5 else 999_999.5 if i == 6 else round(rng.uniform(40, 120), 1) for i in range(ROWS)
+            ],
             "smoker": [rng.random() < 0.3 for _ in range(ROWS)],
             "taken": [moment + dt.timedelta(hours=71 * i) for i in range(ROWS)],
         }
@@ -106,8 +108,8 @@ def wire_site(folder: Path, settings: str = "") -> Iterator[WireSite]:
 
 
 @contextmanager
-def served(opened: OpenSite) -> Iterator[int]:
-    listening: list[socket.socket] = listen("127.0.0.1", 0)
+def served(opened: OpenSite, host: str = "127.0.0.1") -> Iterator[int]:
+    listening: list[socket.socket] = listen(host, 0)
     with open_wire(opened, listening):
         yield listening[0].getsockname()[1]
     for one in listening:
