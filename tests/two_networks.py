@@ -85,7 +85,7 @@ def inside(namespace: str | None) -> Iterator[None]:
 def encrypted_door(folder: Path, port: int) -> Iterator[tuple[str, Path]]:
     """A door with TLS at the gate's address, in front of a port of its machine: its address, and whom to believe."""
     key, certificate = folder / "door.key", folder / "door.pem"
-    _write_certificate(key, certificate)
+    write_certificate(key, certificate)
     words = [sys.executable, "-m", "tests.tls_door", str(certificate), str(key), OUTSIDE, str(port)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -106,7 +106,7 @@ def _enter(handle: int) -> None:
         raise OSError(ctypes.get_errno(), "setns")
 
 
-def _write_certificate(key_file: Path, certificate_file: Path) -> None:
+def write_certificate(key_file: Path, certificate_file: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, OUTSIDE)])
     today = datetime.datetime.now(datetime.UTC)

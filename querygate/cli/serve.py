@@ -32,6 +32,7 @@ from querygate.web import address_of, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output
 from querygate.web.metrics import Metrics, measured, own_port
+from querygate.wire import open_tls, open_wire
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
 """Packages of the custodian's plane. A process that serves has loaded nothing of them."""
@@ -45,13 +46,21 @@ MOST_PROCESSES = 4
 @click.option(
     "--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port; 0 picks a free one.  [default: setting `port`]"
 )
+@click.option(
+    "--pg-port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Port for PostgreSQL clients; 0 for none.  [default: setting `pg_port`]",
+)
 @click.option("--no-worker", is_flag=True, help="Start no worker: `querygate work` runs elsewhere.")
 @click.option(
     "--store-only", is_flag=True, help="Serve from the store alone: nothing that needs the raw rows is offered."
 )
 @site_option
-def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool, site: Path) -> None:
-    """Serve the site over HTTP until stopped.
+def serve(
+    host: str | None, port: int | None, pg_port: int | None, no_worker: bool, store_only: bool, site: Path
+) -> None:
+    """Serve the site over HTTP until stopped, and with --pg-port to PostgreSQL clients too.
 
     What needs the raw rows (noisy answers, extracts, audits) is put as a job for a worker, which is started as a
     process of its own. The processes that listen never open the vault.
@@ -66,13 +75,16 @@ def serve(host: str | None, port: int | None, no_worker: bool, store_only: bool,
     if not _is_loopback(host):
         click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
     listening = listen(host, settings["port"] if port is None else port)
+    wire = listen_for_wire(host, settings, pg_port)
     worker = nullcontext() if store_only or no_worker else WorkerChild(site)
     with present(found.folder), measured(found) as metrics, worker:
 
         def work(ready: Callable[[], None], is_first: bool) -> None:
-            answer_requests(found, listening, metrics, ready, store_only=store_only, is_first=is_first)
+            answer_requests(found, listening, wire, metrics, ready, store_only=store_only, is_first=is_first)
 
         def tell() -> None:
+            if wire:
+                click.echo(f"PostgreSQL clients connect to port {wire[0].getsockname()[1]}.")
             click.echo(f"QueryGate is at {address_of(listening)} (stop with Ctrl-C).")
 
         number = count_processes(settings)
@@ -91,6 +103,7 @@ def count_processes(settings: Settings) -> int:
 def answer_requests(
     site: Site,
     listening: Sequence[socket.socket],
+    wire: Sequence[socket.socket],
     metrics: Metrics,
     ready: Callable[[], None],
     *,
@@ -109,9 +122,19 @@ def answer_requests(
             if is_first:
                 beside.enter_context(kept_up(opened))
                 beside.enter_context(own_port(opened, metrics))
+                beside.enter_context(open_wire(opened, wire) if wire else nullcontext())
             ready()
 
         run_server(opened, listening, site.settings["threads"], extracts, exchange, begin, metrics)
+
+
+def listen_for_wire(host: str, settings: Settings, port: int | None) -> list[socket.socket]:
+    """Sockets for PostgreSQL clients; none where the port is 0. What is wrong with a certificate is told here."""
+    wanted = settings["pg_port"] if port is None else port
+    if not wanted:
+        return []
+    open_tls(settings["pg_certificate"], settings["pg_certificate_key"])
+    return listen(host, wanted)
 
 
 def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None, JobExchange | None]:

@@ -20,6 +20,7 @@ from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp, stamp_now
+from querygate.control.key_proofs import KeyProofs, read_scopes
 from querygate.control.verified_keys import VerifiedKeys
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, SCOPES, UserRole
@@ -35,7 +36,7 @@ _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
 _KEYS = "SELECT id, user, created, revoked, expires, used, scopes, source FROM keys"
-_OPENING = """SELECT keys.hash, keys.used, keys.scopes, users.name, users.role
+_OPENING = """SELECT keys.hash, keys.used, keys.scopes, keys.scram, users.name, users.role
   FROM keys JOIN users ON users.name = keys.user
   WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
     AND users.disabled IS NULL AND users.removed IS NULL"""
@@ -113,6 +114,7 @@ class Accounts:
         self._entropy = entropy
         self._nobody = _hash_of_nothing(entropy)
         self._verified = VerifiedKeys(entropy(32))
+        self.proofs = KeyProofs(database, clock)
 
     # -- users -------------------------------------------------------------------------------------------
 
@@ -237,9 +239,11 @@ class Accounts:
             raise ConfigError("QG806", "There is no such scope.", f"Choose among: {', '.join(SCOPES)}.")
         key_id, secret = _base32(self._entropy(5)), _base32(self._entropy(32))
         hashed, made = _HASHER.hash(secret, salt=self._entropy(16)), NewKey(key_id, owner, f"qg_{key_id}_{secret}")
+        proof = self.proofs.make(owner, made.secret)
         with self._database.writing() as connection:
             connection.execute(
-                "INSERT INTO keys (id, user, hash, created, expires, scopes, source) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO keys (id, user, hash, created, expires, scopes, source, scram) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     key_id,
                     owner,
@@ -248,6 +252,7 @@ class Accounts:
                     expires and stamp(expires),
                     ",".join(sorted(scopes)) or None,
                     source,
+                    proof,
                 ),
             )
             note(connection, made)
@@ -316,6 +321,8 @@ class Accounts:
             except VerifyMismatchError:
                 raise _not_signed_in() from None
             self._verified.add(presented, hashed)
+            if rows[0]["scram"] is None:
+                self.proofs.complete(rows[0]["name"], parts[1], presented)
         found = rows[0]
         if found["used"] is None or found["used"] < stamp(now - USED_EVERY):
             self._note_use(parts[1], now)
@@ -377,10 +384,6 @@ def _check_custodian(connection: sqlite3.Connection, before: User) -> None:
 def _stored(row: sqlite3.Row) -> StoredKey:
     scopes = read_scopes(row["scopes"])
     return StoredKey(**{**dict(row), "scopes": None if scopes is None else tuple(sorted(scopes))})
-
-
-def read_scopes(text: str | None) -> frozenset[str] | None:
-    return None if text is None else frozenset(text.split(","))
 
 
 def no_user() -> ConfigError:

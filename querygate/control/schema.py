@@ -492,6 +492,15 @@ ASKED_ONCE: Migration = (
     "CREATE INDEX asked_once_began ON asked_once (began)",
 )
 
+PROVED_KEYS: Migration = (
+    # What a key is proved with where it is not shown: StoredKey and ServerKey of SCRAM-SHA-256. Keys from before have
+    # none until they are next used over HTTP.
+    "ALTER TABLE keys ADD COLUMN scram TEXT",
+    # From this and a name follows the salt of the keys of that name.
+    "CREATE TABLE site_secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT",
+    "INSERT INTO site_secret (name, value) VALUES ('scram', randomblob(32))",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -503,4 +512,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     NOTEBOOKS,
     REPLACED_KEYS,
     ASKED_ONCE,
+    PROVED_KEYS,
 )

@@ -42,6 +42,24 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("host", "127.0.0.1", "Address the server listens on."),
     Setting("port", 8080, "Port the server listens on.", 1, 65535),
     Setting(
+        "pg_port",
+        0,
+        "Port for clients that speak PostgreSQL's protocol, such as psql, R and JDBC, at the same address; 0 for none.",
+        0,
+        65535,
+    ),
+    Setting("pg_certificate", "", "File with the TLS certificate for that port (PEM); empty for no TLS."),
+    Setting("pg_certificate_key", "", "File with the certificate's key (PEM), where it is another file."),
+    Setting(
+        "pg_allow_unencrypted",
+        False,
+        "Whether clients on other machines may connect to that port without TLS.",
+    ),
+    Setting("pg_max_connections", 600, "Connections to that port at the same time.", 4, 10_000),
+    Setting(
+        "pg_idle_s", 28_800.0, "Seconds after which a connection to that port without a statement is closed.", 1, 10**7
+    ),
+    Setting(
         "store", "", "Where versions are read from: empty for the folder store/, or postgresql://user@host/database."
     ),
     Setting(

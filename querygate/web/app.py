@@ -12,6 +12,7 @@ from querygate.core.rights import not_allowed
 from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.user_limits import UserLimits
 from querygate.web import problems, watch
 from querygate.web.accounts.grant_routes import GrantViews
 from querygate.web.accounts.key_routes import KeyViews
@@ -19,6 +20,7 @@ from querygate.web.accounts.user_routes import UserViews
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
+from querygate.web.limited_view import serve
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
@@ -30,7 +32,6 @@ from querygate.web.saved.saved_routes import SavedViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DeviceViews
 from querygate.web.sign_on.sign_on_door import SignOnDoor
-from querygate.web.user_limits import UserLimits
 from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
@@ -138,7 +139,7 @@ def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> 
             raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         if "work" in route.who:  # a worker comes often, and is no user
             return view(principal, **path)
-        return limits.serve(principal, lambda: view(principal, **path))
+        return serve(limits, principal, lambda: view(principal, **path))
 
     return enter
 

@@ -18,12 +18,12 @@ from typing import Any
 from flask import request
 
 from querygate.control.accounts import has_form_of_key, id_of_key
-from querygate.control.login_record import LoginRecord
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
+from querygate.site.client_address import client_address, lane_of, read_proxies
 from querygate.site.open_gate import OpenSite
-from querygate.web.client_address import client_address, lane_of, read_proxies
+from querygate.site.sign_in_guard import SignInGuard, too_many
 
 COMPARED_AT_ONCE = 2
 REMEMBERED = 4096
@@ -38,11 +38,11 @@ class SignIn:
         settings = opened.site.settings
         self._accounts = opened.accounts
         self._trusted = read_proxies(settings["trusted_proxies"])
-        self._wrong = Throttle(settings["login_failures_per_minute"])
+        self._guard = SignInGuard(opened)
         self._begun = Throttle(settings["sign_ins_per_minute"])
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
         self._lanes: dict[bytes, str] = {}
-        self.record = LoginRecord(opened.log)
+        self.record = self._guard.record
 
     def address(self) -> str:
         """Where the request at hand comes from."""
@@ -61,15 +61,15 @@ class SignIn:
         self.record.turn()
         address = self.address()
         try:
-            principal = self._accounts.authenticate(presented, lambda: self._careful(lane_of(address)))
+            principal = self._accounts.authenticate(presented, lambda: self._careful(address))
             self._remember(presented, principal.name)
             return principal
         except NotPermitted as refused:
             is_throttled = refused.code == "QG317"
-            if presented:  # a page that was opened without a key tried nothing
-                self.record.failed(address, throttled=is_throttled)
-                if not is_throttled and has_form_of_key(presented):
-                    self._wrong.wait_s(lane_of(address), time.monotonic())
+            if presented and is_throttled:
+                self._guard.note_throttled(address)
+            elif presented:  # a page that was opened without a key tried nothing
+                self._guard.note_failure(address, is_guess=has_form_of_key(presented))
             raise
 
     # -- without a key -----------------------------------------------------------------------------------
@@ -84,24 +84,15 @@ class SignIn:
 
     def check_guesses(self) -> None:
         """Nothing more is tried from an address with too many failures, as with keys; QG317."""
-        address = self.address()
-        left_s = self._wrong.left_s(lane_of(address), time.monotonic())
-        if left_s > 0:
-            self.note_throttled()
-            raise too_many(left_s)
+        self._guard.check(self.address())
 
     def note_throttled(self) -> None:
         """Somebody was not even looked at."""
-        self.record.turn()
-        self.record.failed(self.address(), throttled=True)
+        self._guard.note_throttled(self.address())
 
     def note_failure(self, *, is_guess: bool) -> None:
         """Somebody was not let in; a guess counts against their address."""
-        address = self.address()
-        self.record.turn()
-        self.record.failed(address)
-        if is_guess:
-            self._wrong.wait_s(lane_of(address), time.monotonic())
+        self._guard.note_failure(self.address(), is_guess=is_guess)
 
     def lane_of_channel(self, channel: Any) -> str:
         """Whose request waits on a connection: of whoever has shown this key before, or else of an address."""
@@ -117,9 +108,9 @@ class SignIn:
             self._lanes[mark] = f"user {name.lower()}"
 
     @contextmanager
-    def _careful(self, lane: str) -> Iterator[None]:
+    def _careful(self, address: str) -> Iterator[None]:
         """Around the slow comparison of a key."""
-        left_s = self._wrong.left_s(lane, time.monotonic())
+        left_s = self._guard.left_s(address)
         if left_s > 0:
             raise too_many(left_s)
         if not self._comparing.acquire(timeout=PATIENCE_S):
@@ -138,12 +129,3 @@ def _presented() -> str:
 def _mark(presented: str) -> bytes:
     """A key as it is remembered: nobody gets it back from this."""
     return hashlib.sha256(presented.encode(errors="replace")).digest()
-
-
-def too_many(wait_s: float) -> NotPermitted:
-    """QG317, with the time to wait."""
-    refused = NotPermitted(
-        "QG317", "There were too many attempts to sign in that failed.", "Wait a minute, then use a valid key."
-    )
-    refused.retry_after_s = wait_s
-    return refused

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
-from querygate.control.accounts import read_scopes
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
+from querygate.control.key_proofs import read_scopes
 
 LASTS = timedelta(minutes=10)
 INTERVAL_S = 5

@@ -26,7 +26,7 @@ def table(body: AnswerBody, *, tells_sharp: bool = False) -> tuple[list[str], li
     names = [column["name"] + ending for column, endings in flat for ending in endings]
     state = [*(_GROUP_STATE if body["mode"] == "interval" else ()), *_rolled_up_columns(body)]
     rows = [[*_flat(flat, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
-    return _told_apart([*names, *(name for name, _ in state)]), rows
+    return told_apart([*names, *(name for name, _ in state)]), rows
 
 
 _ENDINGS = {"key": ("",), "range": ("_low", "_high", "_estimate", "_may_be_null"), "noisy": ("", "_low95", "_high95")}
@@ -75,7 +75,7 @@ def _flat(flat: Sequence[tuple[ColumnBody, tuple[str, ...]]], row: Row) -> Itera
             yield from (value["value"], *(value["interval95"] or (None, None)))
 
 
-def _told_apart(names: list[str]) -> list[str]:
+def told_apart(names: list[str]) -> list[str]:
     """An alias may be what another column's `name_low` is: a second gets a number, as in the answer itself."""
     apart: list[str] = []
     for name in names:

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
+from querygate.core.limits.cancellation import check_cancelled
 from querygate.core.limits.turn import pass_turn
 
 FOR_RANGES = 0.7
@@ -29,7 +30,8 @@ class Deadline:
     at_s: float
 
     def check(self) -> None:
-        """Stop a statement that has had its time; NotPermitted QG305."""
+        """Stop a statement that has had its time, QG305, or was called off, QG315."""
+        check_cancelled()
         if self.clock_s() > self.at_s:
             raise over_the_limit()
 

@@ -15,6 +15,7 @@ from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.publications import Publications
+from querygate.site.user_limits import UserLimits
 from querygate.web.console import (
     access_pages,
     audit_pages,
@@ -40,7 +41,6 @@ from querygate.web.help_page import help_page
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.sign_on_door import SignOnDoor
-from querygate.web.user_limits import UserLimits
 
 __all__ = ["install_console"]
 

@@ -12,9 +12,10 @@ from querygate.control.sign_on.device_codes import WaitingDevice
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.throttle import Throttle
 from querygate.site.open_gate import OpenSite
+from querygate.site.sign_in_guard import too_many
 from querygate.web.console.page import make_page
 from querygate.web.console.session_door import PageRoute
-from querygate.web.sign_in import SignIn, too_many
+from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DEVICE
 from querygate.web.sign_on.sign_on_door import SignOnDoor
 

@@ -17,8 +17,9 @@ from querygate.control.sessions import Session, Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_failure
+from querygate.site.user_limits import UserLimits
+from querygate.web.limited_view import serve
 from querygate.web.problems import STATUSES
-from querygate.web.user_limits import UserLimits
 
 COOKIE = "querygate_session"
 PROOF = "proof"
@@ -63,7 +64,7 @@ def make_page_door(
             prepare()
             if route.method == "POST":
                 check_proof(session)
-            return limits.serve(session.principal, lambda: page(session, **path))
+            return serve(limits, session.principal, lambda: page(session, **path))
         except QueryGateError as error:
             return show_problem(error, session)
         except HTTPException:

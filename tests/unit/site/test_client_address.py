@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.web.client_address import client_address, lane_of, read_proxies
+from querygate.site.client_address import client_address, lane_of, read_proxies
 from tests.each import each
 
 PROXIES = read_proxies("127.0.0.1, 10.0.0.0/8,2001:db8::/32 , ")

@@ -8,11 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
-
-from flask import Response, g
 
 from querygate.control.usage import Usage, Used
 from querygate.core.errors import NotPermitted
@@ -22,6 +21,14 @@ from querygate.site.open_gate import OpenSite, now
 
 AGAIN_S = 1.0
 """How soon somebody may try again who had too many requests at once."""
+
+
+@dataclass(slots=True)
+class Given:
+    """What a request was given."""
+
+    bytes: int = 0
+    rows: int = 0
 
 
 class UserLimits:
@@ -41,15 +48,17 @@ class UserLimits:
         self._lock = threading.Lock()
         self.usage = Usage(opened.log.database, now)
 
-    def serve(self, principal: Principal, view: Callable[[], Response]) -> Response:
-        """What a view gives them, within the limits; what it took is put on their account."""
-        began_s, response = time.thread_time(), None
+    @contextmanager
+    def counted(self, principal: Principal) -> Iterator[Given]:
+        """Around a request of theirs, within the limits; what it took is put on their account. Whoever answers it says
+        how much was given."""
+        began_s, given = time.thread_time(), Given()
         with self.admitted(principal):
             try:
-                response = view()
+                yield given
             finally:
-                self.count(principal, response, began_s)
-        return response
+                cpu_ms = max(0, round((time.thread_time() - began_s) * 1000))
+                self.usage.add(principal.name, Used(given.bytes, given.rows, cpu_ms))
 
     @contextmanager
     def admitted(self, principal: Principal) -> Iterator[None]:
@@ -70,12 +79,6 @@ class UserLimits:
                 self._running[name] -= 1
                 if not self._running[name]:
                     del self._running[name]
-
-    def count(self, principal: Principal, response: Response | None, began_s: float) -> None:
-        """Put a request on account. `began_s` is what this thread had used of the processor before it."""
-        size = response.content_length if response is not None and response.status_code < 400 else None
-        cpu_ms = max(0, round((time.thread_time() - began_s) * 1000))
-        self.usage.add(principal.name, Used(size or 0, g.pop("answer_rows", 0), cpu_ms))
 
     def _check_day(self, name: str) -> None:
         if not any(self._most.values()):

@@ -1,0 +1,29 @@
+"""A request that its sender may call off: whatever takes long finds out where it checks its deadline."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from querygate.core.errors import NotPermitted
+
+_called_off: ContextVar[threading.Event | None] = ContextVar("called_off", default=None)
+
+
+@contextmanager
+def cancellable(called_off: threading.Event) -> Iterator[None]:
+    """Everything inside stops soon after the event is set; QG315."""
+    token = _called_off.set(called_off)
+    try:
+        yield
+    finally:
+        _called_off.reset(token)
+
+
+def check_cancelled() -> None:
+    """Stop here if the request was called off. Does nothing outside one that can be."""
+    event = _called_off.get()
+    if event is not None and event.is_set():
+        raise NotPermitted("QG315", "The statement was cancelled at the client's request.", "Send it again to have it.")

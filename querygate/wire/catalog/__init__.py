@@ -1,0 +1,5 @@
+"""A shadow of PostgreSQL's catalog: the schemas of what somebody may know of, and not one row of data."""
+
+from querygate.wire.catalog.shadow import ShadowCatalogs
+
+__all__ = ["ShadowCatalogs"]

@@ -1,0 +1,179 @@
+"""What a statement of a client is answered with: by the gate, or where it asks for schemas alone, by a shadow catalog.
+
+Everything here blocks, and is called in threads. A statement that the gate answers is charged and put on record there,
+once; to describe one costs nothing and leaves no entry, unless it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from querygate.core.errors import QueryGateError, Refusal, UnsupportedSQL
+from querygate.core.jobs import JobUnderway
+from querygate.core.types import Catalog, Principal, Request, folded
+from querygate.gate.answer import ask, check
+from querygate.gate.describe import served_catalogs
+from querygate.gate.foreseen_columns import ForeseenColumns, foresee_columns
+from querygate.gate.grant_check import known_datasets
+from querygate.gate.incidents import make_failure
+from querygate.site.open_gate import OpenSite
+from querygate.site.user_limits import UserLimits
+from querygate.sql.catalog_statement import is_about_catalog
+from querygate.sql.client_statement import (
+    EditedText,
+    count_parameters,
+    dataset_of,
+    is_column_probe,
+    parameter_casts,
+    parameter_columns,
+    with_values,
+)  # fmt: skip
+from querygate.wire.answer_table import fields_of, notes_on, rows_of
+from querygate.wire.catalog import ShadowCatalogs
+from querygate.wire.messages import malformed
+from querygate.wire.parameters import SAMPLE_TEXT, SAMPLES
+from querygate.wire.session_settings import SessionSettings
+from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value
+
+BYTES_OF_A_CELL = 16
+"""About what a cell takes of the day's allowance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A table, or without fields a command's end."""
+
+    tag: str
+    fields: tuple[Field, ...] | None = None
+    rows: Sequence[Sequence[Value]] = ()
+    notes: tuple[str, ...] = ()
+
+
+class StatementRefused(Exception):
+    """An error, and the character of the client's own statement that it is about, from 0."""
+
+    def __init__(self, error: QueryGateError, place: int | None) -> None:
+        super().__init__(error.code)
+        self.error, self.place = error, place
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, and how they want it."""
+
+    principal: Principal
+    settings: SessionSettings
+
+
+class Statements:
+    """The statements of all sessions."""
+
+    def __init__(self, opened: OpenSite, limits: UserLimits) -> None:
+        self._opened, self._gate, self._limits = opened, opened.gate, limits
+        self._catalogs = ShadowCatalogs()
+
+    def parameter_types(self, asker: Asker, text: str, told: Sequence[int]) -> tuple[PgType, ...]:
+        """The types of the parameters: as the client says, or as they are compared, or texts."""
+        number = max(count_parameters(text), len(told))
+        if not number:
+            return ()
+        served = self._served(asker.principal)
+        name = dataset_of(text, [catalog.dataset for catalog in served])
+        columns = {folded(c.name): c.type for catalog in served if catalog.dataset == name for c in catalog.columns}
+        compared, casts = parameter_columns(text, columns), parameter_casts(text)
+        known = [BY_OID.get(oid) for oid in told] + [None] * (number - len(told))
+        return tuple(
+            found or BY_NAME.get(casts.get(i, "")) or OF_COLUMN.get(compared.get(i, ""), TEXT)
+            for i, found in enumerate(known, 1)
+        )
+
+    def describe(
+        self, asker: Asker, text: str, types: Sequence[PgType], values: Sequence[str] | None
+    ) -> tuple[Field, ...]:
+        """The columns of its table. Without values, examples of their types stand for them."""
+        filled = [SAMPLES.get(one, SAMPLE_TEXT) for one in types] if values is None else values
+        served = self._served(asker.principal)
+        ready = with_values(text, filled, [catalog.dataset for catalog in served])
+        try:
+            with self._limits.counted(asker.principal):
+                if _is_about_schemas(ready.text):
+                    return self._look(asker, ready.text, served).fields or ()
+                is_whole = values is not None or not types
+                return self._foresee(asker, self._request(asker, ready.text, served), is_whole=is_whole)
+        except Exception as error:
+            raise _refused(error, ready) from None
+
+    def _foresee(self, asker: Asker, request: Request, *, is_whole: bool) -> tuple[Field, ...]:
+        try:
+            foreseen = foresee_columns(request, self._gate)
+        except Refusal:  # on record like any other: as a question, or where its values are not known as a dry run
+            if not is_whole:
+                check(request, self._gate)
+                raise
+            foreseen = ForeseenColumns.of(ask(request, self._gate))
+        return fields_of(foreseen, asker.settings.layout)
+
+    def run(self, asker: Asker, text: str, values: Sequence[str], expected: tuple[Field, ...] | None = None) -> Result:
+        """The result of a statement. `expected` are the columns that were described, if they were."""
+        served = self._served(asker.principal)
+        if count_parameters(text) > len(values):
+            raise StatementRefused(malformed("The statement has more parameters than values were sent."), None)
+        ready = with_values(text, values, [catalog.dataset for catalog in served])
+        try:
+            with self._limits.counted(asker.principal) as given:
+                about_schemas = _is_about_schemas(ready.text)
+                result = (self._look if about_schemas else self._ask)(asker, ready.text, served)
+                given.rows = 0 if about_schemas else len(result.rows)
+                given.bytes = BYTES_OF_A_CELL * len(result.rows) * len(result.fields or ())
+            if expected is not None and expected != result.fields:
+                raise UnsupportedSQL(
+                    "QG206", "The columns have changed since the statement was prepared.", "Prepare it again."
+                )
+            return result
+        except Exception as error:
+            raise _refused(error, ready) from None
+
+    def _ask(self, asker: Asker, sql: str, served: Sequence[Catalog]) -> Result:
+        body = ask(self._request(asker, sql, served), self._gate)
+        foreseen, layout = ForeseenColumns.of(body), asker.settings.layout
+        rows = rows_of(body, foreseen, layout)
+        return Result(f"SELECT {len(rows)}", fields_of(foreseen, layout), rows, tuple(notes_on(body, layout)))
+
+    def _look(self, asker: Asker, sql: str, served: Sequence[Catalog]) -> Result:
+        fields, rows = self._catalogs.read(asker.principal.name, served, sql, asker.settings.all())
+        shown = () if is_column_probe(sql) else rows
+        return Result(f"SELECT {len(shown)}", fields, shown)
+
+    def _request(self, asker: Asker, sql: str, served: Sequence[Catalog]) -> Request:
+        names = [catalog.dataset for catalog in served]
+        dataset = dataset_of(sql, names) or next(iter(names), "")
+        return Request(asker.principal, dataset, sql, asker.settings.options)
+
+    def _served(self, principal: Principal) -> tuple[Catalog, ...]:
+        """What this person may know of."""
+        store = self._opened.store
+        known = known_datasets(principal, store.datasets(), self._gate.grants)
+        return tuple(served_catalogs(store, broken=lambda error: None, among=known))
+
+
+def _is_about_schemas(sql: str) -> bool:
+    return is_about_catalog(sql) or is_column_probe(sql)
+
+
+def _refused(error: Exception, ready: EditedText) -> StatementRefused:
+    if isinstance(error, JobUnderway):
+        told: QueryGateError = _underway(error)
+    else:
+        told = error if isinstance(error, QueryGateError) else make_failure(error)
+    place = None if told.span is None else ready.place_of(told.span)
+    return StatementRefused(told, place)
+
+
+def _underway(job: JobUnderway) -> QueryGateError:
+    """A noisy answer that takes long: nothing of it is lost."""
+    return UnsupportedSQL(
+        "QG216",
+        "The noisy answer is not ready yet.",
+        f"It is being computed as job {job.job_id}, and can be fetched over HTTP: GET /api/v1/jobs/{job.job_id}.",
+    )

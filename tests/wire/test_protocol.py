@@ -1,0 +1,129 @@
+"""Messages that no proper client sends, clients that are slow, and many that are idle: the gate goes on."""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+import threading
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from querygate.site.open_gate import open_gate
+from tests.wire.hostile_messages import hostile_messages
+from tests.wire.raw_client import RawClient, fields, packet, startup
+from tests.wire.wire_site import WireSite, make_site, publish_survey, served
+
+IDLE = 500
+
+
+def ask(site: WireSite) -> None:
+    with site.connect() as connection:
+        assert connection.execute("SELECT COUNT(*) FROM survey").fetchall()
+
+
+def test_hostile_messages_end_a_connection_or_are_refused(site: WireSite) -> None:
+    rng = random.Random(3)
+    for data in hostile_messages(rng, 150):
+        with RawClient(site.port) as client:
+            client.sign_in("ann", site.keys["ann"])
+            client.send(data)
+            client.socket.shutdown(socket.SHUT_WR)
+            answered = list(client.until_end())
+            assert all(b"Traceback" not in body and b"QG900" not in body for _, body in answered)
+    ask(site)
+
+
+def test_hostile_first_packets_end_a_connection(site: WireSite) -> None:
+    rng = random.Random(4)
+    for _ in range(100):
+        whole = bytearray(startup("ann"))
+        for _ in range(rng.randint(1, 6)):
+            whole[rng.randrange(len(whole))] = rng.randrange(256)
+        with RawClient(site.port) as client:
+            client.send(bytes(whole[: rng.randint(1, len(whole))]))
+            client.socket.shutdown(socket.SHUT_WR)
+            assert b"Z" not in [kind for kind, _ in client.until_end()]
+    ask(site)
+
+
+def test_an_oversized_message_is_refused_before_it_is_read(site: WireSite) -> None:
+    with RawClient(site.port) as client:
+        client.sign_in("ann", site.keys["ann"])
+        client.send(b"Q" + struct.pack("!I", 2**31 - 1))
+        (kind, body), *more = client.until_end()
+    assert (kind, fields(body)["S"], fields(body)["M"][:5], more) == (b"E", "FATAL", "QG308", [])
+
+
+def test_after_an_error_everything_is_skipped_until_sync(site: WireSite) -> None:
+    parse = packet(b"P", b"\0SELECT age FROM survey\0\0\0")
+    rest = packet(b"B", b"\0\0\0\0\0\0\0\0") + packet(b"D", b"P\0") + packet(b"E", b"\0\0\0\0\0")
+    with RawClient(site.port) as client:
+        client.sign_in("ann", site.keys["ann"])
+        client.send(parse + rest + packet(b"S") + packet(b"Q", b"SELECT COUNT(*) FROM survey\0"))
+        first, second = client.until(b"Z"), client.until(b"Z")
+    assert [kind for kind, _ in first] == [b"1", b"2", b"E", b"Z"]
+    assert [kind for kind, _ in second] == [b"T", b"D", b"C", b"Z"]
+
+
+def test_a_failed_transaction_hears_only_its_end(site: WireSite) -> None:
+    with site.connect() as connection:
+        connection.execute("BEGIN")
+        with pytest.raises(psycopg.errors.FeatureNotSupported):
+            connection.execute("SELECT age FROM survey")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            connection.execute("SELECT COUNT(*) FROM survey")
+        connection.execute("ROLLBACK")
+        assert connection.execute("SELECT COUNT(*) FROM survey").fetchall()
+
+
+def test_a_statement_is_cancelled(site: WireSite) -> None:
+    """Many columns and groups take long; whoever else knows the number and not the secret stops nothing."""
+    columns = ", ".join(f"STDDEV_SAMP(weight + {i}), MEDIAN(sbp + {i})" for i in range(40))
+    with site.connect() as connection:
+        pid = connection.pgconn.backend_pid
+        with RawClient(site.port) as stranger:
+            stranger.send(struct.pack("!IIII", 16, 80877102, pid, 12345))
+        timer = threading.Timer(0.3, connection.cancel_safe)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled, match="QG315"):
+            connection.execute(f"SELECT age, sex, {columns} FROM survey GROUP BY age, sex")
+        timer.join()
+        assert connection.execute("SELECT COUNT(*) FROM survey").fetchall()
+
+
+def test_slow_and_silent_clients_are_let_go_and_idle_ones_kept(tmp_path: Path) -> None:
+    opened = open_gate(make_site(tmp_path, "request_read_s = 1.0"))
+    keys = publish_survey(opened, tmp_path)
+    with served(opened) as port:
+        site = WireSite(opened, port, keys)
+        silent = [RawClient(port) for _ in range(60)]
+        slow = RawClient(port)
+        slow.sign_in("ann", keys["ann"])
+        slow.send(b"Q\0\0")
+        idle = RawClient(port)
+        idle.sign_in("ann", keys["ann"])
+        began = time.monotonic()
+        assert [list(client.until_end()) for client in (*silent, slow)] == [[]] * 61
+        assert time.monotonic() - began < 15
+        idle.send(packet(b"Q", b"SELECT 1\0"))
+        assert idle.until(b"Z")[1][1].endswith(b"1")
+        for client in (*silent, slow, idle):
+            client.socket.close()
+        ask(site)
+
+
+def test_many_idle_connections(site: WireSite) -> None:
+    clients = []
+    for _ in range(IDLE):
+        client = RawClient(site.port)
+        client.sign_in("ann", site.keys["ann"])
+        clients.append(client)
+    ask(site)
+    clients[0].send(packet(b"Q", b"SELECT COUNT(*) FROM survey\0"))
+    assert clients[0].until(b"Z")[-2][1] == b"SELECT 1\0"
+    for client in clients:
+        client.socket.close()

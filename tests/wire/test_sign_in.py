@@ -1,0 +1,169 @@
+"""Who comes in over the wire: one of their keys, proved; and nobody learns why somebody else does not."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from querygate.site.open_gate import open_gate
+from tests.two_networks import write_certificate
+from tests.wire.raw_client import RawClient, fields, startup
+from tests.wire.wire_site import WireSite, make_site, publish_survey, served
+
+NOBODYS = "qg_aaaaaaaa_" + "a" * 52
+
+
+def refused(site: WireSite, user: str, key: str) -> bytes:
+    """The error as it came."""
+    with RawClient(site.port) as client:
+        with pytest.raises(PermissionError) as told:
+            client.sign_in(user, key)
+        body: bytes = told.value.args[0]
+        return body
+
+
+def salt_of(site: WireSite, user: str, key: str) -> bytes:
+    with RawClient(site.port) as client:
+        return client.sign_in(user, key)
+
+
+def test_each_key_of_a_person_opens_and_upper_case_counts_as_lower(site: WireSite) -> None:
+    second = site.opened.accounts.new_key("ann").secret
+    salts = {salt_of(site, name, key) for name in ("ann", "ANN") for key in (site.keys["ann"], second)}
+    assert len(salts) == 1
+
+
+def test_every_way_of_being_wrong_gets_the_same_bytes(site: WireSite) -> None:
+    accounts = site.opened.accounts
+    revoked, expired = accounts.new_key("ann"), accounts.new_key("bob", expires=datetime.now(UTC) + timedelta(days=1))
+    accounts.revoke_key(revoked.id)
+    with accounts._database.writing() as connection:
+        connection.execute("UPDATE keys SET expires = '2020-01-01T00:00:00.000000Z' WHERE id = ?", (expired.id,))
+    wrong = [
+        ("nobody", NOBODYS), ("ann", NOBODYS), ("ann", "x"), ("ann", revoked.secret), ("bob", expired.secret),
+        ("bob", site.keys["ann"]), ("ann", site.keys["ann"].upper()),
+    ]  # fmt: skip
+    told = {refused(site, user, key) for user, key in wrong}
+    assert len(told) == 1
+    found = fields(told.pop())
+    assert (found["S"], found["C"]) == ("FATAL", "28000")
+    assert found["M"].startswith("QG301: ")
+
+
+def test_a_name_that_nobody_has_gets_the_same_salt_each_time(site: WireSite) -> None:
+    proofs = site.opened.accounts.proofs
+    assert proofs.salt("nobody") == proofs.salt("Nobody") != proofs.salt("ann")
+
+
+def test_failures_are_on_record_and_throttled_and_no_key_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "3")
+    opened = open_gate(make_site(tmp_path))
+    keys = publish_survey(opened, tmp_path)
+    with served(opened) as port:
+        site = WireSite(opened, port, keys)
+        told = [fields(refused(site, "ann", NOBODYS))["M"][:5] for _ in range(3)]
+        assert told == ["QG301"] * 3
+        with RawClient(port) as client:
+            client.send(startup("ann"))
+            kind, body = client.read()
+        assert (kind, fields(body)["M"][:5]) == (b"E", "QG317")
+    noted = [entry for entry in opened.log.events() if entry["kind"] == "login.failed"]
+    assert noted
+    assert "127.0.0.1" in str(noted)
+    assert not any(secret in caplog.text for secret in (*keys.values(), NOBODYS))
+    assert keys["ann"] not in str(list(opened.log.events()))
+
+
+def test_a_key_from_before_opens_once_it_was_used_over_http(site: WireSite) -> None:
+    accounts = site.opened.accounts
+    old = accounts.new_key("bob")
+    with accounts._database.writing() as connection:
+        connection.execute("UPDATE keys SET scram = NULL WHERE id = ?", (old.id,))
+    assert fields(refused(site, "bob", old.secret))["M"].startswith("QG301")
+    accounts._verified._hashes.clear()
+    assert accounts.authenticate(old.secret).name == "bob"
+    assert salt_of(site, "bob", old.secret)
+
+
+def test_a_session_ends_when_its_key_is_revoked(site: WireSite) -> None:
+    key = site.opened.accounts.new_key("ann")
+    with psycopg.connect(site.dsn(password=key.secret), autocommit=True) as connection:
+        connection.execute("SELECT COUNT(*) FROM survey")
+        site.opened.accounts.revoke_key(key.id)
+        with pytest.raises(psycopg.OperationalError, match="QG301: Your key was revoked"):
+            connection.execute("SELECT COUNT(*) FROM survey")
+
+
+@pytest.mark.parametrize(("name", "code"), [("rita", "QG302"), ("adam", "QG302")])
+def test_roles_have_the_rights_they_have_elsewhere(site: WireSite, name: str, code: str) -> None:
+    """A reviewer may look around and not ask; an admin has nothing to do here."""
+    with pytest.raises(psycopg.Error, match=code), site.connect(name) as connection:
+        assert connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 2200").fetchall()
+        connection.execute("SELECT COUNT(*) FROM survey")
+
+
+def test_datasets_without_a_grant_are_not_there(tmp_path: Path) -> None:
+    opened = open_gate(make_site(tmp_path))
+    keys = publish_survey(opened, tmp_path)
+    with opened.log.database.writing() as connection:
+        connection.execute("DELETE FROM grants")
+    with served(opened) as port:
+        site = WireSite(opened, port, keys)
+        with site.connect() as client:
+            assert not client.execute("SELECT * FROM pg_tables").fetchall()
+            assert not client.execute("SELECT * FROM information_schema.columns").fetchall()
+            for name in ("survey", "nothing"):
+                with pytest.raises(psycopg.errors.InvalidCatalogName, match="QG303"):
+                    client.execute(f"SELECT COUNT(*) FROM {name}")
+        with site.connect("carl") as client:  # a custodian needs none
+            assert client.execute("SELECT tablename FROM pg_tables").fetchall() == [("survey",)]
+
+
+def test_limits_of_a_user_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUERYGATE_REQUESTS_PER_MINUTE", "2")
+    opened = open_gate(make_site(tmp_path))
+    keys = publish_survey(opened, tmp_path)
+    with served(opened) as port, WireSite(opened, port, keys).connect() as client:
+        for _ in range(2):
+            client.execute("SELECT COUNT(*) FROM survey")
+        with pytest.raises(psycopg.Error, match="QG318") as told:
+            client.execute("SELECT COUNT(*) FROM survey")
+        assert told.value.sqlstate == "53400"
+
+
+def test_tls(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "gate.crt", tmp_path / "gate.key"
+    write_certificate(key, certificate)
+    settings = f"pg_certificate = '{certificate}'\npg_certificate_key = '{key}'"
+    opened = open_gate(make_site(tmp_path, settings))
+    keys = publish_survey(opened, tmp_path)
+    with served(opened) as port:
+        site = WireSite(opened, port, keys)
+        with site.connect(sslmode="verify-ca", sslrootcert=certificate) as client:
+            assert client.pgconn.ssl_in_use
+            assert client.execute("SELECT COUNT(*) FROM survey").fetchall()
+        with RawClient(port) as stuffed:  # what is sent before TLS must not count as sent within it
+            stuffed.send(b"\0\0\0\x08\x04\xd2\x16\x2f" + startup("ann"))
+            assert b"S" not in [kind for kind, _ in stuffed.until_end()]
+
+
+def test_without_tls_other_machines_are_sent_away(tmp_path: Path) -> None:
+    """Another address of this machine's own network stands for another machine."""
+    found = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False).stdout.split()
+    address = next((one for one in found if "." in one and not one.startswith("127.")), None)
+    if address is None:
+        pytest.skip("this machine has no address but its own")
+    opened = open_gate(make_site(tmp_path, ""))
+    keys = publish_survey(opened, tmp_path)
+    with served(opened, "0.0.0.0") as port:
+        told = f"host={address} port={port} user=ann password={keys['ann']} dbname=querygate sslmode=disable"
+        with pytest.raises(psycopg.OperationalError, match="only encrypted connections"):
+            psycopg.connect(told)
