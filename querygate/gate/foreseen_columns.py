@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from querygate.core.answer_bodies import AnswerBody, ColumnBody
+from querygate.core.answer_forms.flat_table import has_subtotals
 from querygate.core.limits.deadline import within
 from querygate.core.types import Request
 from querygate.gate.answer import NOISY, Gate, State, find, understand
 from querygate.gate.describe import make_verdict
-from querygate.gate.render import has_subtotals
 
 
 @dataclass(frozen=True, slots=True)
