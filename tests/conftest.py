@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from querygate.control import accounts
 from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
+from querygate_adapters.store.duckdb_lockdown import CONFIG
 from tests import postgres as postgres_server
 
 FOLDER = Path(__file__).parent
@@ -43,6 +44,9 @@ def alternatives() -> Iterator[None]:
     yield
     number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
 
+
+# There are as many processes as processors, so an engine has no use for threads beside its own.
+CONFIG["threads"] = "1"
 
 # What is imported and collected stays until the end, so nothing of it is looked through for garbage.
 gc.disable()

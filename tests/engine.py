@@ -20,7 +20,7 @@ _NUMBERS = count()
 
 @cache
 def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect()
+    return duckdb.connect(config={"threads": 1})
 
 
 def engine() -> duckdb.DuckDBPyConnection:

@@ -24,6 +24,8 @@ from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Attribu
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 
 CONDITIONS = 200
+AT_ONCE = 20_000
+"""Pairs of a condition and a class that are judged together: what stays in the cache of a processor."""
 SEED = 20060301  # any number: what matters is that it is the same for every partition and every publication
 
 
@@ -184,14 +186,19 @@ class Workload:
         """
         records = np.bincount(labels, table.counts)
         found = {a.name: _Boxes.of(a, box) for a, box in zip(table.attributes, boxes(table, labels), strict=True)}
+        at_once = max(1, AT_ONCE // records.size)
         uncertain = 0.0
-        for query in self.queries:
-            possible, certain = np.ones(records.size, dtype=np.bool_), np.ones(records.size, dtype=np.bool_)
-            for condition in (c for c in query if c.attribute in found):
-                meets, lies = found[condition.attribute].judged(condition)
-                possible &= meets
-                certain &= lies
-            uncertain += float(records[possible & ~certain].sum())
+        for first in range(0, len(self.queries), at_once):
+            queries = self.queries[first : first + at_once]
+            possible, certain = np.ones((2, len(queries), records.size), dtype=np.bool_)
+            for name, box in found.items():
+                asked = [(i, c) for i, query in enumerate(queries) for c in query if c.attribute == name]
+                if asked:
+                    which = [i for i, _ in asked]
+                    meets, lies = box.judged([condition for _, condition in asked])
+                    possible[which] &= meets
+                    certain[which] &= lies
+            uncertain += float(np.count_nonzero(possible & ~certain, axis=0) @ records)
         return uncertain / (table.records * max(1, len(self.queries)))
 
 
@@ -223,13 +230,18 @@ class _Boxes:
         first, last = attribute.tree.ancestors(box.low, box.high) if attribute.tree else (box.low, box.high)
         return cls(attribute.edges[0][first], attribute.edges[1][last], None, some, every)
 
-    def judged(self, condition: Condition) -> tuple[Bools, Bools]:
-        """Per class whether some, and whether all of its records can meet the condition. A missing value never does."""
+    def judged(self, conditions: Sequence[Condition]) -> tuple[Bools, Bools]:
+        """Per condition and class whether some, and whether all of its records can meet it. A missing value never does.
+
+        The conditions are on this attribute, and on no more than one each.
+        """
         if self.sets is not None:
-            codes = np.ones(0, dtype=np.bool_) if condition.codes is None else condition.codes
-            hits = np.concatenate(([0], np.cumsum(codes[self.sets.codes])))
-            number = hits[self.sets.starts[1:]] - hits[self.sets.starts[:-1]]
+            codes = np.array([c.codes for c in conditions], dtype=np.bool_)
+            hits = np.zeros((len(conditions), self.sets.codes.size + 1), dtype=np.int32)
+            np.cumsum(codes[:, self.sets.codes], axis=1, out=hits[:, 1:])
+            number = hits[:, self.sets.starts[1:]] - hits[:, self.sets.starts[:-1]]
             return (number > 0) & self.some, (number == np.diff(self.sets.starts)) & self.all
-        meets = (self.high >= condition.low) & (self.low <= condition.high)
-        lies = (self.low >= condition.low) & (self.high <= condition.high)
+        low, high = (np.array([getattr(c, end) for c in conditions])[:, None] for end in ("low", "high"))
+        meets = (self.high >= low) & (self.low <= high)
+        lies = (self.low >= low) & (self.high <= high)
         return meets & self.some, lies & self.all
