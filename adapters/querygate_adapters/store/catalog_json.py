@@ -89,12 +89,15 @@ def catalog_from_json(text: str) -> Catalog:
     return Catalog(**{**body, "columns": columns, "references": references, "noise": noise, "margins": margins})
 
 
+NESTED = frozenset((list, dict))
+
+
 def _with_tuples(body: JsonValue) -> Any:
     """JSON has lists where the catalog has tuples, at any depth."""
     if isinstance(body, dict):
         return {key: _with_tuples(value) for key, value in body.items()}
     if isinstance(body, list):
-        return tuple(_with_tuples(value) if isinstance(value, list | dict) else value for value in body)
+        return tuple(body if NESTED.isdisjoint(map(type, body)) else map(_with_tuples, body))
     return body
 
 

@@ -239,7 +239,7 @@ class WrittenStore:
         return FileDigest.of(self._path)
 
     def catalog(self) -> Catalog:
-        return catalog_from_json(self._tables["catalog"]["body"][0])
+        return self._catalog
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
@@ -285,6 +285,10 @@ class WrittenStore:
         found = self._tables[table]
         here = found["column_id"] == column
         return {name: values[here] for name, values in found.items()}
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        return catalog_from_json(self._tables["catalog"]["body"][0])
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, Array]]:

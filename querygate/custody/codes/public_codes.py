@@ -45,10 +45,10 @@ class CodeSystem:
     def codes(self) -> tuple[str, ...]:
         return self.tree.codes
 
-    @cached_property
+    @property
     def parents(self) -> tuple[tuple[str, str], ...]:
         """(code or group, the group it belongs to); of a flat system none: groups are what codes begin with."""
-        return self.tree.parents()
+        return self.tree.parents
 
     def under(self, name: str) -> tuple[int, ...]:
         """The codes that belong to a code or group, perhaps none."""

@@ -8,7 +8,7 @@ others at the same time (250 beside 250.00) is one code more in that group.
 (('250.00', '250.01', 'V10'), [(0, 1), (2,)])
 >>> tree.ancestors("V10"), tree.distance("250.00", "250.01"), tree.distance("250.00", "V10")
 (('V01-V91', '*'), 0.3333333333333333, 0.8333333333333334)
->>> tree.parents()
+>>> tree.parents
 (('250', '240-279'), ('250.00', '250'), ('250.01', '250'), ('V10', 'V01-V91'))
 """
 
@@ -106,6 +106,7 @@ class CodeTree:
         rows = [self.row(code) if code in self.place else (code, *strange, self.names[-1][0]) for code in set(codes)]
         return CodeTree.of(rows, self.height)
 
+    @cached_property
     def parents(self) -> tuple[tuple[str, str], ...]:
         """(code or group, the group it belongs to), each pair once and without the root: a column's `parents`.
 

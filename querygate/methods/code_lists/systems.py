@@ -38,7 +38,7 @@ def code_tree(system: str) -> CodeTree:
 def tree_of(system: str, codes: Iterable[str]) -> CodeTree:
     """The tree of the codes that occur. Those that the system does not have are in the group `other`; none is lost.
 
-    >>> tree_of("icd9cm", ["250.01", "N/A"]).parents()
+    >>> tree_of("icd9cm", ["250.01", "N/A"]).parents
     (('250', '240-279'), ('250.0', '250'), ('250.01', '250.0'), ('N/A', 'other'))
     >>> tree_of("flat", ["bread", "milk"]).codes
     ('bread', 'milk')
