@@ -18,13 +18,16 @@ from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 from tests import postgres as postgres_server
+from tests.work import HANG_S
 
 FOLDER = Path(__file__).parent
 
 # Noisy answers leave at ticks of a clock; tests that are not about that do not wait for it.
 os.environ["QUERYGATE_NOISE_TICK_MS"] = "0"
 
-# A busy machine is no fault of the code.
+# A busy machine is no fault of the code: whoever waits for a statement, or for an answer to be read, waits long. Tests
+# that are about these limits set their own.
+os.environ["QUERYGATE_QUERY_TIMEOUT_S"] = os.environ["QUERYGATE_REQUEST_READ_S"] = str(HANG_S)
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 

@@ -127,9 +127,10 @@ def started(*words: str, watch: Path | None = None, **settings: str) -> subproce
 
 
 @contextmanager
-def serving(site: ServedSite, *options: str, watch: Path | None = None) -> Iterator[Door]:
+def serving(site: ServedSite, *options: str, watch: Path | None = None, **settings: str) -> Iterator[Door]:
     """A server on a free port, until the block ends."""
-    with started("serve", "--site", str(site.folder), "--port", "0", *options, watch=watch) as process:
+    words = ("serve", "--site", str(site.folder), "--port", "0", *options)
+    with started(*words, watch=watch, **settings) as process:
         said = ""
         try:
             assert process.stdout is not None

@@ -175,8 +175,8 @@ def test_a_worker_that_was_killed_is_started_again(site: ServedSite) -> None:
 
 
 def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_path: Path) -> None:
-    site = make_served_site(tmp_path, settings="query_timeout_s = 2.0")
-    with serving(site, "--no-worker") as door:
+    site = make_served_site(tmp_path)
+    with serving(site, "--no-worker", QUERYGATE_QUERY_TIMEOUT_S="2") as door:
         before = spent(site)
         status, job = door.ask("ann", COUNT)
         assert (status, set(job)) == (202, {"job", "status", "events", "state"})
@@ -185,7 +185,7 @@ def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_pat
         cancelled = door.call("ann", "DELETE", other["status"])[1]
         assert (cancelled["state"], cancelled["problem"]["code"]) == ("cancelled", "QG315")
         assert spent(site) == before
-        with working(site.folder, QUERYGATE_QUERY_TIMEOUT_S=str(HANG_S)):
+        with working(site.folder):
             ended = door.outcome("ann", job["job"])
         answer = ended["result"]
         assert (ended["state"], answer["budget"]["spent"]) == ("done", 0.1)
