@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.web import create_app
-from tests.api.console_site import ConsoleSite, make_console_site
+from tests.api.console_site import ConsoleSite, copy_console_site, make_console_site
 from tests.api.small_site import make_small_site
 
 
@@ -39,7 +39,12 @@ def ask(client, small):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
-    """A site for the pages of those who look after it. It is shared: tests leave accounts and datasets as they were."""
+def console_template(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
     settings = f"upload_mb = 1\npublish_sources = 'kept={__file__}'\n"
     return make_console_site(tmp_path_factory.mktemp("console"), settings)
+
+
+@pytest.fixture(scope="module")
+def site(console_template: ConsoleSite, tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
+    """A site for the pages of those who look after it. Each module has its own to change."""
+    return copy_console_site(console_template, tmp_path_factory.mktemp("console"))

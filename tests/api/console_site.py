@@ -17,6 +17,7 @@ from querygate.site.settings import FILE
 from querygate.web import create_app
 from tests.api.browser import Browser
 from tests.api.small_site import SmallSite, make_small_site
+from tests.unit.custody.publish.publications import copy_site
 
 PEOPLE = {"rita": "reviewer", "olaf": "auditor", "dora": "admin"}
 
@@ -60,7 +61,16 @@ def make_console_site(folder: Path, settings: str = "") -> ConsoleSite:
     for name, role in PEOPLE.items():
         small.opened.accounts.add_user(name, role)
         keys[name] = small.opened.accounts.new_key(name).secret
-    joined = with_jobs(small.opened)
+    return _console(small.opened, keys)
+
+
+def copy_console_site(site: ConsoleSite, folder: Path) -> ConsoleSite:
+    """A copy to change, of a site that nobody uses any more."""
+    return _console(copy_site(site.opened, folder), site.small.keys)
+
+
+def _console(opened: OpenSite, keys: dict[str, str]) -> ConsoleSite:
+    joined = with_jobs(opened)
     app = create_app(joined.opened, joined.extracts, joined.exchange)
-    worker = Worker(joined.exchange, JobHandlers(small.opened).table(), threads=1, lease_s=30, poll_s=0.01)
-    return ConsoleSite(SmallSite(small.opened, keys), app, worker, {})
+    worker = Worker(joined.exchange, JobHandlers(opened).table(), threads=1, lease_s=30, poll_s=0.01)
+    return ConsoleSite(SmallSite(opened, keys), app, worker, {})

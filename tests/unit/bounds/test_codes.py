@@ -28,6 +28,7 @@ from querygate.core.predicate import (
 )
 from querygate.core.valueset import ValueSet
 from tests.each import each
+from tests.seeds import seeds
 
 CODES = ("a", "b", "c", "d", "e")
 Join = Callable[[Iterable[Predicate]], Predicate]
@@ -83,7 +84,7 @@ def found(p: Predicate, block: Block) -> tuple[int, int]:
 
 
 @each("join", [both, either])
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_sharp_for_all_that_one_and_or_one_or_says(seed: int, join: Join) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -95,7 +96,7 @@ def test_sharp_for_all_that_one_and_or_one_or_says(seed: int, join: Join) -> Non
     assert found(negate(p), block) == (n - max(possible), n - min(possible))
 
 
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_sharp_beside_another_column(seed: int) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -109,7 +110,7 @@ def test_sharp_beside_another_column(seed: int) -> None:
     assert found(p, block) == (min(possible), max(possible))
 
 
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_sound_for_every_formula(seed: int) -> None:
     rng = random.Random(seed)
     sets, n = random_sets(rng), rng.randint(1, 3)
@@ -121,7 +122,7 @@ def test_sound_for_every_formula(seed: int) -> None:
     assert max(possible) <= most
 
 
-@each("seed", range(100))
+@each("seed", seeds(100))
 def test_the_normal_form_keeps_the_truth(seed: int) -> None:
     """Against a formula that was never simplified, for every record there can be."""
     rng = random.Random(seed)

@@ -13,6 +13,7 @@ from querygate.core.expression import Lookup
 from querygate.core.predicate import Predicate, both, columns, compare, either, is_not_null, is_null, negate, truth
 from querygate.core.valueset import ValueSet
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.plans import category_key, make_plan
 
 LETTERS = Dictionary.of(["a", "b", "c"], [(0, 0), (1, 0), (1, 2), (2, MISSING), (2, 1), (3, MISSING)])
@@ -77,7 +78,7 @@ def true_counts(p: Predicate, block: Block, allowed: dict[str, list[object]]) ->
     return {sum(choice) for choice in itertools.product(can_be, repeat=int(block.n[0]))}
 
 
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_bounds_are_sharp_when_each_column_stands_once(seed: int) -> None:
     rng = random.Random(seed)
     block, allowed = random_row(rng)
@@ -87,7 +88,7 @@ def test_bounds_are_sharp_when_each_column_stands_once(seed: int) -> None:
     assert (int(least[0]), int(most[0])) == (min(counts), max(counts))
 
 
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_bounds_are_sound_when_columns_repeat(seed: int) -> None:
     rng = random.Random(seed)
     block, allowed = random_row(rng)
@@ -98,7 +99,7 @@ def test_bounds_are_sound_when_columns_repeat(seed: int) -> None:
     assert max(counts) <= int(most[0])
 
 
-@each("seed", range(120))
+@each("seed", seeds(120))
 def test_values_hold_every_value_of_a_selected_record(seed: int) -> None:
     rng = random.Random(seed)
     block, allowed = random_row(rng)

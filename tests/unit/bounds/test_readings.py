@@ -10,6 +10,7 @@ import pytest
 from querygate.bounds.readings import read, read_groups
 from querygate.core.plan import MeasureCells
 from querygate.core.types import Cells, ClassCells
+from tests.seeds import seeds
 
 
 def cells(rows: list[tuple], *, values: bool = True) -> MeasureCells:
@@ -122,7 +123,7 @@ def test_a_single_margin_is_read_as_it_is() -> None:
     assert read([one]).others == (one,)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_every_reading_describes_the_records(seed: int) -> None:
     """Records with a value and a frame cell, divided at random in each margin: all readings hold, and where values are
     comparable the met counts are within those of any margin."""

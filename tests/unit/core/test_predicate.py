@@ -34,6 +34,7 @@ from querygate.core.predicate import (
 )
 from querygate.core.valueset import ValueSet, kind_of
 from tests.engine import scratch
+from tests.seeds import cases
 from tests.work import count_calls
 
 TYPES = {"a": "integer", "x": "number", "s": "category"}
@@ -109,7 +110,7 @@ def truths(p: Predicate) -> list[str]:
 # -- meaning -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(conditions())
 def test_it_is_true_false_and_null_where_duckdb_says_so(said: Said) -> None:
     sql, built = said
@@ -118,7 +119,7 @@ def test_it_is_true_false_and_null_where_duckdb_says_so(said: Said) -> None:
     assert truths(built) == [row[0] for row in found]
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(conditions())
 def test_the_parts_of_an_atom_do_not_meet(said: Said) -> None:
     for part in flat(said[1]):
@@ -133,7 +134,7 @@ def flat(p: Predicate) -> list[Predicate]:
     return [p, *(inner for part in p.parts for inner in flat(part))] if isinstance(p, (And, Or)) else [p]
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(conditions())
 def test_a_column_is_in_one_atom_of_each_and_and_or(said: Said) -> None:
     """What makes count bounds sharp."""
@@ -146,7 +147,7 @@ def test_a_column_is_in_one_atom_of_each_and_and_or(said: Said) -> None:
             assert list(node.parts) == sorted(node.parts, key=canonical)
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(conditions(), min_size=1, max_size=4), st.randoms())
 def test_order_repetition_and_brackets_do_not_matter(said: list[Said], rng: Any) -> None:
     parts = [p for _, p in said]
@@ -159,7 +160,7 @@ def test_order_repetition_and_brackets_do_not_matter(said: list[Said], rng: Any)
         assert canonical(build(mixed)) == canonical(build(parts))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(conditions())
 def test_twice_not_is_nothing_and_is_true_settles(said: Said) -> None:
     p = said[1]

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from querygate.core.valueset import Kind, ValueSet, kind_of
+from tests.seeds import cases
 
 Pair = tuple[ValueSet, frozenset[Any]]
 
@@ -68,7 +69,7 @@ THREE = st.one_of([st.tuples(sets(kind), sets(kind), sets(kind)) for kind in VAL
 CLOSED = st.one_of([st.tuples(st.just(kind), sets(kind)) for kind in ("integer", "number")])
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(ONE)
 def test_it_holds_what_the_python_set_holds(case: tuple[Kind, Pair]) -> None:
     kind, (made, model) = case
@@ -78,7 +79,7 @@ def test_it_holds_what_the_python_set_holds(case: tuple[Kind, Pair]) -> None:
     assert made.is_everything == (model == frozenset(universe(kind)))
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(TWO)
 def test_sets_are_equal_exactly_when_they_mean_the_same(case: tuple[Pair, Pair]) -> None:
     (a, a_model), (b, b_model) = case
@@ -87,7 +88,7 @@ def test_sets_are_equal_exactly_when_they_mean_the_same(case: tuple[Pair, Pair])
     assert (repr(a) == repr(b)) == (a_model == b_model)  # what the canonical form of a statement is made of
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(THREE)
 def test_the_laws_of_the_algebra_hold_on_the_normal_form(case: tuple[Pair, Pair, Pair]) -> None:
     a, b, c = (pair[0] for pair in case)
@@ -103,7 +104,7 @@ def test_the_laws_of_the_algebra_hold_on_the_normal_form(case: tuple[Pair, Pair,
     assert (a | ~a).is_everything
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(CLOSED)
 def test_the_pieces_are_the_set_in_rising_order_and_as_long_as_can_be(case: tuple[Kind, Pair]) -> None:
     kind, (made, model) = case

@@ -24,6 +24,7 @@ from querygate.core.block import (
 )
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.points import UNIT, WeightedCells, make_points, merged_points
+from tests.seeds import seeds
 
 
 def weighed(block: Block) -> WeightedCells:
@@ -41,7 +42,7 @@ def random_block(rng: random.Random, kind: type) -> Block:
     return Block(np.array([rng.choice([1, 7, 10**9]) for _ in range(rows)]), columns)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_points_are_inside_their_cells_and_weigh_as_much(seed: int) -> None:
     rng = random.Random(seed)
     kind = rng.choice([np.int64, np.float64])

@@ -13,6 +13,7 @@ from querygate.core.plan import Order, Output, Plan
 from querygate.core.types import Group, Limited, Range
 from querygate.gate.arrange import arrange, find_limit
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit import plans
 from tests.unit.plans import category_key
 
@@ -89,7 +90,7 @@ def random_case(rng: random.Random, terms: int) -> tuple[tuple[Group, ...], list
     return groups, orders, rng.randint(0, 3)
 
 
-@each("seed", range(150))
+@each("seed", seeds(150))
 def test_one_term_shows_exactly_what_may_be_among_the_first(seed: int) -> None:
     groups, orders, limit = random_case(random.Random(seed), 1)
     plan = make_plan(orders, limit)
@@ -104,7 +105,7 @@ def test_one_term_shows_exactly_what_may_be_among_the_first(seed: int) -> None:
         assert (limited.certain, limited.possible) == (len(certain & possible), len(possible - certain))
 
 
-@each("seed", range(150))
+@each("seed", seeds(150))
 def test_several_terms_never_hide_and_never_promise_too_much(seed: int) -> None:
     groups, orders, limit = random_case(random.Random(1000 + seed), random.Random(seed).choice([2, 3]))
     kept, _ = arrange(groups, make_plan(orders, limit))
@@ -114,7 +115,7 @@ def test_several_terms_never_hide_and_never_promise_too_much(seed: int) -> None:
     assert {g.keys[0] for g in kept if g.certain} <= {groups[i].keys[0] for i in certain}
 
 
-@each("seed", range(100))
+@each("seed", seeds(100))
 def test_exact_values_come_in_the_order_of_sql(seed: int) -> None:
     rng = random.Random(seed)
     exact = [Range.null(), *(Range.exact(n) for n in range(3))]

@@ -14,6 +14,7 @@ from querygate.core.types import Cells, Range
 from querygate.gate.arrange import term_of_ranges
 from querygate.gate.neighbour_ranges import Neighbours
 from tests.each import each
+from tests.seeds import seeds
 
 Row = tuple[int, int, int]
 """The place of a group, what it is ordered by and its value."""
@@ -85,7 +86,7 @@ def ranges(orders: list[Range], values: list[Range], certain: list[bool]) -> dic
     }
 
 
-@each("seed", range(60))
+@each("seed", seeds(60))
 def test_every_world_is_inside(seed: int) -> None:
     partition = random_partition(random.Random(seed))
     told = ranges(*partition)
@@ -101,7 +102,7 @@ def test_every_world_is_inside(seed: int) -> None:
                     assert found.low <= true <= found.high, (name, i, rows)
 
 
-@each("seed", range(60))
+@each("seed", seeds(60))
 def test_where_the_order_is_certain_nothing_is_left_open(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randint(1, 6)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
+from tests.seeds import cases
 from tests.sql.study import CATALOG, NATIVE
 from tests.unit.sql import random_sql
 from tests.work import count_calls
@@ -43,13 +44,13 @@ def outcome(sql: str, limits: Limits | None = None) -> str:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.text(max_size=60))
 def test_any_text(text: str) -> None:
     assert outcome(text).startswith("QG")
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.text(max_size=30), st.text(max_size=5))
 def test_any_text_in_a_condition(text: str, name: str) -> None:
     assert outcome(WHERE + text)

@@ -10,6 +10,7 @@ import pytest
 
 from querygate.core.types import Range
 from querygate.stats.table_counts import table_of_counts
+from tests.seeds import seeds
 
 PAIRS = ((0, 1), (2, 3), (0, 2), (1, 3))
 """The counts of each total."""
@@ -31,7 +32,7 @@ def statistic(name: str, a: int, b: int, c: int, d: int) -> float | None:
 
 
 @pytest.mark.parametrize("name", ["proportion", "risk_difference", "risk_ratio", "odds_ratio"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_every_table_is_inside_and_the_ends_are_some_tables(name: str, seed: int) -> None:
     rng = random.Random(seed)
     low = [rng.choice([0, 0, 1, 2, 3]) for _ in range(4)]

@@ -30,6 +30,7 @@ from querygate.methods.code_lists.systems import tree_of
 from tests.bench.codes import synpuf
 from tests.each import each
 from tests.policies import AGE, Column, PolicyText, code_list, make_policy
+from tests.seeds import seeds
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.publish.publications import new_site, write_parquet
 from tests.unit.methods.code_lists.case_counts import case_counts, surviving
@@ -87,7 +88,7 @@ def test_records_that_are_told_nothing_may_have_any_code() -> None:
     assert measured(baskets, replace(told, suppressed=0)).kept == 2
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_groups_told_exactly_survive_by_records_too(seed: int) -> None:
     """By items alone no group is called exact whose cases records leave open."""
     made = world(seed)

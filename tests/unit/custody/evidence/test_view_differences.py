@@ -19,6 +19,7 @@ from querygate.methods.inference import class_differences
 from querygate.methods.inference.class_differences import least_difference
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
+from tests.seeds import seeds
 from tests.unit.custody.publish.publications import ask, new_site, put
 from tests.unit.custody.verify.view_stores import SURVEY, survey
 
@@ -120,7 +121,7 @@ def test_classes_inside_others_leave_their_difference() -> None:
     assert read_views(Made(missing, [(0, 99, NO_NULLS, 38), (0, 0, 2, 2)])).difference == 2  # type: ignore[arg-type, union-attr]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_what_is_told_is_the_size_of_a_group(seed: int) -> None:
     """Brute force: people with ages, two random partitions by age; every difference is one of unions of classes."""
     random = np.random.default_rng(seed)
@@ -142,7 +143,7 @@ def test_what_is_told_is_the_size_of_a_group(seed: int) -> None:
     assert found.difference in sizes or any(age_group(age, views, found.difference))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_least_difference_is_that_of_all_unions_of_classes(seed: int) -> None:
     """Brute force over sizes and pairs that can meet, some of which share nobody."""
     random = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from querygate.methods.views.balance import Balance
 from querygate.methods.views.certificate_check import BinnedNumber, TotalsGiven, WitnessCheck, least_support
 from querygate.methods.views.worlds import World
 from tests.policies import make_policy, quasi, sensitive
+from tests.seeds import seeds
 from tests.unit.custody.verify.view_stores import ViewStore, publish_views
 
 POLICY = make_policy(
@@ -164,7 +165,7 @@ def brute_least(first: Any, second: Any, weight: Any) -> int:
     return min(cuts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_least_cut_is_that_of_all_cuts(seed: int) -> None:
     random = np.random.default_rng(seed)
     records = int(random.integers(2, 30))

@@ -25,6 +25,7 @@ from querygate.methods.anonymise import (
     mondrian,
     partition_check,
 )
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.tables import random_sensitive, random_table
 
@@ -105,7 +106,7 @@ def test_two_crowds_that_hold_may_fail_together():
     assert guard.classes(np.arange(2), np.zeros(2, dtype=int), 1).tolist() == [False]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_numbers_by_brute_force(seed):
     rng = np.random.default_rng(seed)
     values = np.where(rng.random(60) < 0.1, np.nan, rng.integers(0, 30, 60) / 4)
@@ -187,7 +188,7 @@ def test_k_map_is_not_k():
 
 def test_blind_classes_depend_on_the_sensitive_column_by_their_size_alone():
     sizes = set()
-    for seed in range(40):
+    for seed in seeds(40):
         table = random_table(seed, rows=150)
         disease = random_sensitive(seed, table)
         try:

@@ -8,6 +8,7 @@ import pytest
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Hierarchy, Intervals, Table, boxes, ncp, partition_check
 from querygate.methods.anonymise.recode.hierarchy_presets import PRESETS, UnreadableValues, preset_rows
 from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10cm_path
+from tests.seeds import seeds
 
 
 def random_rows(seed, leaves=30, levels=4):
@@ -33,7 +34,7 @@ def nodes_of(rows):
     return [frozenset(leaves) for leaves in under.values()]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_lowest_common_ancestor_is_the_smallest_node_that_holds_the_leaves(seed):
     rows = random_rows(seed)
     tree, nodes = Hierarchy.of(rows), nodes_of(rows)

@@ -18,6 +18,7 @@ from querygate.methods.anonymise import (
     ncp,
 )
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of, loss, width
 from tests.unit.methods.anonymise.tables import random_table
 
@@ -64,7 +65,7 @@ def test_a_domain_of_one_point_has_no_width():
     assert ncp(Table((point,), np.array([1, 1])), np.array([0, 0])) == 0.0
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_loss_is_the_definition_summed_up(seed):
     table = random_table(seed)
     labels = mondrian(table, 2)

@@ -9,6 +9,7 @@ from querygate.methods.anonymise.class_boxes import widths
 from querygate.methods.anonymise.clusters.hulls import Hulls
 from querygate.methods.anonymise.clusters.merge import merge_until_kept
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import by_record, random_sensitive, random_table
 
@@ -36,7 +37,7 @@ def test_a_piece_that_fails_as_a_whole_is_left():
     assert partition_check.distinct_values(labels, value) == 2
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_everything_is_kept_in_the_end(seed):
     table = by_record(random_table(seed, rows=60))
     disease = random_sensitive(seed, table)
@@ -48,7 +49,7 @@ def test_everything_is_kept_in_the_end(seed):
         assert np.array_equal(np.unique(labels), np.arange(labels.max() + 1))
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_hulls_have_the_widths_of_the_classes_they_become(seed):
     table = random_table(seed, rows=60)
     weights = np.array([a.weight for a in table.attributes])

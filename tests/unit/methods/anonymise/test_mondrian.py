@@ -10,6 +10,7 @@ import pytest
 from querygate.methods.anonymise import Attribute, Distinct, Table, mondrian, ncp, partition_check
 from tests.bench.adult import LOSS, adult_table
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import can_be_cut_publicly, classes_of, naive_mondrian
 from tests.unit.methods.anonymise.tables import random_hull, random_sensitive, random_table
 
@@ -106,13 +107,13 @@ def test_public_cuts_part_missing_values_too():
     assert partition(table, 4) == [[0], [1, 2]]
 
 
-@each("seed", range(50))
+@each("seed", seeds(50))
 def test_the_same_as_the_slow_twin(seed):
     table, k = random_table(seed), 1 + seed % 5
     assert partition(table, k) == naive_mondrian(table, lambda rows: table.counts[rows].sum() >= k)
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_the_same_as_the_slow_twin_under_guards(seed):
     table, k = random_table(seed, rows=40), 1 + seed % 3
     disease = random_sensitive(seed, table)
@@ -129,7 +130,7 @@ def test_the_same_as_the_slow_twin_under_guards(seed):
     assert classes_of(labels) == naive_mondrian(table, allowed)
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_no_class_is_left_that_a_public_cut_could_divide(seed):
     table, k = random_table(seed, rows=60), 2 + seed % 4
     for rows in partition(table, k):

@@ -23,6 +23,7 @@ from querygate.methods.anonymise.clusters.polish import polish, snake_polished
 from querygate.methods.anonymise.division.districts import districts, districts_of
 from querygate.methods.anonymise.division.snake import snake, snake_runs
 from tests.bench.adult import adult_records
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table
 
@@ -46,7 +47,7 @@ def one_by_one(*attributes: Attribute) -> Table:
     return Table(attributes, np.ones(attributes[0].codes.size, dtype=np.int64))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(16))
 def test_it_is_never_worse_and_keeps_k(seed):
     table, k = records(seed, rows=120), 1 + seed % 6
     begin = snake(table, k)
@@ -58,7 +59,7 @@ def test_it_is_never_worse_and_keeps_k(seed):
 
 def test_it_improves_most_tables():
     better = 0
-    for seed in range(30):
+    for seed in seeds(30):
         table = records(seed, rows=200)
         begin = snake(table, 4)
         better += total(table, polish(table, begin, 4, rounds=4)) < total(table, begin) - 1e-6
@@ -94,7 +95,7 @@ def test_a_union_may_change_the_number_of_classes():
     assert classes_of(polish(one_by_one(age), labels, 3, rounds=6)) == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_public_cuts_stay(seed):
     table, k = records(seed, rows=120), 2 + seed % 4
     begin = snake(table, k)
@@ -103,7 +104,7 @@ def test_public_cuts_stay(seed):
         assert np.unique(district[rows]).size == 1
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_what_another_method_kept_is_kept(seed):
     """Public cuts that strict Mondrian keeps are not those of the snake, but what it keeps apart stays apart."""
     table = records(seed, rows=120)
@@ -148,7 +149,7 @@ def test_the_same_seed_gives_the_same_classes():
     assert not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_the_order_of_rows_does_not_matter(seed):
     table = records(seed, rows=200)
     order = np.random.default_rng(seed).permutation(table.records)

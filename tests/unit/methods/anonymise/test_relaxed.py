@@ -17,6 +17,7 @@ from querygate.methods.anonymise import (
 )
 from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from tests.bench.adult import adult_table
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import by_record, random_table
 
@@ -58,14 +59,14 @@ def test_missing_values_are_not_divided():
     assert relaxed(table, 4).max() == 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_about_as_good_as_strict_or_better(seed):
     table, k = by_record(random_table(seed, rows=200, cuts=False)), 2 + seed % 5
     assert ncp(table, relaxed(table, k)) <= 1.25 * ncp(table, mondrian(table, k)) + 1e-9
 
 
 def test_better_than_strict_on_the_whole():
-    tables = [by_record(random_table(seed, rows=300, cuts=False)) for seed in range(40)]
+    tables = [by_record(random_table(seed, rows=300, cuts=False)) for seed in seeds(40)]
     strict, loose = (sum(ncp(t, method(t, 7)) for t in tables) for method in (mondrian, relaxed))
     assert loose < strict
 

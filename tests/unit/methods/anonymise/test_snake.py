@@ -16,6 +16,7 @@ from querygate.methods.anonymise.division.runs import cut_into_runs
 from querygate.methods.anonymise.division.snake import SortKey, snake, snake_order
 from tests.bench.adult import FAST, adult_records
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table
 
@@ -47,7 +48,7 @@ def least_loss(table: Table, order: list[int], k: int) -> float:
     return best(len(order))
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_no_cut_of_the_order_loses_less(seed):
     table, k = records(seed, rows=24), 1 + seed % 6
     rng = np.random.default_rng(seed)
@@ -63,7 +64,7 @@ def test_no_cut_of_the_order_loses_less(seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_a_large_k_goes_in_steps(monkeypatch, seed):
     """Runs begin at whole steps only; k holds, and the loss is near that of the full programme."""
     table, k = records(seed, rows=400), 20
@@ -78,7 +79,7 @@ def test_a_large_k_goes_in_steps(monkeypatch, seed):
     assert losses[0] <= losses[1] + 1e-3 <= 1.1 * losses[0] + 1e-2
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_blocks_do_not_change_the_result(monkeypatch, seed):
     table = records(seed, rows=300)
     monkeypatch.setattr(MODULE, "SEGMENT", 30)
@@ -146,7 +147,7 @@ def test_all_records_equal():
     assert snake(table, 7).tolist() == [0] * 50
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_no_class_lies_across_a_public_cut(seed):
     table, k = records(seed, rows=90), 2 + seed % 4
     labels, district = snake(table, k), districts(table, k)
@@ -173,7 +174,7 @@ def test_the_districts_of_a_partition_are_what_its_classes_join():
     assert districts_of(table, np.array([0, 0, 1, 2, 2, 1])).tolist() == [0, 0, 1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_guards_hold_with_public_cuts(seed):
     table, k = records(seed, rows=150), 2 + seed % 3
     disease, (hull, sbp) = random_sensitive(seed, table), random_hull(seed, table)

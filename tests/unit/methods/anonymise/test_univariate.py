@@ -12,6 +12,7 @@ import pytest
 from querygate.methods.anonymise import Attribute, Infeasible, Table, Unsuitable, mondrian, ncp
 from querygate.methods.anonymise.division.univariate import optimal_runs, univariate
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import random_number
 
@@ -109,7 +110,7 @@ def table_of(codes, counts, size: int = 16, cuts: tuple[int, ...] = ()) -> Table
     return Table((Attribute.ordered_by("age", np.array(codes), np.arange(size + 1.0), cuts),), np.array(counts))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_never_worse_than_mondrian(seed):
     table, k = random_number(seed, nulls=False, rows=80), 2 + seed % 5
     without = Table((Attribute.ordered_by("age", table.attributes[0].codes, np.arange(65.0)),), table.counts)
@@ -132,7 +133,7 @@ def loss_with_missing(table: Table, k: int) -> float:
     return best / table.records
 
 
-@each("seed", range(25))
+@each("seed", seeds(25))
 def test_missing_values_join_the_best_run(seed):
     rng = np.random.default_rng(seed)
     codes = np.unique(rng.integers(0, 16, int(rng.integers(1, 9))))

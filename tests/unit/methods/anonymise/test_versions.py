@@ -23,6 +23,7 @@ from querygate.methods.anonymise.version_overlay import (
     pairwise,
 )
 from tests.each import each
+from tests.seeds import seeds
 
 SEEDS = range(40)
 
@@ -149,7 +150,7 @@ def random_table(seed: int, rows: int = 240) -> tuple[Table, Sensitive]:
     return table, Sensitive("ward", np.arange(rows), rng.integers(0, 3, rows), table.counts, size=3)
 
 
-@each("seed", range(12))
+@each("seed", seeds(12))
 @each("apart", [True, False])
 def test_groups_stay_together_and_every_promise_is_kept(seed: int, apart: bool) -> None:
     table, ward = random_table(seed)

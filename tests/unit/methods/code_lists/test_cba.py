@@ -11,6 +11,7 @@ from querygate.methods.code_lists.supports import Supports
 from querygate.methods.code_lists.ugaclip import ugaclip
 from tests.bench.codes import Setting, anonymise, synpuf
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.case_counts import surviving
 from tests.unit.methods.code_lists.violations import violations
 from tests.unit.methods.code_lists.worlds import from_visits, world
@@ -25,7 +26,7 @@ def test_joining_without_gain_is_left_out():
 
 
 @each("residue", [True, False])
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_no_suppressed_code_could_be_published(seed, residue):
     made = world(seed)
     policy = from_visits(made.baskets.lists(), residue=residue)
@@ -45,7 +46,7 @@ def test_a_needless_suppression_is_taken_back():
     assert ugaclip(baskets, 2, policy, CodeUtility()).groups() == [(2,)]
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_supports_kept_up_to_date_are_those_of_the_published_records(seed):
     made = world(seed)
     items = cba(made.baskets, made.k, made.privacy, made.utility)

@@ -14,6 +14,7 @@ from querygate.methods.code_lists.coherence import coherent
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import groceries
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.test_km import random_case
 
 
@@ -34,7 +35,7 @@ def kept(baskets: Baskets, items: Items) -> list[list[int]]:
     return [[code for code in record if items.of[code] != SUPPRESSED] for record in baskets.lists()]
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_random_records(seed: int) -> None:
     baskets, _, k = random_case(seed)
     sensitive, share, p = np.array([0, 1]), (0.5, 0.7)[seed % 2], 1 + seed % 3

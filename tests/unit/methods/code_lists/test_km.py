@@ -15,6 +15,7 @@ from querygate.methods.code_lists.subtrees import Subtrees, halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries, kosarak, rare_found
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.worlds import cut_loss
 
 Node = tuple[int, ...]
@@ -83,7 +84,7 @@ def test_kosarak() -> None:
     assert cut_loss(baskets, items) < 0.02
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_no_node_could_be_its_children(seed: int) -> None:
     """The promise holds, and fails wherever one node gives way to its children."""
     baskets, levels, k = random_case(seed)
@@ -127,7 +128,7 @@ def test_halves_lose_less_and_lie_inside_the_nodes() -> None:
 
 
 def test_checker_of_the_bench_finds_what_lists_find() -> None:
-    for seed in range(10):
+    for seed in seeds(10):
         baskets, _, k = random_case(seed)
         for m in (2, 3):
             assert rare_found(baskets, k, m) == len(rare(baskets.lists(), k, m))

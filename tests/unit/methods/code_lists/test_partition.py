@@ -14,6 +14,7 @@ from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.test_km import nodes, random_case
 
 
@@ -49,7 +50,7 @@ def test_groceries(k: int) -> None:
     assert made.loss < {2: 0.2, 5: 0.3, 50: 0.65}[k]
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_random_records(seed: int) -> None:
     baskets, levels, k = random_case(seed)
     made = partitioned(baskets, levels, k)

@@ -10,6 +10,7 @@ from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.supports import Supports, rare_itemsets
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists import brute
 from tests.unit.methods.code_lists.violations import breaches, violations
 from tests.unit.methods.code_lists.worlds import GOLDEN, GOLDEN_PRIVACY, items_as_texts, numbers, world
@@ -40,7 +41,7 @@ def test_a_suppressed_code_leaves_no_support_but_what_is_left_can_be_looked_for(
     assert violations(baskets, Items(np.array([0, SUPPRESSED])), policy, 2) == ()
 
 
-@each("seed", range(60))
+@each("seed", seeds(60))
 def test_violations_are_those_of_the_brute_force_checker(seed):
     made = world(seed)
     items = random_items(seed, made.baskets.size)
@@ -51,7 +52,7 @@ def test_violations_are_those_of_the_brute_force_checker(seed):
     assert [one & covered if made.privacy.residue else one for one in left] == expected
 
 
-@each("seed", range(20))
+@each("seed", seeds(20))
 @each("most", [1, 2, 3])
 def test_all_itemsets_up_to_m_are_those_of_the_brute_force_checker(seed, most):
     made = world(seed)

@@ -9,6 +9,7 @@ from querygate.methods.code_lists.baskets import Baskets
 from querygate.methods.code_lists.relational import CodesInClasses, codes_in_classes
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.test_km import random_case, rare
 
 
@@ -25,7 +26,7 @@ def check(baskets: Baskets, before: np.ndarray, made: CodesInClasses, k: int, m:
         assert all(group & set(codes) for group in groups)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_random_records(seed: int) -> None:
     baskets, levels, _ = random_case(seed)
     labels = np.arange(60) // 6

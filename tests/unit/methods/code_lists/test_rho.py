@@ -14,6 +14,7 @@ from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import groceries
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.test_coherence import kept
 from tests.unit.methods.code_lists.test_km import random_case
 
@@ -36,7 +37,7 @@ def sure(
     }
 
 
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_no_rule_of_any_length(seed: int) -> None:
     baskets, _, _ = random_case(seed)
     rho = (0.3, 0.5, 0.8)[seed % 3]

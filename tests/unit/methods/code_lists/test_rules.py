@@ -13,6 +13,7 @@ from querygate.methods.code_lists.sensitive_rules import SensitiveRule, rbat
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists.test_km import random_case
 
 
@@ -50,7 +51,7 @@ def with_rules(seed: int) -> tuple[Baskets, list[np.ndarray], int, list[Sensitiv
     return baskets, levels, k, [SensitiveRule(one, (secret,)) for one in known for secret in (0, 1)]
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_random_records(seed: int) -> None:
     baskets, levels, k, rules = with_rules(seed)
     confidence = 0.8

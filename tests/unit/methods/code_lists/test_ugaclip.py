@@ -16,6 +16,7 @@ from querygate.methods.code_lists.ugaclip import aclip, ugaclip
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from querygate.methods.code_lists.utility_loss import log_loss, total
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.code_lists import brute
 from tests.unit.methods.code_lists.violations import breaches
 from tests.unit.methods.code_lists.worlds import (
@@ -44,7 +45,7 @@ def test_golden_records(method):
 
 
 @each("method", POLICY_METHODS)
-@each("seed", range(40))
+@each("seed", seeds(40))
 def test_the_policies_are_met(method, seed):
     made = world(seed)
     items = METHODS.get(method).run(made.baskets, made.k, made.privacy, made.utility)
@@ -57,7 +58,7 @@ def test_the_policies_are_met(method, seed):
 
 
 @each("method", POLICY_METHODS)
-@each("seed", range(12))
+@each("seed", seeds(12))
 def test_all_itemsets_up_to_m_beside_a_list(method, seed):
     made = world(seed)
     policy = CodePrivacy(made.privacy.itemsets, upto=2)
@@ -148,7 +149,7 @@ def test_spared_codes_are_given_up_last(method):
 
 
 @each("method", [ugaclip, cba])
-@each("seed", range(20))
+@each("seed", seeds(20))
 def test_sparing_keeps_the_promise(seed, method):
     made = world(seed)
     spared = from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)

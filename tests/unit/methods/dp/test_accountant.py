@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 from querygate.core.budget import Cost, Scope, SpentTotal
 from querygate.methods.dp import MECHANISMS, ComposedAccounting, pure
 from querygate.methods.dp.accountant import Spent
+from tests.seeds import cases
 
 DELTA = 1e-6
 epsilons = some.floats(0.001, 2.0).map(lambda number: round(number, 4))
@@ -49,7 +50,7 @@ def true_epsilon(each: list[float], delta: float) -> float:
     return low
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(several, some.sampled_from([0.0, 1e-9, 1e-6, 1e-2]))
 def test_never_below_the_truth(each: list[float], delta: float) -> None:
     total = spent([pure(epsilon) for epsilon in each])
@@ -58,7 +59,7 @@ def test_never_below_the_truth(each: list[float], delta: float) -> None:
         assert told >= truth * (1 - 1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(several, epsilons, some.floats(0.01, 5.0), some.sampled_from([0.0, 1e-6, 1e-2]))
 def test_more_spent_is_more(each: list[float], another: float, limit: float, delta: float) -> None:
     before = spent([pure(epsilon) for epsilon in each])
@@ -123,7 +124,7 @@ def test_nothing_spent_is_nothing() -> None:
     assert Spent().left(2.5, 0.0) == 2.5
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(several, some.floats(0.05, 4.0), some.sampled_from([0.0, 1e-6, 1e-2]))
 def test_a_ledger_is_read_the_same_way(each: list[float], limit: float, delta: float) -> None:
     """Units of 10^-12 are rounded up, so a ledger may only be stricter."""

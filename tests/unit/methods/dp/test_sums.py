@@ -23,6 +23,7 @@ from querygate.methods.dp import (
 )
 from querygate.methods.dp.accuracy import within
 from querygate.methods.dp.sensitivity import count_sensitivity
+from tests.seeds import seeds
 
 GRIDS = [Grid(40, 300, 1), Grid(-20, 5, 0.5), Grid(0, 1, 0.001), Grid(-3, -1, 0.25), Grid(0.1, 0.7, 0.1)]
 
@@ -87,7 +88,7 @@ def test_sums_on_a_whole_grid_are_whole() -> None:
 
 
 def test_the_mean_of_nothing_is_in_the_domain() -> None:
-    shown = [noisy_mean(0, 0, Grid(40, 300, 1), epsilon=0.1, entropy=random.Random(seed)) for seed in range(30)]
+    shown = [noisy_mean(0, 0, Grid(40, 300, 1), epsilon=0.1, entropy=random.Random(seed)) for seed in seeds(30)]
     assert all(40 <= one.low95 <= one.value <= one.high95 <= 300 for one in shown)
 
 
@@ -115,7 +116,7 @@ def test_accuracy_before_a_policy_is_written() -> None:
             needed_epsilon(wrong, mechanism="laplace")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_consistent_counts_are_the_nearest(seed: int) -> None:
     rng = np.random.default_rng(seed)
     parts = (rng.poisson(6, 5) + rng.laplace(0, 6, 5)).tolist()

@@ -6,6 +6,7 @@ from querygate.core.types import Bools
 from querygate.methods.inference.any_combination import known, null_vectors, split, tied, zero
 from querygate.methods.inference.shortest_proof import combine, is_combination
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.inference.exact import atoms, known_exactly
 
 
@@ -15,13 +16,13 @@ def some_sets(seed: int) -> Bools:
     return np.asarray(random.random(shape) < random.choice([0.3, 0.5, 0.7]))
 
 
-@each("seed", range(100))
+@each("seed", seeds(100))
 def test_what_is_known_is_what_fractions_say(seed: int) -> None:
     sets = some_sets(seed)
     assert known(sets, seed).tolist() == known_exactly(sets).tolist()
 
 
-@each("seed", range(80))
+@each("seed", seeds(80))
 def test_there_is_a_proof_for_what_is_known_and_for_nothing_else(seed: int) -> None:
     _, sets = atoms(some_sets(seed))
     for atom, is_known in enumerate(known_exactly(sets)):

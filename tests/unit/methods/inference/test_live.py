@@ -10,6 +10,7 @@ import pytest
 
 from querygate.methods.inference.live import WHOLE, LiveVerdict, Watch
 from querygate.methods.inference.null_space import SPARES, NullSpace
+from tests.seeds import seeds
 from tests.unit.methods.inference.exact import atoms
 
 
@@ -57,7 +58,7 @@ def sets_of(rng: np.random.Generator, places: int, number: int) -> list[np.ndarr
     return [rng.random(places) < rng.uniform(0.3, 0.7) for _ in range(number)]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_decision_is_what_exact_algebra_says(seed: int) -> None:
     rng = np.random.default_rng(seed)
     places, k = 9, 6

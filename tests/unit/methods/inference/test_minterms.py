@@ -14,6 +14,7 @@ from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_
 from querygate.methods.inference.severity import make_findings
 from querygate.methods.inference.small_groups import examine
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.inference.exact import in_row_space
 
 BASE = make_base("x", {"x": (1, 1, 1), "x where a": (0, 1, 1)}, ["none", "a alone", "a and b"], sizes_known=False)
@@ -47,7 +48,7 @@ def rows_of(totals: list[QueryTotal]) -> list[list[int]]:
     return rows
 
 
-@each("seed", range(60))
+@each("seed", seeds(60))
 def test_single_places_are_found_exactly_where_fractions_say(seed: int) -> None:
     places = 4
     totals = some_totals(seed, places)

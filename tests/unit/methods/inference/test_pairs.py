@@ -9,10 +9,11 @@ from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, pack
 from querygate.methods.inference.small_groups import examine
 from querygate.methods.inference.totals import QueryTotal
 from tests.each import each
+from tests.seeds import seeds
 from tests.work import count_calls
 
 
-@each("seed", range(100))
+@each("seed", seeds(100))
 def test_all_pairs_below_k_are_found_and_no_others(seed: int) -> None:
     random = np.random.default_rng(seed)
     places, number, k = random.integers(1, 40), random.integers(2, 12), int(random.integers(2, 9))
@@ -49,7 +50,7 @@ def test_equal_sets_are_no_pair() -> None:
     assert near_pairs(packed(sets), np.ones(5, dtype=np.int64), 4) == []
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_nested_pairs_are_the_near_pairs_one_of_which_is_within_the_other(seed: int) -> None:
     random = np.random.default_rng(seed)
     places, k = int(random.integers(1, 40)), int(random.integers(1, 7))

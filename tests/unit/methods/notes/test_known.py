@@ -13,6 +13,7 @@ from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.identifier_values import Own, People, one_slip
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 from querygate.methods.notes.written_forms import distinctive, forms, read_date
+from tests.seeds import cases
 from tests.unit.methods.notes.brute import inside, still_there
 
 SECRET = b"0123456789abcdef"
@@ -168,7 +169,7 @@ def test_no_distinctive_value_of_another_record_is_left() -> None:
                     assert not still_there(other[column], result), column
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(
     st.text(min_size=2, max_size=20),
     st.text(max_size=200),

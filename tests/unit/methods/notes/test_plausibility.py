@@ -11,6 +11,7 @@ import pytest
 from querygate.methods.notes import TermHierarchy, explain_plausible, generalise_column
 from querygate.methods.notes.plausibility import Unreachable, generalise_terms
 from tests.each import each
+from tests.seeds import seeds
 
 TREE = TermHierarchy(
     [
@@ -47,7 +48,7 @@ def test_refused_when_out_of_reach() -> None:
     assert explain_plausible(column).startswith("Each of 3 notes could have been at least 7 different texts")
 
 
-@each("seed", range(25))
+@each("seed", seeds(25))
 def test_as_good_as_trying_everything(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(f"n{i}x", f"n{draw.randrange(i)}x") for i in range(1, draw.randrange(6, 25))]

@@ -22,6 +22,7 @@ from querygate.methods.risk.uniqueness import (
     snb,
     zayatz,
 )
+from tests.seeds import cases
 from tests.unit.methods.risk.populations import drawn, ewens_pitman, slide_negative_binomial, survey
 
 REPETITIONS = 5
@@ -157,7 +158,7 @@ def test_zayatz_by_hand() -> None:
     assert share == pytest.approx((0.5 / (0.5 + 0.6)) / 3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(0, 5000))
 def test_any_estimate_is_a_share(sizes: list[int], more: int) -> None:
     array = np.array(sizes, dtype=np.int64)
@@ -169,7 +170,7 @@ def test_any_estimate_is_a_share(sizes: list[int], more: int) -> None:
     assert explain_uniqueness(found).endswith(".")
 
 
-@settings(max_examples=30)
+@settings(max_examples=cases(30))
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(2, 50))
 def test_the_more_people_the_fewer_are_alone_by_pitman(sizes: list[int], times: int) -> None:
     array = np.array(sizes, dtype=np.int64)

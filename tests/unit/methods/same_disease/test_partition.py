@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from querygate.methods.same_disease import Nodes, Quasi, Rules, Study, ValueSpan, partition, tightened
 from querygate.methods.same_disease.part_tree import EQUAL
+from tests.seeds import cases
 from tests.unit.methods.same_disease.independent_check import check_partition
 from tests.unit.methods.same_disease.tables import COLUMNS, SEEDS, SOME_COLUMNS, people, rows, some
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(SOME_COLUMNS, SEEDS, st.integers(1, 200), st.integers(0, 40), st.integers(1, 50))
 def test_an_independent_count_finds_no_fault(
     columns: tuple[Quasi, ...], seed: int, size: int, many: int, classes: int
@@ -30,7 +31,7 @@ def test_an_independent_count_finds_no_fault(
     assert made.risk.classes <= classes
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(SOME_COLUMNS, SEEDS, st.integers(1, 30))
 def test_a_file_that_is_no_part_of_the_population(columns: tuple[Quasi, ...], seed: int, many: int) -> None:
     population, file = people(40, seed), people(many, seed + 1)
@@ -39,7 +40,7 @@ def test_a_file_that_is_no_part_of_the_population(columns: tuple[Quasi, ...], se
     assert (checked.faults, checked.overlapping) == ((), 0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(SEEDS, st.integers(1, 4), st.integers(1, 40), st.floats(0.2, 1.0))
 def test_every_part_keeps_to_the_rules(seed: int, min_records: int, min_people: int, limit: float) -> None:
     population = people(200, seed)
@@ -51,7 +52,7 @@ def test_every_part_keeps_to_the_rules(seed: int, min_records: int, min_people: 
         assert part.records <= limit * part.people
 
 
-@settings(max_examples=20)
+@settings(max_examples=cases(20))
 @given(SEEDS)
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     population = people(120, seed)
@@ -64,7 +65,7 @@ def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     assert made.part_of[second].tolist() == again.part_of.tolist()
 
 
-@settings(max_examples=20)
+@settings(max_examples=cases(20))
 @given(SEEDS, st.integers(2, 30))
 def test_fewer_classes_have_no_greater_average(seed: int, many: int) -> None:
     population = people(150, seed)
@@ -76,7 +77,7 @@ def test_fewer_classes_have_no_greater_average(seed: int, many: int) -> None:
     assert made[-1].average_instance == pytest.approx(study.prevalence)
 
 
-@settings(max_examples=20)
+@settings(max_examples=cases(20))
 @given(SEEDS, st.integers(1, 40))
 def test_all_records_that_differ_can_be_told_apart(seed: int, many: int) -> None:
     columns = (Quasi("sex", "category"), Quasi("zip", "zip"), Quasi("city", "category", above=COLUMNS[4].above))
@@ -86,7 +87,7 @@ def test_all_records_that_differ_can_be_told_apart(seed: int, many: int) -> None
     assert partition(Study.of(columns, population, file)).risk.classes == different
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(SEEDS, st.integers(4, 14), st.integers(2, 6))
 def test_the_first_split_is_the_best_of_all(seed: int, size: int, many: int) -> None:
     """Against every cut of every column, tried one after the other. Cuts are equal within a part of a blind one."""
@@ -107,7 +108,7 @@ def test_the_first_split_is_the_best_of_all(seed: int, size: int, many: int) -> 
     assert made.risk.average_instance * chosen.sum() <= min(sums, default=np.inf) + EQUAL * blind + 1e-9
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(SOME_COLUMNS, SEEDS, st.integers(1, 30), st.integers(1, 20))
 def test_rows_that_stand_for_several_are_as_if_written_out(
     columns: tuple[Quasi, ...], seed: int, many: int, classes: int

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from querygate.methods.same_disease import Quasi, Study, compare, explain_comparison, safe_harbor
 from tests.bench.instance import BIRTH, checked, drawn
 from tests.bench.instance import people as simulated
+from tests.seeds import cases
 from tests.unit.methods.same_disease.tables import COLUMNS, SEEDS, people, rows, some
 
 
@@ -21,7 +22,7 @@ def by_hand(row: tuple[object, ...]) -> tuple[object, ...]:
     return age, year, sex, str(code)[:3], city
 
 
-@settings(max_examples=20)
+@settings(max_examples=cases(20))
 @given(SEEDS, st.integers(1, 40))
 def test_classes_are_those_made_by_hand(seed: int, many: int) -> None:
     population = people(120, seed)
@@ -61,7 +62,7 @@ def test_a_year_of_birth_that_shows_an_age_over_89_is_not_told() -> None:
     assert safe_harbor(dates).risk.class_people == (1, 1, 1, 1)
 
 
-@settings(max_examples=12)
+@settings(max_examples=cases(12))
 @given(SEEDS, st.integers(1, 60))
 def test_there_are_never_fewer_classes_than_safe_harbor_has(seed: int, many: int) -> None:
     found = compare(Study.within(COLUMNS, people(200, seed), some(200, many, seed)))

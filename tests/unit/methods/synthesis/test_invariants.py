@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense
 from querygate.methods.synthesis.encoder import encode
+from tests.seeds import cases
 from tests.unit.methods.synthesis.tables import cohort
 
 DRAWN = [name for name in METHODS if METHODS.get(name).drawn]
@@ -206,7 +207,7 @@ def tables(draw: st.DrawFn) -> tuple[Microdata, int]:
     return Microdata(tuple(variables), columns), min(k, records)
 
 
-@settings(max_examples=120)
+@settings(max_examples=cases(120))
 @given(tables(), st.sampled_from(METHODS.names()), st.integers(0, 9))
 def test_any_table(table: tuple[Microdata, int], method: str, seed: int) -> None:
     data, k = table

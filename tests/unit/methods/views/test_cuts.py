@@ -7,6 +7,7 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.views.least_cuts import cuts_below, least_cut
 from tests.each import each
+from tests.seeds import seeds
 
 
 def random_graph(seed: int) -> Ints:
@@ -33,13 +34,13 @@ def all_cuts(graph: Ints) -> list[int]:
     return found
 
 
-@each("seed", range(200))
+@each("seed", seeds(200))
 def test_the_least_cut_is_the_least_of_all(seed: int) -> None:
     graph = random_graph(seed)
     assert least_cut(graph) == min(all_cuts(graph), default=None)
 
 
-@each("seed", range(200))
+@each("seed", seeds(200))
 def test_cuts_are_found_exactly_where_there_are_some(seed: int) -> None:
     graph = random_graph(seed)
     lightest = min(all_cuts(graph), default=1_000)

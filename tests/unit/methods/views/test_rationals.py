@@ -12,9 +12,10 @@ from querygate.methods.views.balance import _exact
 from querygate.methods.views.programme import ZeroSums
 from querygate.methods.views.rationals import solve_exactly
 from tests.each import each
+from tests.seeds import seeds
 
 
-@each("seed", range(80))
+@each("seed", seeds(80))
 def test_sums_are_zero_and_given_numbers_stay(seed: int) -> None:
     random = np.random.default_rng(seed)
     unknowns = int(random.integers(2, 9))

@@ -13,6 +13,7 @@ from querygate.methods.views.frontier import Frontier, collapse_greedily
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.tree import ROOT, grow
 from tests.each import each
+from tests.seeds import seeds
 from tests.unit.methods.views.tables import VIEWS, random_table
 
 
@@ -49,7 +50,7 @@ def test_a_cut_between_codes_that_nobody_has_counts() -> None:
     assert np.array_equal(balanced_cut(codes, ones(4), 2, {4}), codes == 0)
 
 
-@each("seed", range(60))
+@each("seed", seeds(60))
 def test_every_leaf_keeps_k_people_and_no_class_parts_equal_people(seed: int) -> None:
     table = random_table(seed, records=60, persons=seed % 2 == 0)
     least = 3 * table.person
@@ -65,7 +66,7 @@ def test_every_leaf_keeps_k_people_and_no_class_parts_equal_people(seed: int) ->
         assert np.array_equal(tree.leaf, again.leaf)
 
 
-@each("seed", range(30))
+@each("seed", seeds(30))
 def test_nodes_are_ranges_of_leaves_that_nest(seed: int) -> None:
     table = random_table(seed, records=80)
     columns = [table.column(name) for name in ("age", "race", "sex")]
