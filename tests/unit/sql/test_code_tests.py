@@ -21,10 +21,11 @@ from querygate.sql import ANOTHER, understand
 from querygate.sql.code_tests import codes_under, with_flags
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw
 from tests.each import each
+from tests.seeds import seeds
 from tests.sql.study import NATIVE
 from tests.unit.sql.plan_reference import as_key, carry_out, disagreements
 
-SEEDS = range(25)
+SEEDS = seeds(25)
 
 
 @cache

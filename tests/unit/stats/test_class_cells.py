@@ -16,6 +16,7 @@ from querygate import stats
 from querygate.core.types import Cells, ClassCells
 from querygate.stats import STATISTICS
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
+from tests.seeds import seeds
 from tests.unit.stats.class_reference import Selection, as_cells, cases, variance
 
 KINDS = ("whole", "partial", "clipped")
@@ -100,7 +101,7 @@ def test_whole_classes_have_the_mean_of_their_cells() -> None:
 def test_doubles_far_from_zero(offset: float) -> None:
     """Thirds, drawn from intervals that are not round, added in two orders as a database may."""
     random = np.random.default_rng(5)
-    for _ in range(40):
+    for _ in seeds(40):
         cells, chosen = drawn(random, offset)
         data = np.concatenate(chosen)
         orders = [data, data[::-1], np.sort(data)]

@@ -188,7 +188,7 @@ def test_k_map_is_not_k():
 
 def test_blind_classes_depend_on_the_sensitive_column_by_their_size_alone():
     sizes = set()
-    for seed in seeds(40):
+    for seed in range(40):
         table = random_table(seed, rows=150)
         disease = random_sensitive(seed, table)
         try:

@@ -59,7 +59,7 @@ def test_it_is_never_worse_and_keeps_k(seed):
 
 def test_it_improves_most_tables():
     better = 0
-    for seed in seeds(30):
+    for seed in range(30):
         table = records(seed, rows=200)
         begin = snake(table, 4)
         better += total(table, polish(table, begin, 4, rounds=4)) < total(table, begin) - 1e-6

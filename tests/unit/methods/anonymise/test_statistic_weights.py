@@ -17,7 +17,6 @@ from querygate.methods.anonymise import (
     statistic_weights,
 )
 from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
-from tests.seeds import seeds
 from tests.unit.methods.anonymise.tables import by_record, random_table
 
 RNG = np.random.default_rng(7)
@@ -118,7 +117,7 @@ def test_rows_that_stand_for_several_records_are_refused():
 
 def test_strict_mondrian_makes_the_same_classes_of_records():
     """So methods that part equal records and those that do not can be compared on one table."""
-    for seed in seeds(30):
+    for seed in range(30):
         table = random_table(seed, rows=150)
         each = np.repeat(np.arange(table.combinations), table.counts)
         assert np.array_equal(mondrian(by_record(table), 4), mondrian(table, 4)[each])

@@ -25,7 +25,7 @@ from querygate.methods.anonymise.version_overlay import (
 from tests.each import each
 from tests.seeds import seeds
 
-SEEDS = range(40)
+SEEDS = seeds(40)
 
 
 def lay_together(

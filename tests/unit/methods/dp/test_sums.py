@@ -88,7 +88,7 @@ def test_sums_on_a_whole_grid_are_whole() -> None:
 
 
 def test_the_mean_of_nothing_is_in_the_domain() -> None:
-    shown = [noisy_mean(0, 0, Grid(40, 300, 1), epsilon=0.1, entropy=random.Random(seed)) for seed in seeds(30)]
+    shown = [noisy_mean(0, 0, Grid(40, 300, 1), epsilon=0.1, entropy=random.Random(seed)) for seed in range(30)]
     assert all(40 <= one.low95 <= one.value <= one.high95 <= 300 for one in shown)
 
 
