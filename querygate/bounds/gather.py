@@ -38,6 +38,9 @@ _AFFINE = frozenset({"add", "sub", "neg"})
 
 _SPREADS = KeptSpreads()
 
+MOST_AT_ONCE = 2**18
+"""Groups times frame cells that are counted at once."""
+
 
 def gather(
     plan: Plan,
@@ -117,18 +120,33 @@ def counts_by_frame(
     chosen, where = plan.sets[0], plan.measures[0].where
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
     rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
-    if rows.block.frame is None:
-        raise ValueError("this block is of no margin")
-    at, every = rows.place * frames + rows.block.frame, len(rows.keys) * frames
     found: dict[tuple[Scalar, ...], tuple[Ints, Ints]] = {}
     for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
         asked = where if condition == TRUE else both([where, condition])
         least, most = Membership(rows.block, check).counts(asked)
-        least = np.where(rows.alone, least, 0)
-        counted = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in (least, most))
-        for key, *counts in zip(rows.keys, *counted, strict=True):
+        for key, *counts in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
             found[_told(plan, {**constants, **_places(plan, spreading, key)})] = (counts[0], counts[1])
     return found
+
+
+def _by_group(
+    rows: ExpandedRows, counts: tuple[Ints, Ints], frames: int, check: Callable[[], None]
+) -> Iterator[tuple[tuple[int, ...], Ints, Ints]]:
+    """Each group with its counts by frame cell; where there are many, one after the other and without those in which
+    nobody is, as all at once would take memory and gain nothing."""
+    frame, every = rows.block.frame, len(rows.keys) * frames
+    if frame is None:
+        raise ValueError("this block is of no margin")
+    if every <= MOST_AT_ONCE or len(rows.keys) == 1:
+        at = rows.place * frames + frame
+        least, most = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in counts)
+        yield from zip(rows.keys, least, most, strict=True)
+        return
+    for key, own in zip(rows.keys, rows.members, strict=True):
+        check()
+        if counts[1][own].any():
+            least, most = (np.bincount(frame[own], n[own], frames).astype(np.int64) for n in counts)
+            yield key, least, most
 
 
 ROW = "row"

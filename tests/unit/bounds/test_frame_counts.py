@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -21,12 +22,16 @@ BY_DECADE = GroupKey("key age", "integer", DECADE, tuple(map(told_key, DECADE.re
 MIDDLE = compare("age", ValueSet.between("integer", 7, 21))
 
 
+@pytest.mark.parametrize("at_once", [0, 2**18])
 @pytest.mark.parametrize("rows", [0, 1, 60])
 @pytest.mark.parametrize("keys", [(), (BY_SEX,), (BY_DECADE,), (BY_SEX, BY_DECADE)])
 @pytest.mark.parametrize(
     "where", [TRUE, MIDDLE, is_null("age"), is_not_null("age"), both([MIDDLE, is_not_null("sex")])]
 )
-def test_they_are_those_of_each_group(rows: int, keys: tuple[GroupKey, ...], where: Predicate) -> None:
+def test_they_are_those_of_each_group(
+    rows: int, keys: tuple[GroupKey, ...], where: Predicate, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("querygate.bounds.gather"), "MOST_AT_ONCE", at_once)
     frame = np.random.default_rng(3).integers(0, FRAMES, rows)
     block = replace(make_block(rows), frame=frame)
     plan = make_plan(where, keys=keys)
