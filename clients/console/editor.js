@@ -92,6 +92,7 @@ function makeEditor(field) {
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": field.id === "policy" ? "Policy" : "SQL",
+          tabindex: "0", // what scrolls is reached by keyboard
           spellcheck: "false",
           autocapitalize: "off",
         }),
