@@ -1,6 +1,4 @@
-"""One Answer, many forms: the JSON of the contract, and what is made of it for tables and people (`core.answer_forms.flat_table`,
-`core.answer_forms.arrow_table`, `core.answer_forms.plain_text`).
-"""
+"""One Answer, many forms: the JSON of the contract, and what `core.answer_forms` makes of it for tables and people."""
 
 from __future__ import annotations
 
