@@ -49,7 +49,8 @@ HTTP = """\
 serves this page with all others at `/docs`, the description as OpenAPI 3.1 at `/openapi.json`, and a page to try calls
 out at `/docs/api`.
 
-Send a key as `Authorization: Bearer qg_...`. Bodies are JSON, in UTF-8, whatever `Content-Type` says.
+Send a key as `Authorization: Bearer qg_...`. Bodies are JSON, in UTF-8, whatever `Content-Type` says. Answers carry the
+hash of the policy that they were given under in the header `X-QueryGate-Policy`.
 
 ```sh
 curl http://127.0.0.1:8080/api/v1/query \\
@@ -193,7 +194,8 @@ def _parameter(parameter: Parameter) -> str:
     choice = f" One of {', '.join(schema['enum'])}." if "enum" in schema else ""
     bounds = f" From {schema['minimum']} to {schema['maximum']}." if "maximum" in schema else ""
     default = f" Default {schema['default']}." if "default" in schema else ""
-    return parameter.help + choice + bounds + default
+    header = "A header. " if parameter.where == "header" else ""
+    return header + parameter.help + choice + bounds + default
 
 
 def _setting(setting: Setting) -> str:

@@ -25,6 +25,7 @@ from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.rights import not_granted
 from querygate.core.timestamps import datetime_of
 from querygate.core.types import Catalog, Column, Ints, Principal
+from querygate.estimates.column_pieces import TooManyPieces
 from querygate.gate.answer import INTERVAL, Gate
 from querygate.gate.grant_check import granted_modes
 
@@ -45,19 +46,31 @@ class TwinWish:
 
 def write_twin(wish: TwinWish, principal: Principal, gate: Gate) -> pa.Table:
     """The twin as a table with the columns of the dataset, lists of codes apart. It is put on record that it was
-    fetched. Raises QG313 without a grant for ranges, QG311 where the policy allows no twin."""
+    fetched. Raises QG313 without a grant for ranges, QG311 where the policy allows no twin, QG305 where it is too
+    large."""
     granted = granted_modes(principal, wish.dataset, gate.grants)
     release = gate.store.current(wish.dataset)
     if INTERVAL not in granted:
         raise not_granted(INTERVAL)
     catalog = release.catalog
     check_allowed(catalog)
-    with within(gate.clock_s, gate.limits.timeout_s):
-        tables = gate.likely.tables(release, gate.limits, check_deadline)
+    with within(gate.clock_s, gate.limits.timeout_s), gate.turn.taken():
+        try:
+            tables = gate.likely.tables(release, gate.limits, check_deadline)
+        except TooManyPieces:
+            raise too_large() from None
         made = draw_rows(tables, catalog, wish.rows or DEFAULT_ROWS, wish.seed)
     body = {"version": catalog.version, "rows": made.num_rows, "seed": wish.seed}
     gate.log.note("twin", user=principal.name, dataset=catalog.dataset, body=body)
     return made
+
+
+def too_large() -> NotPermitted:
+    return NotPermitted(
+        "QG305",
+        "What is published of this dataset is too large to make dummy rows of it.",
+        "Write your program against the columns that `describe` lists.",
+    )
 
 
 def check_allowed(catalog: Catalog) -> None:

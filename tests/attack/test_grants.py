@@ -36,7 +36,7 @@ def site(tmp_path_factory):
 
 def sent(client, site, route, dataset, name="second"):
     """One request to the route about this dataset."""
-    path = route.path.replace("{dataset}", dataset).replace("{request_id}", "x_1")
+    path = route.path.replace("{dataset}", dataset).replace("{request_id}", "x_1").replace("{form}", "csv")
     path += f"?dataset={dataset}" if any(p.name == "dataset" and p.where == "query" for p in route.parameters) else ""
     body = json.loads(json.dumps(BODIES[route.name]).replace("NAME", dataset)) if route.name in BODIES else None
     more = {} if body is None else {"json": {"dataset": dataset, **body}}
@@ -60,6 +60,8 @@ def test_every_route_that_names_a_dataset_is_here():
         "price",
         "read_budget",
         "describe_dataset",
+        "fetch_twin",
+        "read_history",
         "read_log",
         "read_findings",
         "read_risk",
@@ -81,7 +83,7 @@ def test_what_exists_and_what_does_not_give_the_same_bytes(site, tmp_path_factor
     for route in (*NAMING, *(route for route in ROUTES if route.name in BODIES)):
         there, missing = (sent(client, site, route, name) for name in ("other", "third"))
         assert bytes_of(there) == bytes_of(missing), route.name
-        assert there.status_code >= 400
+        assert there.status_code >= 400 or route.name == "read_history"  # their own questions, of which there are none
         assert len(there.data) == len(missing.data)  # both names have five letters
 
 

@@ -165,7 +165,7 @@ def test_a_kind_that_there_is_not_is_refused_with_those_there_are(logged):
     done = logged("log", "list", "--kind", "nosuch")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("QG806")
-    assert "query, dry_run, answer, model, source, publish" in " ".join(done.stderr.split())
+    assert "query, dry_run, answer, model, twin, source, publish" in " ".join(done.stderr.split())
     *_, last = logged("log", "list", "--kind", "all", "--format", "jsonl").stdout.splitlines()
     assert "nosuch" not in last  # nobody has read anything
 

@@ -17,6 +17,7 @@ import pytest
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
 from querygate.custody.roots.publish_version import publish_to
+from querygate.estimates import points
 from querygate.gate.twin import TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -93,6 +94,13 @@ def test_it_is_on_record(opened: OpenSite) -> None:
     last = opened.log.last("twin", "t")
     assert last is not None
     assert (last["user"], last["body"]) == ("ann", {"version": 1, "rows": 5, "seed": 9})
+
+
+def test_what_is_too_large_is_refused(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "MOST_POINTS", 3)
+    with pytest.raises(NotPermitted) as refused:
+        write_twin(TwinWish("t"), ANN, opened.gate)
+    assert refused.value.code == "QG305"
 
 
 @pytest.mark.parametrize(
