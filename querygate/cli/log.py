@@ -34,12 +34,16 @@ from querygate.control import (
 from querygate.control.chain import LogEvent
 from querygate.control.ledger_evidence import LedgerEvidence
 from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
+from querygate.control.log_search import refused_models
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
 from querygate.site.evidence import compare_ledger, is_behind
 from querygate.site.health import Health, mark_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
+
+MODEL_REFUSED = "model refused"
+"""Of a query that was answered, but whose model could not be computed from the answer."""
 
 COLUMNS = ("time", "user", "dataset", "version", "outcome", "code", "sql")
 EVENT_COLUMNS = ("seq", "time", "kind", "user", "dataset", "query_id", "body")
@@ -109,9 +113,13 @@ def list_log(
         print_records(records, form, columns=EVENT_COLUMNS, empty=f"There are no matching entries of kind {kind}.")
         return
     entries = list(opened.log.queries(since=since, user=user, dataset=dataset, limit=limit))
+    records = [{**entry} for entry in entries]
     if form == "table":
-        entries = [{**entry, "sql": _shortened(entry["sql"])} for entry in entries]
-    print_records(entries, form, columns=COLUMNS, empty="There are no matching queries.")
+        refused = {key: (MODEL_REFUSED, code) for key, code in refused_models(opened.log.database, user).items()}
+        for record, entry in zip(records, entries, strict=True):
+            outcome, code = refused.get(entry["id"], (entry["outcome"], entry["code"]))
+            record |= {"sql": _shortened(entry["sql"]), "outcome": outcome, "code": code}
+    print_records(records, form, columns=COLUMNS, empty="There are no matching queries.")
     if form == "table":
         click.echo("Only queries are listed. --kind all adds publications, users, keys, audits and readings.", err=True)
 

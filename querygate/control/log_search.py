@@ -29,6 +29,11 @@ _ELSE = "kind <> 'query.intent'"  # what was asked is in the outcome again
 _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
 
 
+_MODELS = f"""SELECT json_extract(body, '$.query_id') AS query_id, json_extract(body, '$.code') AS code
+  FROM log WHERE kind = 'model' AND {_OTHERS} AND json_extract(body, '$.code') IS NOT NULL
+  AND (:user IS NULL OR user = :user)"""  # noqa: S608 - of the texts above
+
+
 @dataclass(frozen=True, slots=True)
 class LogFilter:
     """What one looks for; empty: everything but intents. `since` and `until` are days, both included."""
@@ -91,6 +96,13 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
     if len(found) == PAGE:
         return LogPage(found, found[-1].seq)
     return LogPage(found, least if least > low else None)
+
+
+def refused_models(database: Database, user: str | None = None) -> dict[str, str]:
+    """Codes of models that were refused, by the id of the query whose answer they would have been computed from. That
+    query counts as answered; whoever asked for the model got nothing.
+    """
+    return {row["query_id"]: row["code"] for row in database.settled_rows(_MODELS, {"user": user})}
 
 
 def first_at(database: Database, moment: str) -> int:

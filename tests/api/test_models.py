@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.api.browser import Browser
 from tests.each import each
 
 PATH = "/api/v1/model"
@@ -50,6 +51,12 @@ def test_what_cannot_be_bounded_names_the_answer_that_was_asked(fit, get):
 
     assert (answer.status_code, answer.json["code"]) == (422, "QG219")
     assert get(f"/api/v1/answers/{answer.json['query_id']}.json", "ann").status_code == 200
+
+
+def test_the_history_says_that_a_model_was_refused(fit, app, small):
+    fit(formula="sbp >= 130 ~ bands(age, 31)")
+    page = Browser(app, small.keys["ann"]).get("/history").text
+    assert "model refused, QG219" in page
 
 
 MALFORMED = [

@@ -12,6 +12,7 @@ from typing import Final
 from flask import Response, render_template, request
 
 from querygate.control.log import QueryLine
+from querygate.control.log_search import refused_models
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
@@ -99,7 +100,8 @@ class Console:
         wanted = request.args.get("q", "").strip()
         lines = self._opened.log.queries(user=session.principal.name, limit=MOST_HISTORY)
         found = [line for line in lines if _is_found(line, wanted)][::-1][:SHOWN_HISTORY]
-        return make_page("history.html", session=session, lines=found, wanted=wanted)
+        refused = refused_models(self._opened.log.database, session.principal.name)
+        return make_page("history.html", session=session, lines=found, wanted=wanted, refused=refused)
 
     # -- asking ------------------------------------------------------------------------------------------
 

@@ -156,6 +156,13 @@ def test_the_report_is_told_in_words(place: tuple[OpenSite, Path]) -> None:
     assert "if 5% tell their values" in text
 
 
+def test_the_page_speaks_of_records_where_the_policy_names_no_person(place: tuple[OpenSite, Path]) -> None:
+    text = place[1].joinpath("report.html").read_text(encoding="utf-8")
+    assert "so k counts records" in text
+    assert "records that any combination of classes is about" in text
+    assert "<dt>people</dt>" not in text
+
+
 def test_the_report_can_be_made_again_and_printed(place: tuple[OpenSite, Path]) -> None:
     opened, folder = place
     before = (folder / "report.json").read_text()

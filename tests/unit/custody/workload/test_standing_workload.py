@@ -130,3 +130,10 @@ def test_cuts_are_those_of_the_policy_or_round_numbers() -> None:
     assert found["year"] == (1930, 1940, 1950, 1960, 1970, 1980, 1990, 2000)
     assert found["share"] == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     assert set(found) == {"age", "year", "share"}
+
+
+def test_free_ends_have_as_many_digits_as_people_write() -> None:
+    real = column("age", "quasi-identifier", "number", low=0.0, high=120.0)
+    ends = [end for one in asked(real) if one.ends == "free" for end in re.findall(r"[0-9]+\.[0-9]+", one.sql)]
+    assert ends
+    assert all(len(end.replace(".", "")) <= 7 for end in ends)

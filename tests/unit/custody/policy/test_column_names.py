@@ -1,0 +1,42 @@
+"""What names of columns say: those of surveys, and in other languages."""
+
+from __future__ import annotations
+
+from querygate.custody.policy.column_names import are_sexes, kind_of
+from tests.each import each
+
+KINDS = {
+    "age": ("_AGE80", "AGEP_A", "agea", "âge", "Alter_in_Jahren", "edad", "età"),
+    "age_band": ("_AGEG5YR", "AgeDecade", "age_group", "Altersgruppe", "tranche_d_age"),
+    "birth": ("yrbrn", "année_naissance"),
+    "sex": ("SEXVAR", "gndr", "sexe", "Geschlecht", "SEX_A"),
+    "ethnicity": ("_RACE", "HISPAN", "nwhite"),
+    "education": ("EDUCA", "eisced", "Schulabschluss", "niveau_diplôme", "titolo_di_studio"),
+    "marital": ("MARST", "situation_familiale", "estado_civil", "Familienstand"),
+    "region": ("cntry", "région", "Bundesland", "ost_west", "_STATE"),
+    "employment": ("EMPLOY1", "erwerbsstatus", "statut_professionnel", "wrkstat"),
+    "household": ("hhmmb", "hh_groesse", "CHILDREN", "konfession"),
+    "survey_design": ("_LLCPWT", "pspwght", "anweight", "wghtpew", "pondération", "PERWT", "WTFA_A"),
+    "money": ("INCOME3", "haushaltseinkommen_netto", "revenu_mensuel", "hinctnta", "reddito"),
+    "finding": ("GENHLTH", "état_santé", "fumeur", "diabète", "gesundheit_allgemein"),
+    "opinion": ("lebenszufriedenheit", "ppltrst", "lrscale", "vote", "satisfaction_vie"),
+}
+
+
+@each("kind, name", [(kind, name) for kind, names in KINDS.items() for name in names])
+def test_names_of_surveys_are_known(kind: str, name: str) -> None:
+    found = kind_of(name)
+    assert found is not None
+    assert found.name == kind
+
+
+@each("name", ["weight", "weight_kg", "tenure", "grade", "stage", "agent", "message", "average"])
+def test_names_that_only_look_alike_are_not(name: str) -> None:
+    found = kind_of(name)
+    assert found is None or found.name not in ("age", "age_band", "survey_design", "household")
+
+
+def test_sexes_are_known_by_their_values() -> None:
+    assert are_sexes(["Homme", "Femme"])
+    assert are_sexes(["männlich", "weiblich", "divers"])
+    assert not are_sexes(["oui", "non"])
