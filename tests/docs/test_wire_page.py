@@ -40,7 +40,9 @@ def printed(block: Block, port: int, key: str) -> str:
     """What it prints, both to people and of errors."""
     given = {"python": f"port, key = {port}, {key!r}\n", "r": f"port <- {port}L; key <- '{key}'\n", "sh": ""}
     text = given[block.language] + block.text.replace(" -p 5433 ", f" -p {port} ")
-    command = {"sh": ["bash", "-c"], "python": [sys.executable, "-c"], "r": ["Rscript", "--vanilla", "-e"]}[block.language]
+    command = {"sh": ["bash", "-c"], "python": [sys.executable, "-c"], "r": ["Rscript", "--vanilla", "-e"]}[
+        block.language
+    ]
     environment = {**os.environ, "PGPASSWORD": key, "PSQLRC": "/nonexistent", "PGCLIENTENCODING": "UTF8"}
     done = subprocess.run([*command, text], capture_output=True, text=True, env=environment, timeout=120)
     said = done.stderr + done.stdout
@@ -55,5 +57,9 @@ def test_the_page_shows_what_is_printed(block: Block, door: tuple[int, str]) -> 
     assert block.output is not None
     said = printed(block, *door)
     if os.environ.get("QUERYGATE_RECORD"):
-        PAGE.write_text(PAGE.read_text().replace(f"{block.text}```\n\n```text\n{block.output.text}```", f"{block.text}```\n\n```text\n{said}```"))
+        PAGE.write_text(
+            PAGE.read_text().replace(
+                f"{block.text}```\n\n```text\n{block.output.text}```", f"{block.text}```\n\n```text\n{said}```"
+            )
+        )
     assert said == block.output.text
