@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: PostgreSQL's server programs, a browser, network namespaces, and R. Quick where they are there already.
+# What the tests need beyond Python: PostgreSQL's programs, a browser, network namespaces, and R and Java with their
+# drivers for PostgreSQL. Quick where they are there already.
 set -euo pipefail
 
 packages=()
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || packages+=(chromium fonts-dejavu-core)
 PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null || packages+=(iproute2)
+command -v psql >/dev/null || packages+=(postgresql-client)
+command -v java >/dev/null || packages+=(openjdk-17-jdk-headless)
+[ -e /usr/share/java/postgresql.jar ] || packages+=(libpostgresql-jdbc-java)
+[ -d /usr/lib/R/site-library/RPostgreSQL ] || packages+=(r-base-core r-cran-dbi r-cran-rpostgresql r-cran-dplyr r-cran-dbplyr)
 command -v Rscript >/dev/null || packages+=(r-base-core)
 for name in httr2 jsonlite vctrs; do
   [ -d "/usr/lib/R/site-library/$name" ] || [ -d "/usr/local/lib/R/site-library/$name" ] || packages+=("r-cran-$name")

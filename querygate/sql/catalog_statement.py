@@ -268,7 +268,7 @@ def _cast(node: exp.Expr, shadow: Shadow) -> exp.Expr:
         is_number = is_text and node.this.name.isdigit()
         if is_number:
             return exp.cast(node.this.copy(), "UINTEGER", dialect="duckdb")
-        known = _OIDS[kind] if is_text else f"{kind}_text"
+        known = _OIDS[kind] if is_text or _is_made_text(node.this) else f"{kind}_text"
         return exp.Anonymous(this=PREFIX + known, expressions=[node.this.copy()])
     if kind in _TEXTS:
         return exp.cast(node.this.copy(), "VARCHAR", dialect="duckdb")
@@ -277,6 +277,11 @@ def _cast(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     if kind in ("int2vector", "oidvector"):
         return exp.cast(node.this.copy(), "BIGINT[]", dialect="duckdb")
     return node
+
+
+def _is_made_text(node: exp.Expr) -> bool:
+    is_cast = isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES)
+    return is_cast or isinstance(node, exp.DPipe) or str(node.this) == "printf"
 
 
 def _type_name(to: exp.Expr) -> str:
@@ -310,6 +315,15 @@ def _column(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     return _text(shadow.user) if is_word and folded(node.name) in ("user", "current_role") else node
 
 
+def _format(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """`format('%I.%I', schema, name)`; widths would make texts of any length."""
+    form = node.this.name if isinstance(node.this, exp.Literal) else "%"
+    if re.search("%(?![ILs%])", form):
+        return _refuse(node, shadow)
+    values = [value.copy() for value in node.expressions]
+    return exp.Anonymous(this="printf", expressions=[_text(re.sub("%[IL]", "%s", form)), *values])
+
+
 def _equal(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     """`relkind = ANY (ARRAY['r'])`: the engine compares letters with texts one by one, but not with lists of texts."""
     left = node.this
@@ -331,6 +345,7 @@ def _refuse(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 _REWORDED: Mapping[type[exp.Expr], Callable[[exp.Expr, Shadow], exp.Expr]] = {
     exp.Collate: _inner,
     exp.EQ: _equal,
+    exp.Format: _format,
     exp.Column: _column,
     exp.Operator: _operator,
     exp.Cast: _cast,

@@ -230,5 +230,5 @@ def _read_numeric(data: bytes) -> Decimal:
     groups = struct.unpack(f"!{count}h", data[8:])
     if any(not 0 <= group < 10_000 for group in groups):
         raise ValueError("numeric")
-    number = Decimal(int("".join(f"{group:04d}" for group in groups) or "0")).scaleb(4 * (weight - count + 1))
-    return -number if sign else number
+    digits = tuple(map(int, "".join(f"{group:04d}" for group in groups) or "0"))
+    return Decimal((1 if sign else 0, digits, 4 * (weight - count + 1)))  # exactly, however many digits there are

@@ -15,7 +15,14 @@ from tests.places import ROOT
 
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 (WALL,) = (contract for contract in CONTRACTS if "raw row" in contract["name"])
-SERVING = ("querygate.gate", "querygate.site", "querygate.web", "querygate.control", "querygate_adapters.store")
+SERVING = (
+    "querygate.gate",
+    "querygate.site",
+    "querygate.web",
+    "querygate.wire",
+    "querygate.control",
+    "querygate_adapters.store",
+)
 SECRET = {
     "querygate.custody": "querygate.custody.roots.vault_keys",
     "querygate.methods": "querygate.methods.dp",

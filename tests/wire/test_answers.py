@@ -117,7 +117,7 @@ def test_a_refusal_has_a_code_a_hint_that_works_and_a_place(site: WireSite) -> N
             connection.execute("SELECT sex,\n  AVG(heart) FROM public.survey WHERE age > %s GROUP BY sex", (40,))
         diagnosis = told.value.diag
         assert diagnosis.sqlstate == "42703"
-        assert diagnosis.message_primary is not None and diagnosis.message_primary.startswith("QG203: ")
+        assert str(diagnosis.message_primary).startswith("QG203: ")
         assert diagnosis.statement_position == "19"
         working = (diagnosis.message_hint or "").splitlines()[-1]
         assert connection.execute(working).fetchall()

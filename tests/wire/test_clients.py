@@ -40,7 +40,7 @@ def compare(name: str, said: str) -> None:
     assert said == file.read_text()
 
 
-# -- psql ---------------------------------------------------------------------------------------------------------------
+# -- psql ------------------------------------------------------------------------------------------------
 
 psql = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
 
@@ -79,7 +79,7 @@ def test_psql_settings_and_transactions(site: WireSite) -> None:
     assert "Accepted: range, columns." in told.stderr
 
 
-# -- Python ---------------------------------------------------------------------------------------------------------------
+# -- Python ----------------------------------------------------------------------------------------------
 
 
 def test_psycopg2(site: WireSite) -> None:
@@ -127,7 +127,8 @@ def test_sqlalchemy_reflects_and_asks(site: WireSite, driver: str) -> None:
     known = [
         inspector.get_schema_names(), inspector.get_table_names(), inspector.get_view_names(),
         inspector.get_columns("survey"), inspector.get_pk_constraint("survey"), inspector.get_foreign_keys("survey"),
-        inspector.get_indexes("survey"), inspector.get_table_comment("survey"), inspector.get_check_constraints("survey"),
+        inspector.get_indexes("survey"), inspector.get_table_comment("survey"),
+        inspector.get_check_constraints("survey"),
     ]  # fmt: skip
     compare("sqlalchemy.txt", "".join(f"{one}\n" for one in known))
     survey = sa.Table("survey", sa.MetaData(), autoload_with=engine)
@@ -147,7 +148,7 @@ def test_pandas_reads_columns(site: WireSite) -> None:
     assert (frame.avg_sbp_low <= frame.avg_sbp_high).all()
 
 
-# -- R and Java -----------------------------------------------------------------------------------------------------------
+# -- R and Java ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")

@@ -89,7 +89,7 @@ def make_site(folder: Path, settings: str = "") -> Site:
 
 
 def publish_survey(opened: OpenSite, folder: Path) -> dict[str, str]:
-    """Publish the rows; the keys of the people."""
+    """Publish the rows, for everyone to ask; the keys of the people."""
     source = folder / "survey.parquet"
     pq.write_table(hostile_rows(), source)
     publish_to(opened, POLICY.parsed(), str(source), user="local")

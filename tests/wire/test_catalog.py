@@ -1,0 +1,79 @@
+"""The shadow catalog: what tools ask at their start is answered, and nothing but schemas is there to be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from querygate.wire.catalog import shadow
+from tests.each import each
+from tests.wire.wire_site import WireSite
+
+TOOLS = Path(__file__).with_name("tool_statements.sql")
+
+
+def statements() -> list[str]:
+    return [part.strip() for part in TOOLS.read_text().split("\n;\n") if part.strip()]
+
+
+@each("statement", statements())
+def test_what_tools_ask_at_their_start_is_read(site: WireSite, statement: str) -> None:
+    with site.connect() as connection:
+        connection.execute(statement).fetchall()
+
+
+def test_columns_have_their_order_types_and_titles(site: WireSite) -> None:
+    asked = "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_name = 'survey'"
+    with site.connect() as connection:
+        found = connection.execute(asked).fetchall()
+        titles = connection.execute(
+            "SELECT obj_description('survey'::regclass), col_description('survey'::regclass, 1)"
+        )
+        assert titles.fetchall() == [("Health survey", "Age in years")]
+    assert found == [
+        ("age", "bigint", "NO"), ("sex", "text", "YES"), ("seen", "date", "NO"), ("sbp", "bigint", "YES"),
+        ("weight", "double precision", "NO"), ("smoker", "boolean", "NO"),
+        ("taken", "timestamp without time zone", "NO"),
+    ]  # fmt: skip
+
+
+def test_tools_that_ask_for_columns_alone_get_no_row(site: WireSite) -> None:
+    with site.connect() as connection:
+        before = site.queries()
+        for sql in ("SELECT * FROM survey WHERE 0 = 1", 'SELECT * FROM "public"."survey" LIMIT 0'):
+            cursor = connection.execute(sql)
+            assert [column.name for column in cursor.description or ()][:3] == ["age", "sex", "seen"]
+            assert cursor.fetchall() == []
+        assert site.queries() == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM duckdb_settings()",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM pg_authid",
+        "SELECT repeat('x', 1000000000)",
+        "SELECT lpad('x', 1000000000)",
+        "WITH gone AS (DELETE FROM pg_class RETURNING *) SELECT * FROM gone",
+        "SELECT * INTO pg_kept FROM pg_class",
+        "ATTACH '/tmp/x.db' AS x",
+        "SELECT COUNT(*) FROM generate_series(1, 1000000000000)",
+        "SELECT dblink('host=127.0.0.1', 'SELECT 1')",
+        "SELECT query_to_xml('SELECT 1', true, true, '')",
+    ],
+)
+def test_the_shadow_reaches_nothing_else(site: WireSite, sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow, "LONGEST_S", 0.5)
+    with site.connect() as connection:
+        with pytest.raises(psycopg.Error) as told:
+            connection.execute(sql)
+        assert "QG" in str(told.value)
+        assert "QG900" not in str(told.value)
+        assert connection.execute("SELECT COUNT(*) FROM pg_tables").fetchall() == [(1,)]
