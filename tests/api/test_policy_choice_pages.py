@@ -11,12 +11,18 @@ from xml.etree import ElementTree
 import pytest
 
 from querygate.web.console.charts.risk_map import make_risk_map
-from tests.api.console_site import ConsoleSite
+from tests.api.console_site import ConsoleSite, make_console_site
 from tests.api.small_site import POLICY
 from tests.api.test_publish_pages import dropped, step, upload
 from tests.each import each
 
 CLINIC = "/publish/datasets/clinic"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> ConsoleSite:
+    """A site of its own: what is asked here would be in the audits of others."""
+    return make_console_site(tmp_path_factory.mktemp("choice"), "upload_mb = 1\n")
 
 
 @pytest.fixture(autouse=True)
