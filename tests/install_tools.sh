@@ -8,7 +8,7 @@ compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || packages+=(chromium fonts-dejavu-core)
 PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null || packages+=(iproute2)
 command -v psql >/dev/null || packages+=(postgresql-client)
-command -v java >/dev/null || packages+=(openjdk-17-jdk-headless)
+command -v javac >/dev/null || packages+=(default-jdk-headless)
 [ -e /usr/share/java/postgresql.jar ] || packages+=(libpostgresql-jdbc-java)
 [ -d /usr/lib/R/site-library/RPostgreSQL ] || packages+=(r-base-core r-cran-dbi r-cran-rpostgresql r-cran-dplyr r-cran-dbplyr)
 command -v Rscript >/dev/null || packages+=(r-base-core)

@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from querygate.cli.serve import CUSTODY
+from querygate.client import Client
+from querygate.client.conversation import API, Call, Patience, deliver, read_object
 from querygate.control import SqliteBudgets
 from querygate.site.open_gate import now
 from tests.served_site import Door, ServedSite, make_served_site, serving, working
 from tests.work import HANG_S
 
+MODE, QUICK = {"mode": "laplace"}, Patience(())
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
 WISH = {"dataset": "patients", "purpose": "to see", "columns": ["age", "sex"]}
 
@@ -185,15 +188,23 @@ def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_pat
         cancelled = door.call("ann", "DELETE", other["status"])[1]
         assert (cancelled["state"], cancelled["problem"]["code"]) == ("cancelled", "QG315")
         assert spent(site) == before
+        gate = Client(door.address, site.keys["bob"], patience=Patience(job_s=HANG_S))
+        question = {"dataset": "patients", "sql": "SELECT COUNT(*) FROM patients WHERE age > 70", "options": MODE}
+        sent_twice = [gate.carry(deliver(Call("POST", f"{API}/query", question, key="one"), QUICK)) for _ in "ab"]
+        (waiting,) = {read_object(reply)["job"] for reply in sent_twice}
         with working(site.folder):
             ended = door.outcome("ann", job["job"])
+            awaited = gate.job(waiting)
+        gate.close()
+        assert awaited.policy_hash == site.opened.store.current("patients").catalog.policy_hash
+        assert site.opened.log.answer(awaited.id) == ("bob", awaited.body)
         answer = ended["result"]
         assert (ended["state"], answer["budget"]["spent"]) == ("done", 0.1)
         assert site.opened.log.answer(answer["query_id"]) == ("ann", answer)
-        assert spent(site) == pytest.approx(before + 0.1)
+        assert spent(site) == pytest.approx(before + 0.2)
         assert door.call("ann", "DELETE", job["status"])[1]["state"] == "done"
     outcomes = [(line["outcome"], line["code"]) for line in site.opened.log.queries(dataset="patients")]
-    assert sorted(outcomes, key=str) == [("answered", None), ("failed", "QG315")]
+    assert sorted(outcomes, key=str) == [("answered", None), ("answered", None), ("failed", "QG315")]
 
 
 def test_with_the_store_alone_there_are_no_jobs(site: ServedSite, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_r_with_dbi_and_dplyr(site: WireSite) -> None:
     compare("r.txt", done.stdout)
 
 
-@pytest.mark.skipif(shutil.which("java") is None or not JDBC.exists(), reason="Java or its driver is not installed")
+@pytest.mark.skipif(shutil.which("javac") is None or not JDBC.exists(), reason="Java or its driver is not installed")
 def test_jdbc_reads_metadata_and_asks(site: WireSite) -> None:
     source = Path(__file__).with_name("Client.java")
     url = f"jdbc:postgresql://127.0.0.1:{site.port}/querygate"
