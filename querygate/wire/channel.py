@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import socket
 import ssl
 import struct
 
@@ -30,6 +31,8 @@ class Channel:
         self._read_s, self._idle_s, self._longest = read_s, idle_s, longest
         self._waiting = 0
         self.is_encrypted = False
+        # Several small messages make an answer; none must wait until the other end has confirmed the one before.
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     @property
     def address(self) -> str:
