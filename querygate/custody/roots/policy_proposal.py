@@ -21,13 +21,13 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.sources.source_profile import survey
 
-RECORDS, QUESTIONS, MANY = 20_000, 40, 1_000_000
+RECORDS, QUESTIONS, MANY = 20_000, 100, 1_000_000
 """Records that are published on trial, questions that are asked, and those that they are drawn from."""
 
 FEWEST = 1_000
 """Records below which nothing is tried: whatever is left out, few figures could be printed."""
 
-ENOUGH, BETTER = 0.75, 0.05
+ENOUGH, BETTER = 0.8, 0.05
 """The share of figures that can be printed from which on nothing else is tried, and how much more of them is worth a
 column that can no longer be asked about."""
 
