@@ -11,7 +11,7 @@ from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import LazyGroup
 from querygate.cli.shared.output import plain, print_json, print_records, print_table
 from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
-from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport
+from querygate.core.audit.audit_body import AuditCase, AuditFinding, AuditReport
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
 from querygate.custody.audit.audit import AuditOptions

@@ -14,7 +14,7 @@ from querygate.control.delivery import NotSent
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.anchors import anchor
-from querygate.site.upkeep import retain, ship_log
+from querygate.site.serving_tasks import retain, ship_log
 
 
 @click.command("anchor", cls=Command, example="querygate log anchor")

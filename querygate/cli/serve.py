@@ -26,8 +26,8 @@ from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
+from querygate.site.serving_tasks import kept_up
 from querygate.site.settings import Settings
-from querygate.site.upkeep import kept_up
 from querygate.web import address_of, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output

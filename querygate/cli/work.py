@@ -20,8 +20,8 @@ from querygate.core.errors import ConfigError
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy
 from querygate.custody.worker.remote_exchange import GateUnreachable, RemoteExchange
-from querygate.custody.worker.upkeep import Upkeep
 from querygate.custody.worker.worker import Worker
+from querygate.custody.worker.worker_tasks import Upkeep
 from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site

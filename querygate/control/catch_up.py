@@ -19,7 +19,7 @@ from querygate.control.entry_links import lines_of, links_of_lines
 from querygate.control.ledger_evidence import CHARGE, spend_of
 from querygate.control.log import Log
 from querygate.control.sqlite_budgets import SqlitePage
-from querygate.core.ledger import enter
+from querygate.core.budget_ledger import enter
 
 NOTHING_TO_DO = ("query", "dry_run", "answer", "twin", "budget", "log", "audit", "risk", "site", "login", "encryption")
 """Families of entries that tell what was seen, not what was changed."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from querygate.control.chain import LogBody, LogEvent
 from querygate.control.log import Log
 from querygate.core.budget import EPSILON_PLACES, Scope, SpentTotal
-from querygate.core.ledger import Ledger, Spend
+from querygate.core.budget_ledger import Ledger, Spend
 
 CHARGE, OPENING, REBUILD = "budget.charge", "budget.opening", "budget.rebuild"
 

@@ -29,8 +29,8 @@ from querygate.control.log import Log
 from querygate.control.schema import BUDGETS
 from querygate.control.sqlite_budgets import SqlitePage
 from querygate.core.budget import Scope, SpentTotal
+from querygate.core.budget_ledger import WRITTEN_OFF, Ledger, Spend
 from querygate.core.errors import ConfigError
-from querygate.core.ledger import WRITTEN_OFF, Ledger, Spend
 
 MOST_TOLD = 100
 """So many of the differences are put on record."""

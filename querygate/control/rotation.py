@@ -18,7 +18,7 @@ from querygate.control.ids import stamp_now
 from querygate.control.ledger_evidence import OPENING
 from querygate.control.log import INTENT, OUTCOME, Log
 from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
-from querygate.control.noted_totals import NotedTotals
+from querygate.control.logged_spending import NotedTotals
 from querygate.control.segments import COLUMNS, Segment
 from querygate.control.signature import SignedStatement, SiteKey
 

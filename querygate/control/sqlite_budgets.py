@@ -1,6 +1,6 @@
 """The ledger of privacy budgets in `control.db`, for the threads and processes of one machine.
 
-`core/ledger.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
+`core/budget_ledger.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
 one writer in at a time, and has its pages on disk (`synchronous = FULL`) before the commit returns. The entry of the
 log that is evidence of a spend is in the same transaction, so neither is there without the other.
 """
@@ -20,9 +20,9 @@ from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
 from querygate.control.ledger_evidence import OPENING, note_spend, opening_of
 from querygate.control.log import Log
-from querygate.control.noted_totals import NotedTotals, contradicted
+from querygate.control.logged_spending import NotedTotals, contradicted
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.ledger import Charge, Ledger, Spend
+from querygate.core.budget_ledger import Charge, Ledger, Spend
 from querygate.core.types import Scalar
 
 _Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[sqlite3.Row]]

@@ -27,8 +27,8 @@ from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.points import UNIT
 from querygate.gate.groups import as_block, make_groups
 from querygate.gate.likely_tables import LikelyTables, PointSheet
+from querygate.gate.plan_cells import RangedGroup
 from querygate.gate.ranges import QUOTIENTS
-from querygate.gate.sheets import RangedGroup
 from querygate.gate.window_ranges import Keys, Wholes, wanted_wholes
 
 DIGITS = 4

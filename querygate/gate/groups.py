@@ -30,7 +30,7 @@ from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Output, Plan
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import DISCRETE, Array, Bools, Floats, Group, Range, Scalar
-from querygate.gate.sheets import RangedGroup, Sheet, range_groups
+from querygate.gate.plan_cells import RangedGroup, Sheet, range_groups
 from querygate.gate.window_ranges import BESIDE_GROUPS, Wholes, range_wholes, window_ranges
 
 _MONOTONE = frozenset({"add", "sub", "neg", "mul", "div", "double", "round", "floor", "ceil", "trunc", "exp", "ln",

@@ -14,7 +14,7 @@ import numpy as np
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Bools, Cells, Ints, Range
-from querygate.gate.arrange import OrderTerm, ranks_before
+from querygate.gate.order_and_limit import OrderTerm, ranks_before
 
 MOST_GROUPS = 1_500
 """Groups of a partition that are compared with each other, all with all."""

@@ -19,9 +19,9 @@ from querygate.core.expression import Expression
 from querygate.core.margin_choice import part_of
 from querygate.core.plan import Plan, Rank, Window
 from querygate.core.types import Bools, Cells, Ints, Range, Scalar
-from querygate.gate.arrange import OrderTerm, ranks_before, term_of_keys, term_of_ranges
 from querygate.gate.neighbour_ranges import Neighbours
-from querygate.gate.sheets import RangedGroup, Sheet, range_groups
+from querygate.gate.order_and_limit import OrderTerm, ranks_before, term_of_keys, term_of_ranges
+from querygate.gate.plan_cells import RangedGroup, Sheet, range_groups
 from querygate.stats import STATISTICS
 from querygate.stats.cells import meet
 from querygate.stats.numerics import enclose

@@ -14,7 +14,7 @@ from typing import Any
 
 from querygate.control import Log
 from querygate.control.alerts import Alerts
-from querygate.core.audit_body import (
+from querygate.core.audit.audit_body import (
     AuditCase,
     AuditFinding,
     AuditReport,

@@ -10,10 +10,10 @@ from querygate.control import ChainBroken, SqliteBudgets, new_query_id
 from querygate.control.head_mark import MARK, check_marked, set_mark
 from querygate.control.ledger_evidence import LedgerEvidence, compare, note_spend
 from querygate.control.ledger_rebuild import Rebuilt, rebuild, replay_missing
-from querygate.control.noted_totals import NotedTotals
+from querygate.control.logged_spending import NotedTotals
 from querygate.core.budget import BudgetAccounting
+from querygate.core.budget_ledger import Ledger, Spend
 from querygate.core.errors import ConfigError
-from querygate.core.ledger import Ledger, Spend
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
 

@@ -13,10 +13,10 @@ from operator import eq
 import numpy as np
 from sqlglot import exp
 
+from querygate.core.canonical_text import meaning
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.limits.deadline import check_deadline
-from querygate.core.meaning import meaning
 from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, TRUE, Predicate, both, either, is_true, negate
 from querygate.core.types import Column, SqlValue, folded

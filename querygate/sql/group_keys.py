@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from sqlglot import exp
 
+from querygate.core.canonical_text import told
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Choice, Constant, Expression, Lookup, Ref, told_key
-from querygate.core.meaning import told
 from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE
 from querygate.core.types import Column, Scalar, SqlValue

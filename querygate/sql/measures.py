@@ -9,9 +9,9 @@ from typing import TypedDict, Unpack
 
 from sqlglot import exp
 
+from querygate.core.canonical_text import told
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number, told_key
-from querygate.core.meaning import told
 from querygate.core.plan import Aggregate, Empty, Family, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.core.types import SqlValue

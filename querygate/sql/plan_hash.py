@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 
-from querygate.core.meaning import told
+from querygate.core.canonical_text import told
 from querygate.core.plan import GroupKey, LeftOut, Output, Plan
 from querygate.core.predicate import TRUE
 from querygate.sql.expressions import Context

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from querygate.core.canonical_text import told
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Expression, Ref, is_number
-from querygate.core.meaning import told
 from querygate.core.plan import NONE, GroupKey, Rank, Window
 from querygate.sql.aggregates import AGGREGATE_NODES, is_aggregate, listed, read_aggregate
 from querygate.sql.allow import may_have

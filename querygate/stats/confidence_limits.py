@@ -17,8 +17,8 @@ import scipy  # what is needed of it is loaded once it is needed
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
+from querygate.stats.largest_mean import largest_mean
 from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, gamma, tree_sum, up
-from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
 from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes, vertex_sums

@@ -17,8 +17,8 @@ import numpy as np
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Floats, Ints
+from querygate.stats.largest_mean import Largest
 from querygate.stats.numerics import TINY, UNIT, RealBounds, exact_sum, pieces, tree_sum
-from querygate.stats.ratio import Largest
 from querygate.stats.variance.largest import largest_pooled_mean
 
 _PASSES = 6  # for m, which converges in one to three

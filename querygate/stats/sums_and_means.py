@@ -14,6 +14,7 @@ import numpy as np
 
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
+from querygate.stats.largest_mean import largest_computed_mean, largest_mean_exact
 from querygate.stats.numerics import (
     EXACT,
     GRID,
@@ -26,7 +27,6 @@ from querygate.stats.numerics import (
     up,
     whole_units,
 )
-from querygate.stats.ratio import largest_computed_mean, largest_mean_exact
 from querygate.stats.registry import statistic
 
 _PROOF = "location.md"

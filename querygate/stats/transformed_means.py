@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from querygate.core.types import Cells, Floats, Range
+from querygate.stats.largest_mean import Largest, largest_computed_mean
 from querygate.stats.numerics import TINY, UNIT, down, up
-from querygate.stats.ratio import Largest, largest_computed_mean
 from querygate.stats.registry import statistic
 from querygate.stats.sums_and_means import avg
 

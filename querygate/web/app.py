@@ -13,7 +13,7 @@ from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.site.user_limits import UserLimits
-from querygate.web import problems, watch
+from querygate.web import problems, request_record
 from querygate.web.accounts.grant_routes import GrantViews
 from querygate.web.accounts.key_routes import KeyViews
 from querygate.web.accounts.user_routes import UserViews
@@ -24,14 +24,14 @@ from querygate.web.limited_view import serve
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
-from querygate.web.pages import mark_code
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
+from querygate.web.route_reference import mark_code
 from querygate.web.routes import API, ROUTES, Route
 from querygate.web.saved.saved_routes import SavedViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DeviceViews
-from querygate.web.sign_on.sign_on_door import SignOnDoor
+from querygate.web.sign_on.optional_sign_on import SignOnDoor
 from querygate.web.work_routes import WorkViews
 
 View = Callable[..., Response]
@@ -117,9 +117,9 @@ def create_app(
     app.extensions["querygate"] = (sign_in, limits)
     app.extensions["querygate.sign_on"] = sign_on
     app.register_error_handler(JobUnderway, underway)
-    app.before_request(lambda: watch.begin(metrics))
+    app.before_request(lambda: request_record.begin(metrics))
     app.after_request(harden)
-    app.after_request(lambda response: watch.end(response, metrics))
+    app.after_request(lambda response: request_record.end(response, metrics))
     return app
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from flask import Response
 
+from querygate.core.budget_ledger import Ledger
 from querygate.core.errors import ConfigError
-from querygate.core.ledger import Ledger
 from querygate.core.step_times import listen
 from querygate.core.types import Principal
 from querygate.site.evidence import mark_file, open_ledger

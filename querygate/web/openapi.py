@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from querygate.core.errors import CODES
-from querygate.web.pages import SECTIONS
 from querygate.web.problems import MEDIA, STATUSES
+from querygate.web.route_reference import SECTIONS
 from querygate.web.routes import JSON, ROUTES, Parameter, Route
 from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref

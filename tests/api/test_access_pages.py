@@ -12,7 +12,7 @@ import pytest
 from querygate.site.admin_overview import shown_settings
 from querygate.site.settings import SETTINGS, Settings
 from querygate.web.console import access_pages, audit_pages, overview_pages, publish_pages, site_pages
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from tests.api.console_site import ConsoleSite
 from tests.each import each
 

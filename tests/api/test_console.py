@@ -10,7 +10,7 @@ import pytest
 
 import querygate.web
 from querygate.web.console import console, device_pages, sign_in_pages
-from querygate.web.console.session_door import COOKIE
+from querygate.web.console.page_session import COOKIE
 from querygate.web.console.table_builder import MEASURES, TableChoice, write_statement
 from tests.api.browser import PART, Browser
 from tests.each import each

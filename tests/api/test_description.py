@@ -10,8 +10,8 @@ from querygate.core.errors import CODES, Refusal
 from querygate.core.types import Catalog, Column
 from querygate.sql import understand
 from querygate.web.openapi import make_openapi
-from querygate.web.pages import SECTIONS
 from querygate.web.refusal_explanations import EXPLANATIONS
+from querygate.web.route_reference import SECTIONS
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits

@@ -20,7 +20,7 @@ from querygate.core.types import Principal
 from querygate.custody.policy.console_policy import problems_of, read_console_policy
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.publish_handlers import PublishHandlers
-from querygate.custody.worker.upkeep import sweep_uploads
+from querygate.custody.worker.worker_tasks import sweep_uploads
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

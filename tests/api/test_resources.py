@@ -62,8 +62,8 @@ def test_an_answer_has_a_size_and_none_larger_is_in_the_log(site: SmallSite) -> 
 
 
 def test_ranges_are_counted_before_they_are_computed(site: SmallSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate.gate.sheets.MOST_RANGES", 20)
-    monkeypatch.setattr("querygate.gate.met_ranges.make_range", lambda *_: pytest.fail("was computed"))
+    monkeypatch.setattr("querygate.gate.plan_cells.MOST_RANGES", 20)
+    monkeypatch.setattr("querygate.gate.range_intersection.make_range", lambda *_: pytest.fail("was computed"))
     with pytest.raises(UnsupportedSQL, match="too large"):
         ask(Request(ANN, "clinic", BY_AGE), replace(site.opened.gate, answers=KeptAnswers(0)))
 

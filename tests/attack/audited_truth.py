@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from querygate.core.audit_records import Unanswerable
+from querygate.core.audit.audit_records import Unanswerable
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
 from querygate.custody.audit.true_totals import exact_totals
 from querygate.methods.inference import Finding, Inference, signs_left

@@ -22,7 +22,7 @@ import pytest
 
 from querygate.control import Database, SqliteBudgets
 from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
-from querygate.core.ledger import Ledger
+from querygate.core.budget_ledger import Ledger
 from tests.postgres import Server
 from tests.soak.budget import PROCESSES, Found, judge, read_line, scopes_of, soak, spend
 from tests.work import HANG_S

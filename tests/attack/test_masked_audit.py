@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.core.audit_body import AuditFinding
+from querygate.core.audit.audit_body import AuditFinding
 from querygate.core.json_body import to_json
 from querygate.core.types import Principal, Request
 from querygate.custody.audit.audit import AuditOptions, LogStatement

@@ -34,7 +34,7 @@ ACT = """
 import os, signal
 from pathlib import Path
 from querygate.control.jobs import Jobs
-from querygate.core.ledger import Ledger
+from querygate.core.budget_ledger import Ledger
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange

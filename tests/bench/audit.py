@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Ints
+from querygate.methods.inference.answer_verdict import Watch
 from querygate.methods.inference.any_combination import known
-from querygate.methods.inference.live import Watch
 from querygate.methods.inference.set_pairs import near_pairs, packed
 from tests.report import row
 from tests.unit.methods.inference.exact import atoms

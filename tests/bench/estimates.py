@@ -30,7 +30,7 @@ from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.gate.estimates import with_estimates
 from querygate.gate.groups import answer_groups
 from querygate.gate.likely_tables import LikelyTables
-from querygate.gate.sheets import fetch_sheets
+from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 from querygate_adapters.sources.open_source import open_source
 from tests.bench.views import EVERYTHING, OTHER_QUESTIONS, PAPER_QUESTIONS, plain_file, studies

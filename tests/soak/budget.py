@@ -25,8 +25,8 @@ from typing import Any
 
 from querygate.control import Database, SqliteBudgets
 from querygate.core.budget import Cost, PriorAnswer, Scope
+from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted
-from querygate.core.ledger import Ledger, LedgerBroken
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests import postgres
 from tests.report import row

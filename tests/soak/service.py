@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from querygate.core.ledger import LedgerBroken
+from querygate.core.budget_ledger import LedgerBroken
 from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.custody.worker.job_handlers import JobHandlers

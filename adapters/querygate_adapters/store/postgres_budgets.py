@@ -6,7 +6,7 @@
     charge          against which limits, with the total after it
     noisy_answer    what stands for a key
 
-`core/ledger.py` says what is decided, and why. Here a transaction begins with an advisory lock of its
+`core/budget_ledger.py` says what is decided, and why. Here a transaction begins with an advisory lock of its
 dataset, which dies with its holder, and whatever it reads afterwards is what was committed before (READ COMMITTED takes
 a new snapshot for each statement). Should somebody write without the lock, the primary key and the trigger of `charge`
 let one of the two in. A commit is on the server's disk when it returns, whatever the server's own default.
@@ -29,7 +29,7 @@ from typing import TypeAlias
 from psycopg import sql
 
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.ledger import Charge, Ledger, Spend
+from querygate.core.budget_ledger import Charge, Ledger, Spend
 from querygate.core.types import Scalar
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.postgres_connection import Connection, Location, told

@@ -18,7 +18,7 @@ from typing import NoReturn
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
+from querygate.core.audit.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
 from querygate.core.types import Bools, Floats, Ints, SqlValue, folded
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted

@@ -14,7 +14,7 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 
-from querygate.core.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
+from querygate.core.audit.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
 from querygate.core.errors import Refusal
 from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
 from querygate.core.vault_ports import Source

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from querygate.core.audit_records import AuditRecords, Unanswerable
+from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints, folded

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.audit_records import AuditRecords, Unanswerable
+from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import fraction
 from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined, noted

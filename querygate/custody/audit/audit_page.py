@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport, InferredValue
+from querygate.core.audit.audit_body import AuditCase, AuditFinding, AuditReport, InferredValue
 from querygate.core.types import Ints
 from querygate.custody.audit.audit import LogStatement
 from querygate.custody.audit.audit_report import AuditOutcome

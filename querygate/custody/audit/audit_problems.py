@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from querygate.core.audit_records import Unanswerable
+from querygate.core.audit.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
 from querygate.sql.logged.logged_statement import UnauditableStatement

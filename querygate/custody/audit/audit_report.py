@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from querygate.core.audit_body import (
+from querygate.core.audit.audit_body import (
     AuditCase,
     AuditFinding,
     AuditReport,

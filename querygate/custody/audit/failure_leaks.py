@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from querygate.core.audit_body import Severity
-from querygate.core.audit_records import AuditRecords, Unanswerable
+from querygate.core.audit.audit_body import Severity
+from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.methods.inference import CaseStatement, Finding

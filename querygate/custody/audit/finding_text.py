@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from querygate.core.audit_body import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
+from querygate.core.audit.audit_body import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.custody.audit.masked_text import masked, where_asked

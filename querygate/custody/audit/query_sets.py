@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.audit_records import MOST_DISTINCT, AuditRecords
+from querygate.core.audit.audit_records import MOST_DISTINCT, AuditRecords
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded

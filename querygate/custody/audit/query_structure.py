@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from querygate.core.audit_records import AuditRecords
+from querygate.core.audit.audit_records import AuditRecords
 from querygate.core.types import Bools, Catalog, Ints
 from querygate.sql.logged.logged_statement import LoggedAggregate, LoggedStatement, UnauditableStatement, take_apart
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.audit_records import AuditRecords, Unanswerable
+from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.custody.audit.audit import Audit
 from querygate.methods.inference import Finding, Inference, signs_left
 

@@ -20,8 +20,8 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Ints
 from querygate.core.vault_ports import ListedCodes, LoadedRows
-from querygate.custody.codes.code_reader import CodeLists, read_lists
 from querygate.custody.codes.public_codes import CodeSystem, open_system
+from querygate.custody.codes.record_code_lists import CodeLists, read_lists
 from querygate.custody.policy import ColumnPolicy, Policy
 
 

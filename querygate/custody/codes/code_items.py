@@ -19,8 +19,8 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_protection import protect, protect_in_classes
-from querygate.custody.codes.code_reader import CodeLists, known_sets, listed_groups, read_lists, utility_groups
 from querygate.custody.codes.public_codes import CodeSystem
+from querygate.custody.codes.record_code_lists import CodeLists, known_sets, listed_groups, read_lists, utility_groups
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import SUPPRESSED, Baskets, Items, LocalItems
 

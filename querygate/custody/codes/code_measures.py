@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.custody.codes.code_reader import CodeLists, utility_groups
+from querygate.custody.codes.record_code_lists import CodeLists, utility_groups
 from querygate.custody.policy import CodesPolicy
 from querygate.methods.code_lists import (
     Baskets,

@@ -10,7 +10,7 @@ import numpy as np
 from querygate.core.errors import ConfigError
 from querygate.core.types import Floats, Ints
 from querygate.core.vault_ports import ListedCodes
-from querygate.custody.codes.code_reader import (
+from querygate.custody.codes.record_code_lists import (
     CodeLists,
     known_sets,
     listed_groups,

@@ -14,7 +14,7 @@
 """
 
 from querygate.custody.policy.diversity_rules import NO_WISH
-from querygate.custody.policy.load import accepted_keys, load_policy, parse_policy
+from querygate.custody.policy.policy_reader import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.policy_types import (
     CodeGroup,
     CodesPolicy,

@@ -11,7 +11,7 @@ from typing import cast
 
 from querygate.core.types import DISCRETE, Role, Type
 from querygate.custody.policy.calendar_grid import is_calendar_grid, read_calendar_grid
-from querygate.custody.policy.code_columns import check_visits, read_codes
+from querygate.custody.policy.code_list_rules import check_visits, read_codes
 from querygate.custody.policy.derived_ages import check_ages, read_age
 from querygate.custody.policy.diversity_rules import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.durations import Duration, round_duration, show_duration

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy.load import parse_policy
 from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.policy.policy_reader import parse_policy
 from querygate.custody.policy.toml_reader import dotted
 
 NAME = "policy"

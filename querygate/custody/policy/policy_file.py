@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from querygate.custody.policy.load import load_policy, parse_policy
+from querygate.custody.policy.policy_reader import load_policy, parse_policy
 from querygate.custody.policy.policy_types import Policy
 from querygate.custody.policy.policy_writer import moved, write_toml
 from querygate.custody.policy.toml_reader import RawTable

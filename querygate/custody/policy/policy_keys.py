@@ -5,7 +5,7 @@ A new key is added here first: what is not here is refused as unknown. `column_r
 
 from __future__ import annotations
 
-from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
+from querygate.custody.policy.code_list_rules import METHODS as CODE_METHODS
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
 from querygate.custody.policy.toml_reader import Vocabulary

@@ -18,7 +18,7 @@ from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.source_reading import reading_of
-from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
+from querygate.custody.publish.number_publication import PER_CLASS, own_intervals
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import Hierarchy
 

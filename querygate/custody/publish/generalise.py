@@ -20,7 +20,7 @@ from querygate.custody.columns.value_groups import with_values
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.policy_types import ClassMoments
-from querygate.custody.publish.class_moments import (
+from querygate.custody.publish.number_publication import (
     PER_CLASS,
     class_moments,
     moments_table,

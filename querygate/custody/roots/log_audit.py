@@ -14,7 +14,7 @@ from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
 from querygate.custody.roots.certified_answers import has_views, is_certified
-from querygate.custody.roots.log_coalitions import POOLED, views_of
+from querygate.custody.roots.site_coalitions import POOLED, views_of
 from querygate.custody.roots.withdraw_dataset import last_catalog
 from querygate.methods.inference import Unexamined, noted
 from querygate.methods.inference.cases import GRAVITY, make_cases

@@ -6,7 +6,7 @@ import secrets
 import time
 
 from querygate.core.budget import Budgets
-from querygate.core.ledger import Ledger
+from querygate.core.budget_ledger import Ledger
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.evidence import check_anchored, open_ledger

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from querygate.control import new_query_id
 from querygate.core.budget import Scope
-from querygate.core.ledger import WRITTEN_OFF, Ledger
+from querygate.core.budget_ledger import WRITTEN_OFF, Ledger
 from querygate.core.types import Principal
 from querygate.custody.roots.open_noise import noise_over
 from querygate.gate.describe import served_catalogs

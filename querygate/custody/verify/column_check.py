@@ -14,7 +14,7 @@ from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.verify.number_check import check_intervals
+from querygate.custody.verify.moment_check import check_intervals
 from querygate.custody.verify.verifier_types import Written, require
 
 

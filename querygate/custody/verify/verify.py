@@ -19,7 +19,7 @@ from querygate.custody.verify.class_size_check import check_class_people, check_
 from querygate.custody.verify.code_check import measure_codes
 from querygate.custody.verify.column_check import check_column, mean_width
 from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
-from querygate.custody.verify.number_check import check_moments
+from querygate.custody.verify.moment_check import check_moments
 from querygate.custody.verify.person_check import check_people, count_people
 from querygate.custody.verify.verifier_types import Measurement, Written, require
 from querygate.methods.anonymise import partition_check

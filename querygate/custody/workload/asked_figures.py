@@ -12,7 +12,7 @@ from querygate.core.types import Group, Range, Scalar
 from querygate.custody.workload.standing_workload import Question
 from querygate.custody.workload.usable_share import Figure, relative_width, usable
 from querygate.gate.groups import answer_groups
-from querygate.gate.sheets import fetch_sheets
+from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 
 LIMITS = Limits(timeout_s=60.0)

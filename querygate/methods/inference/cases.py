@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.audit_body import Severity
+from querygate.core.audit.audit_body import Severity
 from querygate.core.types import Ints
 from querygate.methods.inference.set_bits import fingerprint
 from querygate.methods.inference.totals import SEVERITIES, Finding, Kind, QueryTotal

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from querygate.core.audit_body import Severity
+from querygate.core.audit.audit_body import Severity
 from querygate.core.types import Bools, Ints
 from querygate.methods.inference.power_sums import two_values
 from querygate.methods.inference.small_groups import IsolatedGroup

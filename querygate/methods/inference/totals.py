@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from querygate.core.audit_body import Severity
+from querygate.core.audit.audit_body import Severity
 from querygate.core.types import Bools
 
 NOTHING = Fraction(0)

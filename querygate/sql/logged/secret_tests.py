@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from querygate.core.audit_records import SecretTests
+from querygate.core.audit.audit_records import SecretTests
 from querygate.core.types import folded
 from querygate.sql.logged.logged_conditions import columns_of
 from querygate.sql.logged.logged_statement import LoggedStatement

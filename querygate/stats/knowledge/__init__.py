@@ -28,8 +28,8 @@ from querygate.stats.knowledge.classes import Classes, make_classes
 from querygate.stats.knowledge.counts import members_above, members_between
 from querygate.stats.knowledge.members import largest_computed_sum, upper_runs
 from querygate.stats.knowledge.variance import variance_range
+from querygate.stats.largest_mean import largest_computed_mean
 from querygate.stats.numerics import exact_sum
-from querygate.stats.ratio import largest_computed_mean
 from querygate.stats.sums_and_means import avg, sum_
 from querygate.stats.variance.spread import var_pop, var_samp
 

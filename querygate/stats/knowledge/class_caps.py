@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Floats, Ints
+from querygate.stats.largest_mean import Choices, quiet_largest_mean
 from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, tree_sum, up
-from querygate.stats.ratio import Choices, quiet_largest_mean
 
 _ROUNDS = 20
 _CLOSE = 1e-13

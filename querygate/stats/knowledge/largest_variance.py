@@ -15,8 +15,8 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.stats.knowledge.classes import Classes
 from querygate.stats.knowledge.members import LeaningList, Runs, leaning, make_runs, moved
+from querygate.stats.largest_mean import largest_mean
 from querygate.stats.numerics import exact_sum, tree_sum
-from querygate.stats.ratio import largest_mean
 from querygate.stats.variance.largest import Boxes
 
 _STEPS = 60

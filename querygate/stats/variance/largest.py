@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
+from querygate.stats.largest_mean import Largest, largest_mean
 from querygate.stats.numerics import TINY, UNIT, dot_bounds, exact_sum, gamma, pieces, tree_sum, up
-from querygate.stats.ratio import Largest, largest_mean
 
 _STEPS = 100
 SAMPLE = 20_000  # cells that say where to look first

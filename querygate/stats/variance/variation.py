@@ -14,8 +14,8 @@ import numpy as np
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
+from querygate.stats.largest_mean import largest_mean
 from querygate.stats.numerics import SQUARABLE, UNIT, are_within, exact_sum, gamma, tree_sum
-from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
 from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes

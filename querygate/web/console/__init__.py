@@ -33,14 +33,14 @@ from querygate.web.console import (
     tour_pages,
 )
 from querygate.web.console.navigation import destinations
+from querygate.web.console.page_session import make_page_door
 from querygate.web.console.problem_pages import install_problem_pages
-from querygate.web.console.session_door import make_page_door
 from querygate.web.console.snippets import make_snippets
 from querygate.web.console.upload_request import UploadRequest, remove_drop
 from querygate.web.help_page import help_page
 from querygate.web.job_routes import JobViews
 from querygate.web.sign_in import SignIn
-from querygate.web.sign_on.sign_on_door import SignOnDoor
+from querygate.web.sign_on.optional_sign_on import SignOnDoor
 
 __all__ = ["install_console"]
 

@@ -23,7 +23,7 @@ from querygate.site.account_changes import AccountChanges
 from querygate.site.evidence import open_ledger
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.page import go, make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.problems import STATUSES
 
 SEE: tuple[Right, ...] = ("grant", "accounts")

@@ -20,7 +20,7 @@ from querygate.gate import render
 from querygate.site.audit_cases import ACTS, AuditCases, CaseAct, CaseView
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_download, make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES
 

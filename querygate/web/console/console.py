@@ -29,7 +29,7 @@ from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.navigation import DATASETS, first_page
 from querygate.web.console.page import go, make_download, make_page, make_part, wants_part
-from querygate.web.console.session_door import PageRoute, inside
+from querygate.web.console.page_session import PageRoute, inside
 from querygate.web.console.table_builder import (
     MEASURES,
     TableChoice,

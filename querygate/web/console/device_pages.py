@@ -14,10 +14,10 @@ from querygate.core.limits.throttle import Throttle
 from querygate.site.open_gate import OpenSite
 from querygate.site.sign_in_guard import too_many
 from querygate.web.console.page import make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DEVICE
-from querygate.web.sign_on.sign_on_door import SignOnDoor
+from querygate.web.sign_on.optional_sign_on import SignOnDoor
 
 PAGES: Final = (
     PageRoute("device", "GET", DEVICE, rights=()),

@@ -17,7 +17,7 @@ from querygate.gate.model import ask_model
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.charts.model_chart import make_model_chart
 from querygate.web.console.page import make_download, make_page, make_part, wants_part
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.model_routes import make_model_question
 from querygate.web.problems import STATUSES
 

@@ -20,7 +20,7 @@ from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.note_text import make_html
 from querygate.web.console.notebook_export import FILES, ShownAnswer, ShownCell
 from querygate.web.console.page import go, make_download, make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 
 PAGES: Final = (
     PageRoute("notebooks", "GET", "/notebooks"),

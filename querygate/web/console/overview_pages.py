@@ -25,7 +25,7 @@ from querygate.site.noise_by_job import no_worker
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.entry_words import entry_words
 from querygate.web.console.page import go, make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.console.timeline import Timeline, make_timeline
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import malformed

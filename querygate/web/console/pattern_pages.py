@@ -17,7 +17,7 @@ from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.charts.risk_map import MapChart, make_risk_map
 from querygate.web.console.page import make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.console.timeline import make_timeline
 
 RUN: tuple[Right, ...] = ("publish", "operate", "accounts")

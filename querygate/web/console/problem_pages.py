@@ -9,7 +9,7 @@ from querygate.control.sessions import Sessions
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.gate.incidents import make_failure
 from querygate.web import problems
-from querygate.web.console.session_door import find_session, show_problem
+from querygate.web.console.page_session import find_session, show_problem
 from querygate.web.routes import API
 
 _MISSING = 404

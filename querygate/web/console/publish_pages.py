@@ -17,8 +17,8 @@ from querygate.site.publications import Publications
 from querygate.web.console.access_pages import ask_first
 from querygate.web.console.charts.risk_map import make_risk_map
 from querygate.web.console.page import go, make_download, make_page
+from querygate.web.console.page_session import PageRoute
 from querygate.web.console.rerun_tally import tally_rerun
-from querygate.web.console.session_door import PageRoute
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES, malformed
 

@@ -22,7 +22,7 @@ from querygate.site.extract_figures import make_figures
 from querygate.site.extracts import ACTS, Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_page, make_part
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews
 from querygate.web.problems import STATUSES

@@ -13,7 +13,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork, is_own
 from querygate.web.console.access_pages import ask_first
 from querygate.web.console.page import go, make_page, make_part, wants_part
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 
 PAGES: Final = (
     PageRoute("saved", "GET", "/saved"),

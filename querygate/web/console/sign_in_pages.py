@@ -12,9 +12,9 @@ from querygate.control.sign_on import attempts
 from querygate.core.errors import NotPermitted
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_page
-from querygate.web.console.session_door import COOKIE, SIGN_IN, Cookie, PageRoute, inside
+from querygate.web.console.page_session import COOKIE, SIGN_IN, Cookie, PageRoute, inside
 from querygate.web.sign_in import SignIn
-from querygate.web.sign_on.sign_on_door import SignOnDoor
+from querygate.web.sign_on.optional_sign_on import SignOnDoor
 
 SIGNED_OUT = "/signed-out"
 ON_THE_WAY = "querygate_sign_in"

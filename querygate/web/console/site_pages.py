@@ -20,7 +20,7 @@ from querygate.site.admin_overview import (
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.page import make_page
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 
 RUN: tuple[Right, ...] = ("operate", "accounts")
 

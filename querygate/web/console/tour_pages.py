@@ -10,7 +10,7 @@ from flask import Response, request
 from querygate.control.sessions import Session
 from querygate.core.errors import NotPermitted
 from querygate.web.console.page import go
-from querygate.web.console.session_door import PageRoute
+from querygate.web.console.page_session import PageRoute
 from querygate.web.console.tour_steps import TourStrip, steps_of
 
 COOKIE = "querygate_tour"

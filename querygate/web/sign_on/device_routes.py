@@ -11,7 +11,7 @@ from querygate.web.accounts.key_routes import read_scopes
 from querygate.web.query_routes import give
 from querygate.web.request_body import check_fields, read_object, read_text
 from querygate.web.sign_in import SignIn
-from querygate.web.sign_on.sign_on_door import SignOnDoor
+from querygate.web.sign_on.optional_sign_on import SignOnDoor
 
 DEVICE = "/device"
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import requests
 
-from querygate.web.console.session_door import COOKIE
+from querygate.web.console.page_session import COOKIE
 from tests.each import each
 from tests.empty_site import empty_site
 from tests.oidc_provider import CLIENT

@@ -27,8 +27,8 @@ from querygate.core.budget import (
     Sequential,
     SpentTotal,
 )
+from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
-from querygate.core.ledger import Ledger, LedgerBroken
 from querygate_adapters.store import postgres_budgets
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server

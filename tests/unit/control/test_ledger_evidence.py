@@ -12,10 +12,10 @@ import pytest
 from querygate.control import Database, Log, SqliteBudgets, discard, load_key, rotate
 from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, compare, note_opening, note_spend, spend_of
 from querygate.control.ledger_rebuild import rebuild, replay_missing
-from querygate.control.noted_totals import NotedTotals
+from querygate.control.logged_spending import NotedTotals
 from querygate.core.budget import Cost, PriorAnswer, Reservation, Scope
+from querygate.core.budget_ledger import Spend
 from querygate.core.errors import BudgetExhausted
-from querygate.core.ledger import Spend
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server
 from tests.unit.control.conftest import HandClock

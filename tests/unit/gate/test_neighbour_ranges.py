@@ -11,8 +11,8 @@ import pytest
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Cells, Range
-from querygate.gate.arrange import term_of_ranges
 from querygate.gate.neighbour_ranges import Neighbours
+from querygate.gate.order_and_limit import term_of_ranges
 from tests.each import each
 from tests.seeds import seeds
 

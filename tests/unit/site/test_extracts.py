@@ -19,7 +19,7 @@ from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
 from querygate.custody.roots.request_notifications import send_waiting
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
-from querygate.custody.worker.upkeep import Upkeep
+from querygate.custody.worker.worker_tasks import Upkeep
 from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts
 from querygate.site.job_exchange import JobExchange

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.core.audit_body import InferredValue
+from querygate.core.audit.audit_body import InferredValue
 from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import (
     MOST_CASES,

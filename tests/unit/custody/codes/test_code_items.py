@@ -20,7 +20,7 @@ from querygate.core.types import Catalog
 from querygate.custody.codes import code_items
 from querygate.custody.extract.extract_scope import narrowed
 from querygate.custody.policy import parse_policy
-from querygate.custody.policy.code_columns import METHODS
+from querygate.custody.policy.code_list_rules import METHODS
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.publish.publish import Report
 from querygate.methods.code_lists import Items

@@ -15,11 +15,11 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
-from querygate.custody.codes.code_reader import CodeLists
 from querygate.custody.codes.public_codes import CodeSystem, Places
+from querygate.custody.codes.record_code_lists import CodeLists
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import CodesPolicy
-from querygate.custody.policy.code_columns import UtilityPolicy
+from querygate.custody.policy.code_list_rules import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.roots.publish_with_report import publish_with_report

@@ -29,7 +29,7 @@ from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar
-from querygate.gate.met_ranges import met_count, met_range
+from querygate.gate.range_intersection import met_count, met_range
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
 

@@ -11,7 +11,7 @@ import pytest
 
 from querygate.core.plan import Order, Output, Plan
 from querygate.core.types import Group, Limited, Range
-from querygate.gate.arrange import arrange, find_limit
+from querygate.gate.order_and_limit import arrange, find_limit
 from tests.each import each
 from tests.seeds import seeds
 from tests.unit import plans

@@ -15,7 +15,7 @@ import pytest
 from querygate.control.delivery import NotSent
 from querygate.control.signature import load_key
 from querygate.core.errors import ConfigError
-from querygate.site import upkeep
+from querygate.site import serving_tasks
 from querygate.site.anchors import anchor
 from querygate.site.folder_lock import alone, present
 from querygate.site.layout import Site, open_site
@@ -210,11 +210,11 @@ def test_whatever_the_text_no_value_is_left(sql: str) -> None:
 
 
 def test_entries_are_archived_and_deleted_as_the_settings_say(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert upkeep.retain(make()) == ([], [])
+    assert serving_tasks.retain(make()) == ([], [])
     opened = make(log_rotate_days=1, log_discard_days=2)
     later = opened.log.clock
-    monkeypatch.setattr(opened.log, "clock", lambda: later() + upkeep.timedelta(days=3))
-    made, gone = upkeep.retain(opened)
+    monkeypatch.setattr(opened.log, "clock", lambda: later() + serving_tasks.timedelta(days=3))
+    made, gone = serving_tasks.retain(opened)
     assert (len(made), len(gone)) == (1, 1)
     assert [event["kind"] for event in opened.log.events()] == ["log.rotate", "log.discard"]
     assert [event["user"] for event in opened.log.events()] == ["upkeep", "upkeep"]
@@ -224,7 +224,7 @@ def test_entries_are_archived_and_deleted_as_the_settings_say(make: Make, monkey
 def test_a_serving_site_is_kept_up_and_nobody_exchanges_it(make: Make, tmp_path: Path) -> None:
     with receiving() as hook:
         opened = make(siem=hook.url, anchor_file=str(tmp_path / "marks"))
-        with present(opened.site.folder), upkeep.kept_up(opened):
+        with present(opened.site.folder), serving_tasks.kept_up(opened):
             with pytest.raises(ConfigError, match="being served"), alone(opened.site.folder):
                 pass
             opened.log.note("user.add", user="local", body={"name": "bob"})
@@ -239,7 +239,7 @@ def test_what_fails_is_told_and_does_not_stop_the_rest(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     opened = make(siem="syslog+tcp://127.0.0.1:1", anchor_file=str(tmp_path / "marks"))
-    with upkeep.kept_up(opened):
+    with serving_tasks.kept_up(opened):
         pass
     assert "upkeep (siem): the syslog receiver cannot be reached" in caplog.text
     assert (tmp_path / "marks").exists()

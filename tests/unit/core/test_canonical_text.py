@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from querygate.core import decision_diagram as diagram
+from querygate.core.canonical_text import MOST_VARIABLES, meaning, told
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref
-from querygate.core.meaning import MOST_VARIABLES, meaning, told
 from querygate.core.predicate import (
     FALSE,
     NULL,

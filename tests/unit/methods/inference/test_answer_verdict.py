@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from querygate.methods.inference.live import WHOLE, LiveVerdict, Watch
+from querygate.methods.inference.answer_verdict import WHOLE, LiveVerdict, Watch
 from querygate.methods.inference.null_space import SPARES, NullSpace
 from tests.seeds import seeds
 from tests.unit.methods.inference.exact import atoms

@@ -9,7 +9,7 @@ import pytest
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Group, Request
-from querygate.gate import met_ranges
+from querygate.gate import range_intersection
 from querygate.gate.answer import answer
 from tests.property.random_cases import RESEARCHER, Case
 from tests.property.view_cases import view_case
@@ -55,7 +55,7 @@ def test_the_quick_way_gives_what_all_readings_give(tmp_path: Path, monkeypatch:
         asked = statements(case, random.Random(seed))
         quick = [given(case, sql) for sql in asked]
         with monkeypatch.context() as patched:
-            patched.setattr(met_ranges, "_mean", lambda aggregate, readings: None)
+            patched.setattr(range_intersection, "_mean", lambda aggregate, readings: None)
             assert [given(case, sql) for sql in asked] == quick
         compared += sum(not isinstance(groups, str) for groups in quick)
     assert compared >= STATEMENTS

@@ -1,0 +1,1 @@
+"""What an audit reads, and the body of its report."""
