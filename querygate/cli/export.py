@@ -21,9 +21,9 @@ from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, sai
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
-from querygate.site.extract_figures import make_figures
-from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
-from querygate.site.extracts import CHANNELS, Extracts
+from querygate.site.extract_requests.extract_figures import make_figures
+from querygate.site.extract_requests.extract_package import VerifiedPackage, altered, opened, unpack, verify
+from querygate.site.extract_requests.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import FILE
 

@@ -20,7 +20,7 @@ from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.evidence import check_anchored
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site

@@ -20,8 +20,8 @@ from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp, stamp_now
-from querygate.control.key_proofs import KeyProofs, read_scopes
-from querygate.control.verified_keys import VerifiedKeys
+from querygate.control.keys.key_proofs import KeyProofs, read_scopes
+from querygate.control.keys.verified_keys import VerifiedKeys
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, SCOPES, UserRole
 from querygate.core.types import Principal

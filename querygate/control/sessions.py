@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
-from querygate.control.key_proofs import read_scopes
+from querygate.control.keys.key_proofs import read_scopes
 from querygate.core.types import Principal
 
 LASTS = timedelta(hours=12)

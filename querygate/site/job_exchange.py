@@ -22,7 +22,7 @@ from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway,
 from querygate.core.limits.deadline import seconds_left
 from querygate.core.types import Principal
 from querygate.site.audit_notes import note_run_in
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 
 POLL_S = 0.01

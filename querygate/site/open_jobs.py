@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from querygate.site.audit_by_job import AuditByJob
-from querygate.site.extracts import Extracts
-from querygate.site.extracts_by_job import ExtractsByJob
+from querygate.site.extract_requests.extracts import Extracts
+from querygate.site.extract_requests.extracts_by_job import ExtractsByJob
 from querygate.site.job_exchange import JobExchange
 from querygate.site.noise_by_job import NoiseByJob
 from querygate.site.open_gate import OpenSite

@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 
 from querygate.core.jobs import JobUnderway
 from querygate.core.rights import not_allowed
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.site.user_limits import UserLimits

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from querygate.core.extracts.approval import Action
 from querygate.core.types import Principal
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.web.problems import malformed
 from querygate.web.query_routes import give, give_page
 from querygate.web.request_body import check_fields, read_object, read_text, read_truth

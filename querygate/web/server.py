@@ -12,7 +12,7 @@ from waitress.task import ErrorTask
 
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app

@@ -16,7 +16,7 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.limits.cancellation import cancellable
 from querygate.gate.incidents import make_failure
 from querygate.site.open_gate import OpenSite
-from querygate.sql.client_statement import split_statements
+from querygate.sql.postgres.client_statement import split_statements
 from querygate.wire import messages
 from querygate.wire.channel import Channel
 from querygate.wire.formats import write

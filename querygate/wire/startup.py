@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from querygate.control.key_proofs import ProvableKey
-from querygate.control.scram import ITERATIONS, is_proof, make_verifier, sign
+from querygate.control.keys.key_proofs import ProvableKey
+from querygate.control.keys.scram import ITERATIONS, is_proof, make_verifier, sign
 from querygate.core.errors import NotPermitted
 from querygate.core.rights import not_allowed
 from querygate.core.types import Principal

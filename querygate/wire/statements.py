@@ -19,8 +19,8 @@ from querygate.gate.grant_check import known_datasets
 from querygate.gate.incidents import make_failure
 from querygate.site.open_gate import OpenSite
 from querygate.site.user_limits import UserLimits
-from querygate.sql.catalog_statement import is_about_catalog
-from querygate.sql.client_statement import (
+from querygate.sql.postgres.catalog_statement import is_about_catalog
+from querygate.sql.postgres.client_statement import (
     EditedText,
     count_parameters,
     dataset_of,

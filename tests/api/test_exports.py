@@ -13,8 +13,8 @@ import pytest
 
 from querygate.control import Log
 from querygate.core.extracts.approval import STATES, TABLE
-from querygate.site.extract_package import opened, verify
-from querygate.site.extracts import ACTS, Extracts
+from querygate.site.extract_requests.extract_package import opened, verify
+from querygate.site.extract_requests.extracts import ACTS, Extracts
 from querygate.web import create_app
 from querygate.web.routes import API
 from querygate.web.schemas import SCHEMAS

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import make_small_site
@@ -22,8 +22,8 @@ from tests.forks import Forks, forks
 ACT = """
 import os, signal, time
 from pathlib import Path
-from querygate.site import extract_package as module
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests import extract_package as module
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from tests.extract_site import CARL, CsvBuilder

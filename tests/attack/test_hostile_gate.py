@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.errors import ExtractRefused, Fault
 from querygate.core.jobs import JobOutcome
-from querygate.site.extract_package import ExtractFiles
+from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.job_exchange import JobExchange, result_of
 from tests.each import each
 from tests.unit.custody.noise.site_with_noise import noisy_site

@@ -10,8 +10,8 @@ import struct
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 
-from querygate.control import scram
-from querygate.control.scram import make_proof, make_verifier, sign
+from querygate.control.keys import scram
+from querygate.control.keys.scram import make_proof, make_verifier, sign
 
 PATIENCE_S = 20.0
 

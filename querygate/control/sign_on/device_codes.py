@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
-from querygate.control.key_proofs import read_scopes
+from querygate.control.keys.key_proofs import read_scopes
 
 LASTS = timedelta(minutes=10)
 INTERVAL_S = 5

@@ -16,7 +16,7 @@ from pathlib import Path
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest, beside
 from querygate.core.progress import Progress, no_progress
-from querygate.site.extract_package import sync
+from querygate.site.extract_requests.extract_package import sync
 from querygate.site.open_gate import OpenSite, noted_file
 from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, version_file, versions_in
 

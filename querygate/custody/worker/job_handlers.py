@@ -30,7 +30,7 @@ from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandler
 from querygate.custody.worker.worker import Handler
 from querygate.gate.answer import NOISY, Passage
 from querygate.site.audit_notes import noted_run
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.log_check import verify_record
 from querygate.site.open_gate import OpenSite
 

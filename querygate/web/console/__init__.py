@@ -11,7 +11,7 @@ from flask import Flask, Response, g, request
 
 from querygate.control.sessions import Sessions
 from querygate.site.audit_cases import AuditCases
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.publications import Publications

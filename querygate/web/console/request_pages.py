@@ -18,8 +18,8 @@ from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.jobs import JobUnderway
 from querygate.gate.describe import make_description
 from querygate.gate.grant_check import check_known
-from querygate.site.extract_figures import make_figures
-from querygate.site.extracts import ACTS, Extracts
+from querygate.site.extract_requests.extract_figures import make_figures
+from querygate.site.extract_requests.extracts import ACTS, Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_page, make_part
 from querygate.web.console.page_session import PageRoute

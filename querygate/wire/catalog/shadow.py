@@ -19,7 +19,7 @@ import pyarrow as pa
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
-from querygate.sql.catalog_statement import Shadow, translate
+from querygate.sql.postgres.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
 from querygate.wire.catalog.rows import CatalogRow, all_rows
 from querygate.wire.session_settings import DATABASE, VERSION

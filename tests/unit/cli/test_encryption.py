@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.site.extract_package import ExtractFiles
+from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.site.rest_key import KEYS, add_key, keep_one_key, open_seal, read_key

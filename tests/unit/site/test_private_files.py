@@ -9,7 +9,7 @@ import pytest
 
 from querygate.custody.roots.publish_version import retire_version
 from querygate.custody.roots.publish_with_report import publish_with_report
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate_adapters.vault.person_history import attach

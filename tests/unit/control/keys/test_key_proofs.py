@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from querygate.control.scram import Verifier, is_proof, make_proof
+from querygate.control.keys.scram import Verifier, is_proof, make_proof
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site
 

@@ -9,7 +9,7 @@ from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.approval import FINAL, ExtractRequest, roles_of
 from querygate.core.jobs import JobKind
 from querygate.core.types import Principal
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 

@@ -20,8 +20,8 @@ from querygate.core.types import Principal
 from querygate.custody.roots.request_notifications import send_waiting
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.custody.worker.worker_tasks import Upkeep
-from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
-from querygate.site.extracts import Extracts
+from querygate.site.extract_requests.extract_package import in_archive, in_folder, opened, pack, unpack, verify
+from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site
 from querygate.site.open_gate import open_gate

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
-from querygate.control.scram import Verifier, make_verifier, salt_of
+from querygate.control.keys.scram import Verifier, make_verifier, salt_of
 from querygate.core.rights import UserRole
 from querygate.core.types import Principal
 

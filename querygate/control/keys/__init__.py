@@ -1,0 +1,1 @@
+"""Keys beyond their table: those accepted a moment ago, and those that are proved and not shown."""
