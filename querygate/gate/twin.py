@@ -3,16 +3,17 @@
 They are drawn from the likely table of the published store (`likely_tables`), which is made of what is published and
 nothing else. So a twin is a function of the store, the number of rows and the seed: whatever two raw tables with the
 same store differ in, their twins are the same to the byte. Where the policy keeps parts of what is published from being
-told (only noisy answers, small groups, answers that could be combined), there is none.
+told (only noisy answers, small groups, answers that could be combined), they are drawn from the description alone.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +21,17 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, NumberColumn, SetColumn
-from querygate.core.errors import NotPermitted
 from querygate.core.limits.deadline import check_deadline, within
-from querygate.core.rights import not_granted
-from querygate.core.timestamps import datetime_of
 from querygate.core.types import Catalog, Column, Ints, Principal
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.gate.answer import INTERVAL, Gate
+from querygate.gate.described_rows import draw_described, whole_array
 from querygate.gate.grant_check import granted_modes
 
 MOST_ROWS = 1_000_000
 DEFAULT_ROWS = 1_000
-_EPOCH = dt.date(1970, 1, 1).toordinal()
+DRAWN_FROM = "querygate.drawn_from"
+DrawnFrom: TypeAlias = Literal["store", "description"]
 _DIGITS = 6  # significant digits of a made-up number
 
 
@@ -45,43 +45,29 @@ class TwinWish:
 
 
 def write_twin(wish: TwinWish, principal: Principal, gate: Gate) -> pa.Table:
-    """The twin as a table with the columns of the dataset, lists of codes apart. It is put on record that it was
-    fetched. Raises QG313 without a grant for ranges, QG311 where the policy allows no twin, QG305 where it is too
-    large."""
+    """The twin as a table with the columns of the dataset, lists of codes apart; its metadata say what it was drawn
+    from. It is put on record that it was fetched. Raises QG303 without any grant."""
     granted = granted_modes(principal, wish.dataset, gate.grants)
     release = gate.store.current(wish.dataset)
-    if INTERVAL not in granted:
-        raise not_granted(INTERVAL)
-    catalog = release.catalog
-    check_allowed(catalog)
-    with within(gate.clock_s, gate.limits.timeout_s), gate.turn.taken():
-        try:
-            tables = gate.likely.tables(release, gate.limits, check_deadline)
-        except TooManyPieces:
-            raise too_large() from None
-        made = draw_rows(tables, catalog, wish.rows or DEFAULT_ROWS, wish.seed)
-    body = {"version": catalog.version, "rows": made.num_rows, "seed": wish.seed}
+    catalog, rows = release.catalog, wish.rows or DEFAULT_ROWS
+    drawn_from: DrawnFrom = "description"
+    made = draw_described(catalog, rows, _random(wish.seed, 0, catalog))
+    if INTERVAL in granted and _is_told_whole(catalog):
+        with within(gate.clock_s, gate.limits.timeout_s), gate.turn.taken(), suppress(TooManyPieces):
+            made = draw_rows(gate.likely.tables(release, gate.limits, check_deadline), catalog, rows, wish.seed)
+            drawn_from = "store"
+    body = {"version": catalog.version, "rows": made.num_rows, "seed": wish.seed, "drawn_from": drawn_from}
     gate.log.note("twin", user=principal.name, dataset=catalog.dataset, body=body)
-    return made
+    return made.replace_schema_metadata({DRAWN_FROM: drawn_from})
 
 
-def too_large() -> NotPermitted:
-    return NotPermitted(
-        "QG305",
-        "What is published of this dataset is too large to make dummy rows of it.",
-        "Write your program against the columns that `describe` lists.",
-    )
+def _is_told_whole(catalog: Catalog) -> bool:
+    """Whether the policy lets people ask for all that is published: a twin tells of it at once."""
+    return INTERVAL in catalog.modes and not catalog.min_group and catalog.on_differencing == "alert"
 
 
-def check_allowed(catalog: Catalog) -> None:
-    """A twin tells of all that is published at once."""
-    if INTERVAL in catalog.modes and not catalog.min_group and catalog.on_differencing == "alert":
-        return
-    raise NotPermitted(
-        "QG311",
-        "The policy of this dataset holds back some of what is published, and a twin would show it.",
-        "Ask for aggregates, or ask the custodian.",
-    )
+def _random(seed: int, place: int, catalog: Catalog) -> np.random.Generator:
+    return np.random.default_rng([seed, place, zlib.crc32(catalog.dataset.encode())])
 
 
 def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa.Table:
@@ -91,7 +77,7 @@ def draw_rows(tables: list[Block], catalog: Catalog, rows: int, seed: int) -> pa
     order: Ints | None = None
     rows = rows if tables[0].n.any() else 0
     for place, table in enumerate(tables):
-        part = _draw(table, rows, np.random.default_rng([seed, place, zlib.crc32(catalog.dataset.encode())]))
+        part = _draw(table, rows, _random(seed, place, catalog))
         shared = [name for name in tables[0].columns if name in part.columns]
         own = _order(part, shared)
         if order is None:
@@ -136,12 +122,7 @@ def _values(found: BlockColumn, column: Column) -> pa.Array:
     numbers = np.where(missing, 0.0, numbers)
     if column.type == "number":
         return pa.array([float(f"{value:.{_DIGITS}g}") for value in numbers], pa.float64(), mask=missing)
-    whole = [int(value) for value in np.rint(numbers)]
-    if column.type == "date":
-        return pa.array([dt.date.fromordinal(value + _EPOCH) for value in whole], pa.date32(), mask=missing)
-    if column.type == "timestamp":
-        return pa.array([datetime_of(value) for value in whole], pa.timestamp("us"), mask=missing)
-    return pa.array(whole, pa.int64(), mask=missing)
+    return whole_array(column, np.rint(numbers).astype(np.int64), missing)
 
 
 def _texts(found: SetColumn, column: Column) -> pa.Array:

@@ -122,7 +122,7 @@ ASK_ROUTES: tuple[Route, ...] = (
             ),
             Parameter("seed", "query", "The same seed gives the same rows.", {"type": "integer", "default": 0}),
         ),
-        codes=(*DATASET_CODES, "QG305", "QG311"),
+        codes=(*DATASET_CODES, "QG305"),
     ),
     Route(
         "fetch_answer",

@@ -19,7 +19,7 @@ from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
-from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS, TwinWish, write_twin
+from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
@@ -115,6 +115,7 @@ class Api:
         g.answer_rows = made.num_rows
         response = Response(write(made), content_type=media)
         response.headers["Content-Disposition"] = f'attachment; filename="twin.{form}"'
+        response.headers["X-QueryGate-Drawn-From"] = made.schema.metadata[DRAWN_FROM.encode()].decode()
         return response
 
     def read_log(self, principal: Principal) -> Response:

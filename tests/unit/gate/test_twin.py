@@ -14,11 +14,10 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
 from querygate.custody.roots.publish_version import publish_to
 from querygate.estimates import points
-from querygate.gate.twin import TWIN_FORMATS, TwinWish, write_twin
+from querygate.gate.twin import DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site
@@ -93,14 +92,17 @@ def test_it_is_on_record(opened: OpenSite) -> None:
     write_twin(TwinWish("t", 5, 9), ANN, opened.gate)
     last = opened.log.last("twin", "t")
     assert last is not None
-    assert (last["user"], last["body"]) == ("ann", {"version": 1, "rows": 5, "seed": 9})
+    assert (last["user"], last["body"]) == ("ann", {"version": 1, "rows": 5, "seed": 9, "drawn_from": "store"})
 
 
-def test_what_is_too_large_is_refused(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def drawn_from(made: pa.Table) -> str:
+    return str(made.schema.metadata[DRAWN_FROM.encode()].decode())
+
+
+def test_what_is_too_large_is_drawn_from_the_description(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn_from(write_twin(TwinWish("t", 9, 4), ANN, opened.gate)) == "store"
     monkeypatch.setattr(points, "MOST_POINTS", 3)
-    with pytest.raises(NotPermitted) as refused:
-        write_twin(TwinWish("t"), ANN, opened.gate)
-    assert refused.value.code == "QG305"
+    assert drawn_from(write_twin(TwinWish("t", 9, 4), ANN, opened.gate)) == "description"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +116,16 @@ def test_what_is_too_large_is_refused(opened: OpenSite, monkeypatch: pytest.Monk
     ],
 )
 def test_what_a_policy_holds_back_no_twin_shows(tmp_path: Path, more: dict[str, Any]) -> None:
-    pyarrow.parquet.write_table(pa.table(people(100)), tmp_path / "t.parquet")
-    made = open_gate(empty_site(tmp_path / "site"))
-    publish_to(made, POLICY.but(**more).parsed(), str(tmp_path / "t.parquet"), user="custodian")
-    with pytest.raises(NotPermitted) as refused:
-        write_twin(TwinWish("t"), ANN, made.gate)
-    assert refused.value.code in ("QG311", "QG313")
+    """People of other ages, towns and weights have the same twin, as the description is the same."""
+    twins = []
+    for name, table in (("one", people(100)), ("other", {key: values[:60] for key, values in people(100).items()})):
+        pyarrow.parquet.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+        made = open_gate(empty_site(tmp_path / name))
+        publish_to(made, POLICY.but(**more).parsed(), str(tmp_path / f"{name}.parquet"), user="custodian")
+        twins.append(write_twin(TwinWish("t", 500, 3), ANN, made.gate))
+    assert [drawn_from(twin) for twin in twins] == ["description"] * 2
+    assert twins[0].equals(twins[1])
+    rows = twins[0].to_pydict()
+    assert {value for value in rows["town"] if value is not None} == {"Graz", "=SUM(A1)", "Łódź"}
+    assert all(0 <= age <= 99 for age in rows["age"] if age is not None)
+    assert all(dt.date(1900, 1, 1) <= day <= dt.date(2030, 12, 31) for day in rows["born"] if day is not None)
