@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from numbers import Integral, Real
 
 # A question mark inside these is none of ours: 'texts', "names", -- to the end of the line, /* comments */.
 _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\?""", re.DOTALL)
@@ -37,15 +38,15 @@ def write_values(sql: str, values: Sequence[object]) -> str:
 def write_value(value: object) -> str:
     """A value as SQL writes it.
 
-    >>> [write_value(one) for one in (None, True, 3, 2.5, "a", dt.date(2020, 2, 29))]
-    ['NULL', 'TRUE', '3', '2.5', "'a'", "DATE '2020-02-29'"]
+    >>> [write_value(one) for one in (None, True, -3, 2.5, "a", dt.date(2020, 2, 29))]
+    ['NULL', 'TRUE', '(-3)', '2.5', "'a'", "DATE '2020-02-29'"]
     """
     if value is None:
         return "NULL"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, (int, Decimal)) or (isinstance(value, float) and math.isfinite(value)):
-        return repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, Real | Decimal):
+        return _number(value)
     if isinstance(value, dt.datetime):
         return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
     if isinstance(value, dt.date):
@@ -53,3 +54,14 @@ def write_value(value: object) -> str:
     if isinstance(value, str) and "\0" not in value:
         return "'" + value.replace("'", "''") + "'"
     raise ValueError(f"A {type(value).__name__} like this cannot be written as SQL.")
+
+
+def _number(value: Real | Decimal) -> str:
+    """Also one of numpy. In brackets below zero: behind a minus it would begin a comment."""
+    if isinstance(value, Integral):
+        text = str(int(value))
+    elif not math.isfinite(value):
+        raise ValueError("Infinity and NaN cannot be written as SQL.")
+    else:
+        text = str(value) if isinstance(value, Decimal) else repr(float(value))
+    return f"({text})" if text.startswith("-") else text

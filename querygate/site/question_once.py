@@ -47,10 +47,10 @@ class QuestionsOnce:
             )
         user, question = request.principal.name, _digest(request)
         claim = self._asked.claim(user, key, question, self._gate.new_id)
+        if claim.question != question:  # before it is taken up again: the key stays that of the first question
+            raise _malformed(f"{HEADER}: was used for another question.", "Use a new one for each question.")
         if claim.is_stale and self._log.answer(claim.query_id) is None:
             claim = self._asked.claim(user, key, question, self._gate.new_id, again=True)
-        if claim.question != question:
-            raise _malformed(f"{HEADER}: was used for another question.", "Use a new one for each question.")
         return self._first(request, key, claim) if claim.is_own else self._again(claim)
 
     def _first(self, request: Request, key: str, claim: Claim) -> AnswerBody:

@@ -56,6 +56,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether clients on other machines may connect to that port without TLS.",
     ),
     Setting("pg_max_connections", 600, "Connections to that port at the same time.", 4, 10_000),
+    Setting("pg_connections_per_user", 50, "Of them those of one user.", 1, 10_000),
     Setting(
         "pg_idle_s", 28_800.0, "Seconds after which a connection to that port without a statement is closed.", 1, 10**7
     ),

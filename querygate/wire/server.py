@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -31,10 +31,11 @@ from querygate.wire import messages
 from querygate.wire.channel import Channel
 from querygate.wire.problems import error_message
 from querygate.wire.session import Session, SessionOver
-from querygate.wire.startup import Arrival, Cancel, read_arrival, sign_in
+from querygate.wire.startup import Cancel, read_arrival, sign_in
 from querygate.wire.statements import Statements
 
 STOP_S = 5.0
+TURN_S = 15.0
 OTHER_FILES = 500
 MOST_SIGNING_IN = 64
 """Connections of one address that have not signed in yet, at once."""
@@ -72,6 +73,7 @@ class WireDoor:
         self._sessions: dict[tuple[int, int], Session] = {}
         self._connections = 0
         self._signing_in: Counter[str] = Counter()
+        self._signed_in: Counter[str] = Counter()
         self._numbers = itertools.count(1)
         _allow_files(settings["max_connections"] + settings["pg_max_connections"])
 
@@ -79,7 +81,10 @@ class WireDoor:
         """Take connections until told to stop."""
         servers = [await asyncio.start_server(self._enter, sock=one, limit=2**16) for one in listening]
         ready()
-        await stop.wait()
+        while not stop.is_set():  # failures of a minute that is over go on record, whoever comes next
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), TURN_S)
+            await self._in_thread(self._guard.record.turn)
         for server in servers:
             server.close()
         for session in list(self._sessions.values()):
@@ -123,8 +128,23 @@ class WireDoor:
                 return
             if self._connections > settings["pg_max_connections"]:
                 raise NotPermitted("QG318", "There are too many connections to this gate.", "Try again in a moment.")
-            session = await self._sign_in(channel, arrival)
-        await self._serve_session(channel, session)
+            who = await sign_in(channel, arrival, self._opened, self._guard, self._in_thread)
+        with self._one_more(who.principal.name):
+            session = Session(channel, who, self._opened, self._statements, self._in_thread)
+            await self._serve_session(channel, session)
+
+    @contextmanager
+    def _one_more(self, user: str) -> Iterator[None]:
+        """Around a session: nobody has so many that others find no room."""
+        if self._signed_in[user] >= self._opened.site.settings["pg_connections_per_user"]:
+            raise NotPermitted("QG318", "You have too many connections to this gate.", "Close some of them first.")
+        self._signed_in[user] += 1
+        try:
+            yield
+        finally:
+            self._signed_in[user] -= 1
+            if not self._signed_in[user]:
+                del self._signed_in[user]
 
     @asynccontextmanager
     async def _arriving(self, channel: Channel) -> AsyncIterator[None]:
@@ -139,10 +159,6 @@ class WireDoor:
             self._signing_in[lane] -= 1
             if not self._signing_in[lane]:
                 del self._signing_in[lane]
-
-    async def _sign_in(self, channel: Channel, arrival: Arrival) -> Session:
-        who = await sign_in(channel, arrival, self._opened, self._guard, self._in_thread)
-        return Session(channel, who, self._opened, self._statements, self._in_thread)
 
     async def _serve_session(self, channel: Channel, session: Session) -> None:
         key = (next(self._numbers), secrets.randbits(32))

@@ -99,7 +99,7 @@ def test_refusals_are_errors_of_the_tree(connection: dbapi.Connection, inside: h
 WRITTEN = {
     "NULL": None,
     "TRUE": True,
-    "-3": -3,
+    "(-3)": -3,
     "1e+300": 1e300,
     "2.50": Decimal("2.50"),
     "'it''s; -- ?'": "it's; -- ?",

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from querygate.control import Accounts, Database, verified_keys
+from querygate.control import Accounts, Database
 from querygate.control import accounts as module
+from querygate.control.keys import verified_keys
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
 

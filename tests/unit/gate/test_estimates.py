@@ -30,6 +30,7 @@ from tests import code_study
 from tests.property.truth import estimates_outside
 from tests.small_release import publish_small
 from tests.sql.study import NATIVE
+from tests.unit.gate.hurried_gate import in_ten_seconds
 
 ANN = Principal("ann", "researcher")
 
@@ -151,6 +152,7 @@ def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monke
 
 def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
     """The clock stands still until ranges are there."""
+    gate = in_ten_seconds(gate, gate.clock_s)
     hasty = replace(gate, clock_s=lambda: 0.0)
     state = steps.State("", Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), 0.0)
     for step in (steps.find, steps.understand, steps.fetch, steps.protect):

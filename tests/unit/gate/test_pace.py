@@ -19,6 +19,7 @@ from querygate.gate.answer import HURRIED, answer
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 from tests.policies import make_policy, quasi, sensitive
 from tests.property.random_cases import RESEARCHER, Case, publish_case, violations
+from tests.unit.gate.hurried_gate import in_ten_seconds
 
 PARAMETERS: dict[str, tuple[float, ...]] = {
     "mean_ci_low": (0.95,),
@@ -130,14 +131,14 @@ SQL = "SELECT FLOOR(age / 10) AS d, CORR(sbp, bmi) AS c, STDDEV_SAMP(bmi) AS s, 
 
 def test_an_answer_in_a_hurry_says_so_and_holds_the_truth(case: Case) -> None:
     ticks = itertools.count()
-    hurried = replace(case.opened.gate, clock_s=lambda: next(ticks) * 0.004)
+    hurried = in_ten_seconds(case.opened.gate, lambda: next(ticks) * 0.004)
 
     assert violations(replace(case, opened=replace(case.opened, gate=hurried)), SQL) == []
     assert HURRIED in answer(Request(RESEARCHER, "t", SQL), hurried).notes
 
 
 def test_an_answer_in_time_says_nothing(case: Case) -> None:
-    still = replace(case.opened.gate, clock_s=lambda: 0.0)
+    still = in_ten_seconds(case.opened.gate, lambda: 0.0)
 
     assert HURRIED not in answer(Request(RESEARCHER, "t", SQL), still).notes
 

@@ -22,6 +22,7 @@ from querygate.sql import understand
 from tests.property.grammar import Writer, fields_of
 from tests.property.random_cases import RESEARCHER, Case, violations
 from tests.property.view_cases import Design, RawColumn, publish_margins, view_case
+from tests.unit.gate.hurried_gate import in_ten_seconds
 
 SEX, RACE, ILL, SBP = "FM", "ab", ("no", "yes"), [100, 110, 120, 130, 140, 150]
 
@@ -287,10 +288,10 @@ def test_an_answer_in_a_hurry_says_so_and_holds_the_truth(study: Case) -> None:
     """Every reading of a range has its share of the time."""
     sql = "SELECT race, CORR(sbp, age) AS c, STDDEV_SAMP(sbp) AS s, SKEWNESS(sbp) AS w FROM t GROUP BY race"
     ticks = itertools.count()
-    hurried = replace(study.opened.gate, clock_s=lambda: next(ticks) * 0.012)
+    hurried = in_ten_seconds(study.opened.gate, lambda: next(ticks) * 0.012)
     assert violations(replace(study, opened=replace(study.opened, gate=hurried)), sql) == []
     assert HURRIED in answer(Request(RESEARCHER, "t", sql), hurried).notes
-    still = replace(study.opened.gate, clock_s=lambda: 0.0)
+    still = in_ten_seconds(study.opened.gate, lambda: 0.0)
     assert HURRIED not in answer(Request(RESEARCHER, "t", sql), still).notes
 
 

@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ["numerics", "ratio", "variance.welford"]
+MODULES = ["numerics", "largest_mean", "variance.welford"]
 
 
 @pytest.mark.parametrize("name", MODULES)

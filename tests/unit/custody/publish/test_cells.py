@@ -106,7 +106,7 @@ def test_the_verifier_stops_what_is_finer(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(ConfigError, match=r"The verifier found.*age"):
             put(new_site(tmp_path / "a"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
-        patched.setattr("querygate.custody.verify.verify.grid_codes", single)
+        patched.setattr("querygate.custody.verify.column_check.grid_codes", single)
         patched.setattr(coded_rows, "grid_codes", single)  # both go wrong: the edges of the policy still tell
         with pytest.raises(ConfigError, match="age is published as whole cells"):
             put(new_site(tmp_path / "b"), POLICY.but(k=2), columns())
