@@ -29,3 +29,10 @@ def classes_site(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     opened = open_gate(init_site(tmp_path_factory.mktemp("classes") / "site"))
     publish_to(opened, load_policy(demo.HERE / "survey_by_classes.toml"), str(demo.HERE / "survey.csv"), user="tester")
     return opened
+
+
+@pytest.fixture(scope="session")
+def ann(demo_site: OpenSite) -> OpenSite:
+    """The demo site with a researcher whom several pages are about."""
+    demo_site.accounts.add_user("ann", "researcher")
+    return demo_site

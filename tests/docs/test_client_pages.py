@@ -36,11 +36,10 @@ matplotlib.use("agg")
 
 
 @pytest.fixture(scope="module")
-def gate(demo_site: OpenSite) -> Iterator[tuple[str, str]]:
+def gate(ann: OpenSite) -> Iterator[tuple[str, str]]:
     """Where the demo study is served, and Ann's key."""
-    demo_site.accounts.add_user("ann", "researcher")
-    with http_gate(create_app(demo_site)) as url:
-        yield url, demo_site.accounts.new_key("ann").secret
+    with http_gate(create_app(ann)) as url:
+        yield url, ann.accounts.new_key("ann").secret
 
 
 @pytest.fixture

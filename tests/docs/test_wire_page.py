@@ -25,12 +25,11 @@ NEEDS = {"sh": "psql", "python": sys.executable, "r": "Rscript"}
 
 
 @pytest.fixture(scope="module")
-def door(demo_site: OpenSite) -> Iterator[tuple[int, str]]:
+def door(ann: OpenSite) -> Iterator[tuple[int, str]]:
     """The port, and a key of ann's."""
-    demo_site.accounts.add_user("ann", "researcher")
-    key = demo_site.accounts.new_key("ann").secret
+    key = ann.accounts.new_key("ann").secret
     listening = listen("127.0.0.1", 0)
-    with open_wire(demo_site, listening):
+    with open_wire(ann, listening):
         yield listening[0].getsockname()[1], key
     for one in listening:
         one.close()
