@@ -55,7 +55,10 @@ class Edit:
 
     def applied(self, raw: RawTable) -> RawTable:
         """The tables of the file with the change."""
-        columns = raw.get("columns", {}) | self.tables.get("columns", {})
+        before = raw.get("columns", {})
+        columns = before | self.tables.get("columns", {})
+        if "from" in before.get(self.drops, {}):  # an age that is worked out: the source has no column to withhold
+            del columns[self.drops]
         changed = raw | self.tables | {"columns": columns}
         return {key: value for key, value in changed.items() if key != self.removes}
 

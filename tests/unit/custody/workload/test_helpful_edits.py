@@ -143,3 +143,23 @@ def test_views_take_the_place_of_options_about_classes() -> None:
     after = loaded(edits_of(CLASSES)["views in place of classes"].applied(tomllib.loads(CLASSES)))
     assert after.views is not None
     assert after.anonymise.method == "auto"
+
+
+def test_an_age_that_is_worked_out_is_left_out_and_not_withheld() -> None:
+    raw = {
+        "columns": {
+            "birth": {"role": "identifier"},
+            "age": {
+                "role": "quasi-identifier",
+                "type": "integer",
+                "domain": [0, 120],
+                "from": "birth",
+                "at": "2024-01-01",
+            },
+            "sex": {"role": "quasi-identifier", "type": "category", "values": ["f", "m"]},
+        }
+    }
+    policy = parse_policy(write_toml({"dataset": "t", "k": 5} | raw))
+    (edit,) = [one for one in cost_edits(policy, raw) if one.name == "without age"]
+    assert set(edit.applied(raw)["columns"]) == {"birth", "sex"}
+    assert set(raw["columns"]) == {"birth", "age", "sex"}
