@@ -41,6 +41,7 @@ def run(folder: Path, serve: bool) -> None:
     for name, key in keys.items():
         print(f"  {PEOPLE[name]:<11} {name:<5} {key}")
     if not serve:
+        print(f"\nTo serve it: querygate --site {folder} serve")
         return
     host, port = opened.site.settings["host"], opened.site.settings["port"]
     address = f"http://{host}:{port}/"
