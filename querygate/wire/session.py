@@ -114,6 +114,7 @@ class Session:
         body = Body(data)
         text = body.text()
         body.end()
+        self._statements.check_length(len(text))
         found = split_statements(text)
         self._kept.portals.pop("", None)
         self._kept.statements.pop("", None)
@@ -182,6 +183,7 @@ class Session:
         name, text = body.text(), body.text()
         told = [body.int32() for _ in range(body.count())]
         body.end()
+        self._statements.check_length(len(text))
         found = split_statements(text)
         if len(found) > 1:
             raise NotPermitted("QG306", "Several statements cannot be prepared as one.", "Prepare them one by one.")
@@ -206,6 +208,7 @@ class Session:
             literal(value, type_, binary=bool(form))
             for value, type_, form in zip(data, prepared.types, binary, strict=True)
         )
+        self._statements.check_length(sum(map(len, values)))
         self._kept.bind(name, Portal(prepared, values, wanted))
         await self._channel.write(messages.BIND_COMPLETE)
 

@@ -127,3 +127,12 @@ def test_many_idle_connections(site: WireSite) -> None:
     assert clients[0].until(b"Z")[-2][1] == b"SELECT 1\0"
     for client in clients:
         client.socket.close()
+
+
+def test_a_text_longer_than_any_statement_is_refused_before_it_is_read(site: WireSite) -> None:
+    text = b"/* " * 60_000 + b"\0"
+    with RawClient(site.port) as client:
+        client.sign_in("ann", site.keys["ann"])
+        client.send(packet(b"Q", text) + packet(b"P", b"\0" + text + b"\0\0") + packet(b"S"))
+        answered = client.until(b"Z") + client.until(b"Z")
+    assert [fields(body)["M"][:5] for kind, body in answered if kind == b"E"] == ["QG102", "QG102"]

@@ -86,3 +86,16 @@ def test_whole_numbers_beyond_eight_bytes_are_refused() -> None:
     value: Value = 2**63
     with pytest.raises(UnsupportedSQL):
         write_binary(value, INT8)
+
+
+@pytest.mark.parametrize("type_", [NUMERIC, FLOAT8])
+@pytest.mark.parametrize("text", [b"1e-200000000", b"1e401", b"0e-200000000", b"-1e200000000"])
+def test_a_short_number_does_not_make_a_long_literal(text: bytes, type_: PgType) -> None:
+    with pytest.raises(UnsupportedSQL, match="not a value of its type"):
+        literal(text, type_, binary=False)
+    assert len(literal(b"1e-300", type_, binary=False)) == 302
+
+
+def test_a_long_number_in_binary_is_refused() -> None:
+    with pytest.raises(UnsupportedSQL, match="not a value of its type"):
+        literal(write_binary(Decimal("1e-900"), NUMERIC), NUMERIC, binary=True)
