@@ -38,10 +38,7 @@ from querygate.wire.catalog import ShadowCatalogs
 from querygate.wire.messages import malformed
 from querygate.wire.parameters import SAMPLE_TEXT, SAMPLES
 from querygate.wire.session_settings import SessionSettings
-from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value
-
-BYTES_OF_A_CELL = 16
-"""About what a cell takes of the day's allowance."""
+from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value, size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +49,11 @@ class Result:
     fields: tuple[Field, ...] | None = None
     rows: Sequence[Sequence[Value]] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it is: of the day's allowance, and in memory."""
+        return sum(size_of(cell) for row in self.rows for cell in row)
 
 
 class StatementRefused(Exception):
@@ -136,7 +138,7 @@ class Statements:
                 about_schemas = _is_about_schemas(ready.text)
                 result = (self._look if about_schemas else self._ask)(asker, ready.text, served)
                 given.rows = 0 if about_schemas else len(result.rows)
-                given.bytes = BYTES_OF_A_CELL * len(result.rows) * len(result.fields or ())
+                given.bytes = result.size
             if expected is not None and expected != result.fields:
                 raise UnsupportedSQL(
                     "QG206", "The columns have changed since the statement was prepared.", "Prepare it again."

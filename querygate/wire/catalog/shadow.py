@@ -46,12 +46,15 @@ from querygate.wire.types import (
     Field,
     PgType,
     Value,
+    size_of,
 )  # fmt: skip
 
 KEPT = 16
 LONGEST_S = 5.0
 MEMORY_MB = 256
 MOST_ROWS = 20_000
+MOST_BYTES = 8 * 2**20
+ROWS_AT_ONCE = 20
 
 _ENGINE = {
     "oid": "UINTEGER", "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "bool": "BOOLEAN", "float4": "FLOAT",
@@ -139,7 +142,7 @@ class _Engine:
             try:
                 found = self._connection.execute(sql)
                 kinds = [_field(str(column[0]), str(column[1])) for column in found.description or ()]
-                rows = found.fetchmany(MOST_ROWS)
+                rows = _rows(found)
             except duckdb.InterruptException:
                 raise over_the_limit() from None
             except duckdb.Error:
@@ -150,7 +153,23 @@ class _Engine:
                 ) from None
             finally:
                 timer.cancel()
-        return tuple(kinds), [list(map(_cell, row)) for row in rows]
+        return tuple(kinds), rows
+
+
+def _rows(found: duckdb.DuckDBPyConnection) -> list[list[Value]]:
+    """All rows, some at a time: what is fetched is not in the engine's memory any more, and not in its limit."""
+    rows: list[list[Value]] = []
+    size = 0
+    while some := found.fetchmany(ROWS_AT_ONCE):
+        rows += [list(map(_cell, row)) for row in some]
+        size += sum(size_of(cell) for row in rows[-len(some) :] for cell in row)
+        if len(rows) > MOST_ROWS or size > MOST_BYTES:
+            raise UnsupportedSQL(
+                "QG206",
+                "This statement about PostgreSQL's catalog gives more than is read here.",
+                "Ask for fewer rows or columns.",
+            )
+    return rows
 
 
 def _field(name: str, kind: str) -> Field:
