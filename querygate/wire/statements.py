@@ -7,7 +7,7 @@ once; to describe one costs nothing and leaves no entry, unless it is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from querygate.core.errors import QueryGateError, Refusal, UnsupportedSQL
 from querygate.core.jobs import JobUnderway
@@ -49,11 +49,11 @@ class Result:
     fields: tuple[Field, ...] | None = None
     rows: Sequence[Sequence[Value]] = ()
     notes: tuple[str, ...] = ()
+    size: int = field(init=False)
+    """About how many bytes it is: of the day's allowance, and in memory."""
 
-    @property
-    def size(self) -> int:
-        """About how many bytes it is: of the day's allowance, and in memory."""
-        return sum(size_of(cell) for row in self.rows for cell in row)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", sum(size_of(cell) for row in self.rows for cell in row))
 
 
 class StatementRefused(Exception):

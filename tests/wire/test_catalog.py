@@ -68,6 +68,7 @@ def test_tools_that_ask_for_columns_alone_get_no_row(site: WireSite) -> None:
         "SELECT generate_series(1, 1000000000)",
         "SELECT unnest(ARRAY(SELECT generate_series(1, 10000)))",
         "SELECT space(200000000)",
+        "SELECT * FROM duckdb_tables WHERE EXISTS (WITH duckdb_tables AS (SELECT 1) SELECT * FROM duckdb_tables)",
         "SELECT replace(replace('aaaa', 'a', relname), 'a', relname) FROM pg_class",
         f"SELECT {'quote_literal(' * 40}''''{')' * 40}",
         f"SELECT length(a) FROM {'(SELECT a || a AS a FROM ' * 30} (SELECT 'x' AS a) t {') t' * 30}",

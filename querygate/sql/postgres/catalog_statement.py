@@ -98,6 +98,8 @@ def translate(sql: str, shadow: Shadow) -> str:
     if not isinstance(tree, exp.Query) or tree.find(*_CHANGES):
         raise SyntaxRefused("QG101", "The statement cannot be read.", "Send one SELECT.")
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    if any(name.startswith(_ENGINES_OWN) for name in inner):
+        raise UnsupportedSQL("QG205", "A table of a WITH clause has a name of the engine's own.", "Name it otherwise.")
     for select in tree.find_all(exp.Select):
         select.set("expressions", [_named(item) for item in select.expressions])
     for select in list(tree.find_all(exp.Select)):
@@ -108,6 +110,10 @@ def translate(sql: str, shadow: Shadow) -> str:
         _place_table(table, shadow, inner)
     check_growth(tree)
     return _reworded(tree, shadow).sql(dialect="duckdb", comments=False)
+
+
+_ENGINES_OWN = ("duckdb_", "sqlite_", "pragma_", "pg_", "qg_")
+"""Before names that mean something outside the WITH clause too: a table of it is known by its name everywhere."""
 
 
 def _named(item: exp.Expr) -> exp.Expr:

@@ -99,3 +99,11 @@ def test_a_short_number_does_not_make_a_long_literal(text: bytes, type_: PgType)
 def test_a_long_number_in_binary_is_refused() -> None:
     with pytest.raises(UnsupportedSQL, match="not a value of its type"):
         literal(write_binary(Decimal("1e-900"), NUMERIC), NUMERIC, binary=True)
+
+
+@pytest.mark.parametrize("text", ["-0001-01-01", "10000-01-01", "0000-01-01"])
+def test_days_that_python_does_not_have_are_refused_in_binary(text: str) -> None:
+    for type_ in (DATE, TIMESTAMP):
+        with pytest.raises(UnsupportedSQL, match="years 1 to 9999"):
+            write_binary(text, type_)
+        assert write_text(text, type_) == text.encode()
