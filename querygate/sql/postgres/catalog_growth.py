@@ -11,10 +11,12 @@ from querygate.core.types import folded
 
 BOUNDED = "qg_bounded"
 """The engine's function that gives a value back, or an error where it is longer than LONGEST_VALUE as a text."""
-LONGEST_VALUE = 4_000
+LONGEST_VALUE = 1_000
+"""In bytes: the engine makes two thousand rows at once, with all their columns."""
 LONGEST_PATTERN = 100
 MOST_JOINED = 60
-MOST_COLUMNS = 500
+MOST_COLUMNS = 200
+MOST_STARS = 8
 LARGEST_BOUND = 1_000
 
 _HARMLESS = frozenset(
@@ -48,18 +50,26 @@ def check_growth(tree: exp.Expr) -> None:
     """Refuse what could make values of any size. QG204, QG102."""
     if sum(is_joined(node) for node in tree.walk()) > MOST_JOINED:
         raise _too_large("It joins texts or lists more often than is read here.")
+    if sum(_stars(select) for select in tree.find_all(exp.Select)) > MOST_STARS:
+        raise _too_large("It has too many stars for columns.")
     rows = _row_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Func):
             _check_function(node)
-        elif isinstance(node, _WRITTEN) and len(node.name) > LONGEST_VALUE:
-            raise _too_large(f"It has a text of more than {LONGEST_VALUE:,} characters.")
+        elif isinstance(node, _WRITTEN) and len(node.name.encode(errors="replace")) > LONGEST_VALUE:
+            raise _too_large(f"It has a text of more than {LONGEST_VALUE:,} bytes.")
         elif isinstance(node, exp.Select) and len(node.expressions) > MOST_COLUMNS:
             raise _too_large(f"It has more than {MOST_COLUMNS} columns.")
         elif isinstance(node, exp.Tuple) and not isinstance(node.parent, _ROWS_COMPARED):
             raise _not_available()
         elif isinstance(node, exp.Column) and not node.table and folded(node.name) in rows:
             raise _not_available()  # a whole row as one value
+
+
+def _stars(select: exp.Select) -> int:
+    """For how many tables' columns it has a star: each level of them could double the columns."""
+    sources = 1 + len(select.args.get("joins") or ()) + len(select.args.get("laterals") or ())
+    return sum(sources if isinstance(one, exp.Star) else 1 for one in select.expressions if one.is_star)
 
 
 def is_joined(node: exp.Expr) -> bool:

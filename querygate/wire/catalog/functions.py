@@ -90,7 +90,7 @@ _OBJ_DESCRIPTION_OF = ", (o, c) AS (SELECT qg_note_text FROM cat.qg_note WHERE q
 
 _BOUNDED = (  # the value is written once, or statements would double with each level
     f"CREATE MACRO {BOUNDED} (x) AS list_transform([x], "
-    f"lambda v: CASE WHEN len(v::VARCHAR) > {LONGEST_VALUE} THEN error('long') ELSE v END)[1]"
+    f"lambda v: CASE WHEN strlen(v::VARCHAR) > {LONGEST_VALUE} THEN error('long') ELSE v END)[1]"
 )
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
+from querygate.sql.postgres.catalog_growth import MOST_COLUMNS
 from querygate.sql.postgres.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
 from querygate.wire.catalog.rows import CatalogRow, all_rows
@@ -140,6 +141,8 @@ class _Engine:
             timer = threading.Timer(LONGEST_S, self._connection.interrupt)
             timer.start()
             try:
+                if len(self._connection.sql(sql).columns) > MOST_COLUMNS:  # nothing is computed for this
+                    raise _too_much()
                 found = self._connection.execute(sql)
                 kinds = [_field(str(column[0]), str(column[1])) for column in found.description or ()]
                 rows = _rows(found)
@@ -164,12 +167,16 @@ def _rows(found: duckdb.DuckDBPyConnection) -> list[list[Value]]:
         rows += [list(map(_cell, row)) for row in some]
         size += sum(size_of(cell) for row in rows[-len(some) :] for cell in row)
         if len(rows) > MOST_ROWS or size > MOST_BYTES:
-            raise UnsupportedSQL(
-                "QG206",
-                "This statement about PostgreSQL's catalog gives more than is read here.",
-                "Ask for fewer rows or columns.",
-            )
+            raise _too_much()
     return rows
+
+
+def _too_much() -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG206",
+        "This statement about PostgreSQL's catalog gives more than is read here.",
+        "Ask for fewer rows or columns.",
+    )
 
 
 def _field(name: str, kind: str) -> Field:
