@@ -153,13 +153,25 @@ def _numeric_binary(value: Value) -> bytes:
     return head + struct.pack(f"!{len(groups)}h", *groups)
 
 
+def too_far() -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG215", "A date of the answer is outside the years 1 to 9999.", "Fetch it in the text format."
+    )
+
+
 def _date_binary(value: Value) -> bytes:
-    day = value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value))
+    try:
+        day = value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value))
+    except ValueError:
+        raise too_far() from None
     return struct.pack("!i", day.toordinal() - EPOCH.toordinal())
 
 
 def _moment_binary(value: Value) -> bytes:
-    moment = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(str(value))
+    try:
+        moment = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(str(value))
+    except ValueError:
+        raise too_far() from None
     return struct.pack("!q", (moment.replace(tzinfo=None) - MIDNIGHT) // dt.timedelta(microseconds=1))
 
 

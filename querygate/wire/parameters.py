@@ -37,6 +37,8 @@ from querygate.wire.types import (
 
 _TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
 LONGEST_NUMBER = 60
+LARGEST_EXPONENT = 400
+"""More than any floating-point number has; a number is written without its exponent, however large that is."""
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T][\d:.]*)?(?: ?[+-]\d\d(?::\d\d)?)?")
 """A day, and what drivers write after one: a time, an offset."""
 
@@ -97,6 +99,8 @@ def write_literal(value: Value) -> str:
     if isinstance(value, (int, float, Decimal)):
         if not math.isfinite(value):
             raise ValueError("not finite")
+        if isinstance(value, Decimal) and max(abs(value.adjusted()), -_exponent(value)) > LARGEST_EXPONENT:
+            raise ValueError("exponent")
         text = format(value, "f") if isinstance(value, Decimal) else repr(value)
         return f"({text})" if text.startswith("-") else text
     if isinstance(value, dt.datetime):
@@ -111,3 +115,7 @@ def write_literal(value: Value) -> str:
     if not isinstance(value, str) or "\0" in value:
         raise ValueError("text")
     return "'" + value.replace("'", "''") + "'"
+
+
+def _exponent(value: Decimal) -> int:
+    return int(value.as_tuple().exponent)

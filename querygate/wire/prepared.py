@@ -10,7 +10,9 @@ from querygate.wire.statements import Result
 from querygate.wire.types import Field, PgType
 
 MOST_KEPT = 1000
-MOST_KEPT_CHARS = 4_000_000
+MOST_KEPT_BYTES = 16 * 2**20
+"""Of texts, values and rows that are still to be given, in one session."""
+BYTES_OF_A_TYPE = 16
 
 
 @dataclass(slots=True)
@@ -20,6 +22,10 @@ class Prepared:
     text: str
     types: tuple[PgType, ...]
     fields: tuple[Field, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + BYTES_OF_A_TYPE * len(self.types)
 
 
 @dataclass(slots=True)
@@ -32,6 +38,16 @@ class Portal:
     fields: tuple[Field, ...] | None = None
     result: Result | None = None
     given: int = 0
+
+    bound: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """It keeps its statement when that is closed."""
+        self.bound = self.prepared.size + sum(map(len, self.values)) + 8 * len(self.formats)
+
+    @property
+    def size(self) -> int:
+        return self.bound + (0 if self.result is None else self.result.size)
 
     def is_binary(self, place: int) -> bool:
         """In which format a column was asked for: one for each, one for all, or none for text."""
@@ -50,15 +66,32 @@ class Kept:
     def prepare(self, name: str, prepared: Prepared) -> None:
         if name and name in self.statements:
             raise NotPermitted("QG306", "There is a prepared statement with this name already.", "Close it first.")
-        chars = sum(len(one.text) for one in self.statements.values()) + len(prepared.text)
-        if len(self.statements) >= MOST_KEPT or chars > MOST_KEPT_CHARS:
+        if len(self.statements) >= MOST_KEPT:
             raise NotPermitted("QG308", "The session keeps too many prepared statements.", "Close some of them.")
+        self._check_size(prepared.size)
         self.statements[name] = prepared
 
     def bind(self, name: str, portal: Portal) -> None:
-        if len(self.portals) >= MOST_KEPT and name not in self.portals:
+        self.portals.pop(name, None)
+        if len(self.portals) >= MOST_KEPT:
             raise NotPermitted("QG308", "The session keeps too many portals.", "Close some of them.")
+        self._check_size(portal.size)
         self.portals[name] = portal
+
+    def hold(self, portal: Portal, result: Result, most: int) -> None:
+        """Keep a result until all of it was given. Of one that is given at once nothing is left."""
+        if 0 < most < len(result.rows):
+            self._check_size(result.size)
+        portal.result = result
+
+    def _check_size(self, more: int) -> None:
+        statements = sum(one.size for one in self.statements.values())
+        if statements + sum(one.size for one in self.portals.values()) + more > MOST_KEPT_BYTES:
+            raise NotPermitted(
+                "QG308",
+                "The session keeps more statements and rows that were not fetched than this gate allows.",
+                "Fetch them to the end, or close some of them.",
+            )
 
     def statement(self, name: str) -> Prepared:
         found = self.statements.get(name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from querygate.core.errors import NotPermitted, QueryGateError
@@ -114,6 +115,7 @@ class Session:
         body = Body(data)
         text = body.text()
         body.end()
+        self._statements.check_length(len(text))
         found = split_statements(text)
         self._kept.portals.pop("", None)
         self._kept.statements.pop("", None)
@@ -182,6 +184,7 @@ class Session:
         name, text = body.text(), body.text()
         told = [body.int32() for _ in range(body.count())]
         body.end()
+        self._statements.check_length(len(text))
         found = split_statements(text)
         if len(found) > 1:
             raise NotPermitted("QG306", "Several statements cannot be prepared as one.", "Prepare them one by one.")
@@ -206,6 +209,7 @@ class Session:
             literal(value, type_, binary=bool(form))
             for value, type_, form in zip(data, prepared.types, binary, strict=True)
         )
+        self._statements.check_length(sum(map(len, values)))
         self._kept.bind(name, Portal(prepared, values, wanted))
         await self._channel.write(messages.BIND_COMPLETE)
 
@@ -244,12 +248,16 @@ class Session:
             return
         if portal.result is None:
             expected = portal.fields or portal.prepared.fields
-            portal.result = await self._execute(portal.prepared.text, portal.values, expected)
-            portal.fields = portal.result.fields
+            result = await self._execute(portal.prepared.text, portal.values, expected)
+            self._kept.hold(portal, result, most)
+            portal.fields = result.fields
             _check_formats(portal)
-            for note in portal.result.notes:
+            for note in result.notes:
                 await self._channel.write(notice(note))
-        await self._give_portal(portal, portal.result, most)
+        else:
+            result = portal.result
+            await self._asker()  # whose key may have been revoked since the rows before
+        await self._give_portal(portal, result, most)
 
     async def _give_portal(self, portal: Portal, result: Result, most: int) -> None:
         end = len(result.rows) if most <= 0 else min(len(result.rows), portal.given + most)
@@ -261,6 +269,7 @@ class Session:
         if end < len(result.rows):
             await self._channel.write(messages.PORTAL_SUSPENDED)
             return
+        portal.result, portal.given = replace(result, rows=()), 0
         is_table = result.tag.startswith("SELECT ")
         await self._channel.write(messages.command_complete(f"SELECT {end - given}" if is_table else result.tag))
 

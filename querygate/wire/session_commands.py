@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
+from querygate.sql.postgres.text_parts import first_words
 from querygate.wire.session_settings import SessionSettings
 from querygate.wire.types import TEXT, Field, Value
 
 _WORD = re.compile(r"\s*([A-Za-z]+)")
-_COMMENTS = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*.*?\*/)", re.DOTALL)
 _SET = re.compile(
     r"SET\s+(?:SESSION\s+|LOCAL\s+)?(?P<name>[\w.]+|\"[^\"]+\")\s*(?:=|\bTO\b)\s*(?P<value>.+)",
     re.IGNORECASE | re.DOTALL,
@@ -43,15 +43,8 @@ def first_word(text: str) -> str:
     >>> first_word("/* tool */ -- note\\n begin;")
     'BEGIN'
     """
-    text = _without_comments(text)
-    found = _WORD.match(text)
+    found = _WORD.match(first_words(text))
     return found[1].upper() if found else ""
-
-
-def _without_comments(text: str) -> str:
-    while found := _COMMENTS.match(text):
-        text = text[found.end() :]
-    return text.strip()
 
 
 def is_command(text: str) -> bool:
@@ -68,7 +61,7 @@ def fields_of_command(text: str) -> tuple[Field, ...] | None:
 
 def run_command(text: str, settings: SessionSettings, status: bytes) -> CommandResult:
     """Raises QG306 for a setting that cannot be."""
-    return _COMMANDS[first_word(text)](_without_comments(text).rstrip("; \n"), settings, status)
+    return _COMMANDS[first_word(text)](first_words(text).rstrip("; \n"), settings, status)
 
 
 def ends_transaction(text: str) -> bool:
@@ -115,7 +108,7 @@ def _unquoted(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    name = _without_comments(text).rstrip("; \n")[4:].strip().strip('"').lower()
+    name = first_words(text).rstrip("; \n")[4:].strip().strip('"').lower()
     return {"transaction isolation level": "transaction_isolation", "time zone": "TimeZone"}.get(name, name)
 
 

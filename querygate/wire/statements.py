@@ -7,7 +7,7 @@ once; to describe one costs nothing and leaves no entry, unless it is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from querygate.core.errors import QueryGateError, Refusal, UnsupportedSQL
 from querygate.core.jobs import JobUnderway
@@ -21,12 +21,16 @@ from querygate.site.open_gate import OpenSite
 from querygate.site.user_limits import UserLimits
 from querygate.sql.postgres.catalog_statement import is_about_catalog
 from querygate.sql.postgres.client_statement import (
+    LONGEST_TEXT,
+    MOST_PARAMETERS,
     EditedText,
+    check_length,
     count_parameters,
     dataset_of,
     is_column_probe,
     parameter_casts,
     parameter_columns,
+    too_many_parameters,
     with_values,
 )  # fmt: skip
 from querygate.wire.answer_table import fields_of, notes_on, rows_of
@@ -34,10 +38,7 @@ from querygate.wire.catalog import ShadowCatalogs
 from querygate.wire.messages import malformed
 from querygate.wire.parameters import SAMPLE_TEXT, SAMPLES
 from querygate.wire.session_settings import SessionSettings
-from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value
-
-BYTES_OF_A_CELL = 16
-"""About what a cell takes of the day's allowance."""
+from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value, size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Result:
     fields: tuple[Field, ...] | None = None
     rows: Sequence[Sequence[Value]] = ()
     notes: tuple[str, ...] = ()
+    size: int = field(init=False)
+    """About how many bytes it is: of the day's allowance, and in memory."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", sum(size_of(cell) for row in self.rows for cell in row))
 
 
 class StatementRefused(Exception):
@@ -72,10 +78,17 @@ class Statements:
     def __init__(self, opened: OpenSite, limits: UserLimits) -> None:
         self._opened, self._gate, self._limits = opened, opened.gate, limits
         self._catalogs = ShadowCatalogs()
+        self._longest = max(LONGEST_TEXT, opened.site.settings["max_sql_chars"])
+
+    def check_length(self, length: int) -> None:
+        """Before anything else is done with a text; the gate and the catalog have closer limits. QG102."""
+        check_length(length, self._longest)
 
     def parameter_types(self, asker: Asker, text: str, told: Sequence[int]) -> tuple[PgType, ...]:
         """The types of the parameters: as the client says, or as they are compared, or texts."""
         number = max(count_parameters(text), len(told))
+        if number > MOST_PARAMETERS:
+            raise too_many_parameters()
         if not number:
             return ()
         served = self._served(asker.principal)
@@ -94,7 +107,7 @@ class Statements:
         """The columns of its table. Without values, examples of their types stand for them."""
         filled = [SAMPLES.get(one, SAMPLE_TEXT) for one in types] if values is None else values
         served = self._served(asker.principal)
-        ready = with_values(text, filled, [catalog.dataset for catalog in served])
+        ready = with_values(text, filled, [catalog.dataset for catalog in served], self._longest)
         try:
             with self._limits.counted(asker.principal):
                 if _is_about_schemas(ready.text):
@@ -119,13 +132,13 @@ class Statements:
         served = self._served(asker.principal)
         if count_parameters(text) > len(values):
             raise StatementRefused(malformed("The statement has more parameters than values were sent."), None)
-        ready = with_values(text, values, [catalog.dataset for catalog in served])
+        ready = with_values(text, values, [catalog.dataset for catalog in served], self._longest)
         try:
             with self._limits.counted(asker.principal) as given:
                 about_schemas = _is_about_schemas(ready.text)
                 result = (self._look if about_schemas else self._ask)(asker, ready.text, served)
                 given.rows = 0 if about_schemas else len(result.rows)
-                given.bytes = BYTES_OF_A_CELL * len(result.rows) * len(result.fields or ())
+                given.bytes = result.size
             if expected is not None and expected != result.fields:
                 raise UnsupportedSQL(
                     "QG206", "The columns have changed since the statement was prepared.", "Prepare it again."

@@ -85,3 +85,13 @@ class Field:
 
     name: str
     type: PgType
+
+
+BYTES_OF_A_CELL = 16
+
+
+def size_of(cell: Value) -> int:
+    """About what a cell takes, in bytes."""
+    if isinstance(cell, list):
+        return BYTES_OF_A_CELL + sum(map(size_of, cell))
+    return BYTES_OF_A_CELL + (len(cell) if isinstance(cell, str) else 0)

@@ -149,3 +149,41 @@ def keep_idle(site: WireSite) -> None:
     assert clients[0].until(b"Z")[-2][1] == b"SELECT 1\0"
     for client in clients:
         client.socket.close()
+
+
+def test_a_text_longer_than_any_statement_is_refused_before_it_is_read(site: WireSite) -> None:
+    text = b"/* " * 60_000 + b"\0"
+    with RawClient(site.port) as client:
+        client.sign_in("ann", site.keys["ann"])
+        client.send(packet(b"Q", text) + packet(b"P", b"\0" + text + b"\0\0") + packet(b"S"))
+        answered = client.until(b"Z") + client.until(b"Z")
+    assert [fields(body)["M"][:5] for kind, body in answered if kind == b"E"] == ["QG102", "QG102"]
+
+
+def suspended(name: bytes, most: int = 1) -> bytes:
+    """A portal of the statement `kept`, and some of its rows."""
+    return packet(b"B", name + b"\0kept\0\0\0\0\0\0\0") + packet(b"E", name + b"\0" + struct.pack("!I", most))
+
+
+def test_rows_that_are_not_fetched_are_kept_only_up_to_a_limit(site: WireSite) -> None:
+    with RawClient(site.port) as client:
+        client.sign_in("ann", site.keys["ann"])
+        client.send(packet(b"P", b"kept\0SELECT a.*, b.* FROM pg_type a, pg_type b, pg_type c LIMIT 2500\0\0\0"))
+        client.send(b"".join(suspended(b"p%d" % i) for i in range(12)) + packet(b"S"))
+        answered = client.until(b"Z")
+        assert [fields(body)["M"][:5] for kind, body in answered if kind == b"E"] == ["QG308"]
+        client.send(packet(b"C", b"Pp0\0") + suspended(b"again", 0) + packet(b"S"))
+        assert [body for kind, body in client.until(b"Z") if kind in b"EC"] == [b"SELECT 2500\0"]
+    ask(site)
+
+
+def test_a_revoked_key_gets_no_more_rows_of_a_portal(site: WireSite) -> None:
+    key = site.opened.accounts.new_key("bob")
+    with RawClient(site.port) as client:
+        client.sign_in("bob", key.secret)
+        client.send(packet(b"P", b"kept\0SELECT typname FROM pg_type\0\0\0") + suspended(b"p") + packet(b"S"))
+        assert [kind for kind, _ in client.until(b"Z")] == [b"1", b"2", b"D", b"s", b"Z"]
+        site.opened.accounts.revoke_key(key.id)
+        client.send(packet(b"E", b"p\0\0\0\0\1") + packet(b"S"))
+        answered = list(client.until_end())
+    assert [(kind, fields(body)["M"][:5]) for kind, body in answered] == [(b"E", "QG301")]

@@ -14,6 +14,14 @@ from sqlglot.errors import SqlglotError
 
 from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import folded
+from querygate.sql.postgres.catalog_growth import (
+    BOUNDED,
+    bounded,
+    check_growth,
+    is_joined,
+    is_whole,
+    joined_inside,
+)  # fmt: skip
 
 CATALOG, INFORMATION = "pg_catalog", "information_schema"
 LONGEST, DEEPEST = 50_000, 60
@@ -90,6 +98,8 @@ def translate(sql: str, shadow: Shadow) -> str:
     if not isinstance(tree, exp.Query) or tree.find(*_CHANGES):
         raise SyntaxRefused("QG101", "The statement cannot be read.", "Send one SELECT.")
     inner = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    if any(name.startswith(_ENGINES_OWN) for name in inner):
+        raise UnsupportedSQL("QG205", "A table of a WITH clause has a name of the engine's own.", "Name it otherwise.")
     for select in tree.find_all(exp.Select):
         select.set("expressions", [_named(item) for item in select.expressions])
     for select in list(tree.find_all(exp.Select)):
@@ -98,7 +108,12 @@ def translate(sql: str, shadow: Shadow) -> str:
         _order_columns(tree)
     for table in list(tree.find_all(exp.Table)):
         _place_table(table, shadow, inner)
+    check_growth(tree)
     return _reworded(tree, shadow).sql(dialect="duckdb", comments=False)
+
+
+_ENGINES_OWN = ("duckdb_", "sqlite_", "pragma_", "pg_", "qg_")
+"""Before names that mean something outside the WITH clause too: a table of it is known by its name everywhere."""
 
 
 def _named(item: exp.Expr) -> exp.Expr:
@@ -192,10 +207,10 @@ def _reworded(tree: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 
 def _other(node: exp.Expr, shadow: Shadow) -> exp.Expr:
-    for kind, reword in _REWORDED.items():
-        if isinstance(node, kind):
-            return reword(node, shadow)
-    return node
+    other = next((reword(node, shadow) for kind, reword in _REWORDED.items() if isinstance(node, kind)), node)
+    if (is_joined(node) or joined_inside(node)) and is_whole(node):
+        return bounded(other.copy() if other is node else other)
+    return other
 
 
 def _without_schema(node: exp.Expr, shadow: Shadow) -> exp.Expr:
@@ -280,6 +295,8 @@ def _cast(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 
 def _is_made_text(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous) and node.this == BOUNDED:
+        node = node.expressions[0]
     is_cast = isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES)
     return is_cast or isinstance(node, exp.DPipe) or str(node.this) == "printf"
 

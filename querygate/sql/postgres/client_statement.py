@@ -12,15 +12,18 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from querygate.core.errors import Refusal, Span
+from querygate.core.errors import NotPermitted, Refusal, Span, SyntaxRefused
 from querygate.core.types import folded
 from querygate.sql.parse import DIALECT, parse, tokens_of
+from querygate.sql.postgres.text_parts import Kind, Part, parts_of
 
 SCHEMA = "public"
 """The schema in which clients see datasets."""
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 MOST_PARAMETERS = 1000
+LONGEST_TEXT = 50_000
+"""A statement with its values, where a site does not allow more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,39 +73,44 @@ def edited(text: str, edits: Sequence[Edit]) -> EditedText:
     return EditedText("".join([*parts, text[at:]]), tuple(ordered))
 
 
-_PARTS = re.compile(
-    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | \$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?P=tag)?\$
-      | (?P<end>;) | \$(?P<number>\d{1,4})(?!\w)""",
-    re.DOTALL | re.VERBOSE,
-)
-"""What may hide a semicolon or a dollar sign, and those that are not hidden."""
-
-
 def split_statements(text: str) -> list[tuple[int, str]]:
     """The statements of a text and where each begins.
 
     >>> split_statements("SELECT ';'; SELECT 2; -- end")
     [(0, "SELECT ';'"), (12, 'SELECT 2')]
     """
-    ends = [found.start() for found in _PARTS.finditer(text) if found["end"]]
-    found = []
-    for begin, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True):
-        part = text[begin:end]
-        if _COMMENT.sub("", part).strip():
-            found.append((begin + len(part) - len(part.lstrip()), part.strip()))
+    found, begin, at, has_words = [], 0, 0, False
+    for part in [*parts_of(text), Part(Kind.END, len(text), len(text))]:
+        has_words = has_words or part.kind in (Kind.QUOTED, Kind.PARAMETER) or bool(text[at : part.start].strip())
+        at = part.end
+        if part.kind is Kind.END:
+            statement = text[begin : part.start]
+            if has_words:
+                found.append((begin + len(statement) - len(statement.lstrip()), statement.strip()))
+            begin, has_words = at, False
     return found
 
 
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+def check_length(length: int, longest: int) -> None:
+    """Before anything of a text is read; QG102."""
+    if length > longest:
+        raise SyntaxRefused(
+            "QG102",
+            f"The statement has {length:,} characters with its values; the limit is {longest:,}.",
+            "Shorten it. A long IN list can often be a BETWEEN.",
+        )
 
 
-def with_values(text: str, values: Sequence[str], datasets: Collection[str]) -> EditedText:
-    """With literals for `$1`, `$2` ..., and without `public.` before a dataset.
+def with_values(text: str, values: Sequence[str], datasets: Collection[str], longest: int = LONGEST_TEXT) -> EditedText:
+    """With literals for `$1`, `$2` ..., and without `public.` before a dataset. A parameter that stands there often is
+    written as often, so that the length is checked before.
 
     >>> with_values("SELECT COUNT(*) FROM public.t WHERE a IN ($1,$2)", ["1", "'$1'"], ["t"]).text
     "SELECT COUNT(*) FROM t WHERE a IN ( 1 , '$1' )"
     """
-    edits = [Edit(start, end, f" {values[number - 1]} ") for number, start, end in _parameters(text)]
+    parameters = _parameters(text)
+    check_length(len(text) + sum(len(values[number - 1]) for number, _, _ in parameters), longest)
+    edits = [Edit(start, end, f" {values[number - 1]} ") for number, start, end in parameters]
     return edited(text, [*edits, *_schemas(_tokens(_named(text)), datasets)])
 
 
@@ -113,8 +121,15 @@ def count_parameters(text: str) -> int:
 
 def _parameters(text: str) -> list[tuple[int, int, int]]:
     """The number of each parameter, and where it stands."""
-    found = [(int(part["number"]), *part.span()) for part in _PARTS.finditer(text) if part["number"]]
-    return [one for one in found if 1 <= one[0] <= MOST_PARAMETERS]
+    numbered = (part for part in parts_of(text) if part.kind is Kind.PARAMETER)
+    found = [(int(text[part.start + 1 : part.end]), part.start, part.end) for part in numbered]
+    if any(number > MOST_PARAMETERS for number, _, _ in found):
+        raise too_many_parameters()
+    return [one for one in found if one[0]]
+
+
+def too_many_parameters() -> NotPermitted:
+    return NotPermitted("QG306", f"A statement has at most {MOST_PARAMETERS:,} parameters.", "Send fewer values.")
 
 
 _MARK = "\ue000"
@@ -123,9 +138,11 @@ _MARK = "\ue000"
 
 def _named(text: str) -> str:
     """With names for parameters, as long as they were: the parser takes `$1,$` for the beginning of a text."""
+    pieces, at = [], 0
     for _, start, _ in _parameters(text):
-        text = text[:start] + _MARK + text[start + 1 :]
-    return text
+        pieces += [text[at:start], _MARK]
+        at = start + 1
+    return "".join([*pieces, text[at:]])
 
 
 def _parsed(text: str) -> exp.Expr | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from querygate.sql.postgres.catalog_growth import BOUNDED, LONGEST_VALUE
+
 _TRUE = (
     "pg_type_is_visible", "pg_function_is_visible", "pg_collation_is_visible",
     "pg_operator_is_visible", "pg_opclass_is_visible", "pg_conversion_is_visible", "pg_statistics_obj_is_visible",
@@ -86,6 +88,12 @@ _OWN = {
 _OBJ_DESCRIPTION_OF = ", (o, c) AS (SELECT qg_note_text FROM cat.qg_note WHERE qg_note_oid = o AND qg_note_place = 0)"
 
 
+_BOUNDED = (  # the value is written once, or statements would double with each level
+    f"CREATE MACRO {BOUNDED} (x) AS list_transform([x], "
+    f"lambda v: CASE WHEN strlen(v::VARCHAR) > {LONGEST_VALUE} THEN error('long') ELSE v END)[1]"
+)
+
+
 def _any_arguments(name: str, value: str) -> str:
     """A macro that gives the same whatever it is called with."""
     forms = ["".join(f"a{i}, " for i in range(count)).rstrip(", ") for count in range(_MOST_ARGUMENTS + 1)]
@@ -95,7 +103,7 @@ def _any_arguments(name: str, value: str) -> str:
 def macros() -> list[str]:
     """The statements that make all of them."""
     constant = [(_TRUE, "true"), (_FALSE, "false"), (_NO_TEXT, "NULL::VARCHAR"), (_ZERO, "0::BIGINT")]
-    made = [f"CREATE VIEW cat.{view}" for view in VIEWS]
+    made = [f"CREATE VIEW cat.{view}" for view in VIEWS] + [_BOUNDED]
     made += [_any_arguments(name, value) for names, value in constant for name in names]
     for head, value in _OWN.items():
         name, _, arguments = head.partition("(")

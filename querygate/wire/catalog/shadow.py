@@ -19,6 +19,7 @@ import pyarrow as pa
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
+from querygate.sql.postgres.catalog_growth import MOST_COLUMNS
 from querygate.sql.postgres.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
 from querygate.wire.catalog.rows import CatalogRow, all_rows
@@ -46,12 +47,15 @@ from querygate.wire.types import (
     Field,
     PgType,
     Value,
+    size_of,
 )  # fmt: skip
 
 KEPT = 16
 LONGEST_S = 5.0
 MEMORY_MB = 256
 MOST_ROWS = 20_000
+MOST_BYTES = 8 * 2**20
+ROWS_AT_ONCE = 20
 
 _ENGINE = {
     "oid": "UINTEGER", "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "bool": "BOOLEAN", "float4": "FLOAT",
@@ -137,9 +141,11 @@ class _Engine:
             timer = threading.Timer(LONGEST_S, self._connection.interrupt)
             timer.start()
             try:
+                if len(self._connection.sql(sql).columns) > MOST_COLUMNS:  # nothing is computed for this
+                    raise _too_much()
                 found = self._connection.execute(sql)
                 kinds = [_field(str(column[0]), str(column[1])) for column in found.description or ()]
-                rows = found.fetchmany(MOST_ROWS)
+                rows = _rows(found)
             except duckdb.InterruptException:
                 raise over_the_limit() from None
             except duckdb.Error:
@@ -150,7 +156,27 @@ class _Engine:
                 ) from None
             finally:
                 timer.cancel()
-        return tuple(kinds), [list(map(_cell, row)) for row in rows]
+        return tuple(kinds), rows
+
+
+def _rows(found: duckdb.DuckDBPyConnection) -> list[list[Value]]:
+    """All rows, some at a time: what is fetched is not in the engine's memory any more, and not in its limit."""
+    rows: list[list[Value]] = []
+    size = 0
+    while some := found.fetchmany(ROWS_AT_ONCE):
+        rows += [list(map(_cell, row)) for row in some]
+        size += sum(size_of(cell) for row in rows[-len(some) :] for cell in row)
+        if len(rows) > MOST_ROWS or size > MOST_BYTES:
+            raise _too_much()
+    return rows
+
+
+def _too_much() -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG206",
+        "This statement about PostgreSQL's catalog gives more than is read here.",
+        "Ask for fewer rows or columns.",
+    )
 
 
 def _field(name: str, kind: str) -> Field:

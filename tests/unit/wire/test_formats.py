@@ -86,3 +86,24 @@ def test_whole_numbers_beyond_eight_bytes_are_refused() -> None:
     value: Value = 2**63
     with pytest.raises(UnsupportedSQL):
         write_binary(value, INT8)
+
+
+@pytest.mark.parametrize("type_", [NUMERIC, FLOAT8])
+@pytest.mark.parametrize("text", [b"1e-200000000", b"1e401", b"0e-200000000", b"-1e200000000"])
+def test_a_short_number_does_not_make_a_long_literal(text: bytes, type_: PgType) -> None:
+    with pytest.raises(UnsupportedSQL, match="not a value of its type"):
+        literal(text, type_, binary=False)
+    assert len(literal(b"1e-300", type_, binary=False)) == 302
+
+
+def test_a_long_number_in_binary_is_refused() -> None:
+    with pytest.raises(UnsupportedSQL, match="not a value of its type"):
+        literal(write_binary(Decimal("1e-900"), NUMERIC), NUMERIC, binary=True)
+
+
+@pytest.mark.parametrize("text", ["-0001-01-01", "10000-01-01", "0000-01-01"])
+def test_days_that_python_does_not_have_are_refused_in_binary(text: str) -> None:
+    for type_ in (DATE, TIMESTAMP):
+        with pytest.raises(UnsupportedSQL, match="years 1 to 9999"):
+            write_binary(text, type_)
+        assert write_text(text, type_) == text.encode()
