@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,7 +17,8 @@ Kind: TypeAlias = Literal["bars", "intervals", "ratios", "ribbon", "histogram", 
 
 WIDTH, LABELS, RIGHT, TOP, STEP, AXIS = 720, 190, 20, 12, 26, 44
 UPRIGHT_HEIGHT, UPRIGHT_LEFT = 280, 64
-LONGEST_LABEL = 28
+LABEL_ROOM, NARROW_ROOM = 178, 97
+"""Room for a label, in units of letters 12 high; on a phone they are nearly twice as high."""
 
 LARGEST = 1e300
 """Beyond this nothing is drawn to scale: differences would be infinite."""
@@ -49,7 +53,11 @@ class Mark:
 
     @property
     def short(self) -> str:
-        return self.label if len(self.label) <= LONGEST_LABEL else self.label[: LONGEST_LABEL - 1] + "…"
+        return shortened(self.label, LABEL_ROOM)
+
+    @property
+    def shorter(self) -> str:
+        return shortened(self.label, NARROW_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,26 @@ def make_mark(one: Figure, at: float, place: Callable[[float], float]) -> Mark:
     estimate = None if one.estimate is None else place(one.estimate)
     outer = None if one.outer is None else (place(one.outer[0]), place(one.outer[1]))
     return Mark(one.label, at, place(one.low), place(one.high), estimate, one.text, one.certain, outer=outer)
+
+
+def shortened(label: str, room: float) -> str:
+    """As much of a label as has room in letters 12 high, of a font that runs wide.
+
+    >>> shortened("other or multiple", 178), shortened("other or multiple", 97)
+    ('other or multiple', 'other or mult…')
+    """
+    reach = list(itertools.accumulate(map(_letter_width, label)))
+    if not reach or reach[-1] <= room:
+        return label
+    return label[: bisect.bisect_right(reach, room - _letter_width("…"))].rstrip() + "…"
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW…":
+        return 12.0
+    if letter in "fijlrtI.,:;'|()[] -":
+        return 4.8
+    return 8.8 if letter.isupper() else 7.6
 
 
 def points(places: Sequence[tuple[float, float]]) -> str:

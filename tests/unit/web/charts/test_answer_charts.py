@@ -70,6 +70,15 @@ def test_what_has_no_finite_ends_is_left_out_and_counted():
     assert draw([]) == ()
 
 
+@each("label", ["", "a", "W" * 40, "other or multiple, " * 3, "中文" * 20, "Größe 1,5 bis 2"])
+def test_a_label_that_is_too_long_ends_in_an_ellipsis_and_keeps_its_first_letters(label):
+    (chart,) = draw([ends(1, 2)], keys=[(label,)])
+    for shown in (chart.marks[0].short, chart.marks[0].shorter):
+        assert shown == label or (shown.endswith("…") and label.startswith(shown[:-1]) and len(shown) > 5)
+    assert len(chart.marks[0].short) <= 178 / 4.8
+    assert len(chart.marks[0].shorter) <= len(chart.marks[0].short)
+
+
 def test_a_range_is_drawn_to_scale():
     (chart,) = draw([ends(0, 10, 5), ends(10, 20)])
     first, second = chart.marks
