@@ -7,10 +7,12 @@ import itertools
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from querygate.core.answer_bodies import ColumnBody, Row
+from querygate.core.answer_forms.flat_table import is_rolled_up
+from querygate.core.answer_forms.plain_text import ALL
 from querygate.web.console.charts.chart_scale import Tick
 
 Kind: TypeAlias = Literal["bars", "intervals", "ratios", "ribbon", "histogram", "steps"]
@@ -123,8 +125,20 @@ def read_figure(row: Row, keys: Sequence[ColumnBody], name: str, text: str) -> F
     if not any(map(math.isfinite, ends)):
         return None
     about = float(estimate) if isinstance(estimate, (int, float)) else None
-    certain = bool(row.get("_group", {}).get("certain", True))
-    return Figure(tuple(row[key["name"]] for key in keys), *ends, about, certain, text)
+    state = row.get("_group", {})
+    named = tuple(ALL if is_rolled_up(key["name"], state) else row[key["name"]] for key in keys)
+    return Figure(named, *ends, about, bool(state.get("certain", True)), text)
+
+
+def with_whole_keys(figures: list[Figure]) -> list[Figure]:
+    """The same, with 80 in place of 80.0 where all numbers of a key are whole."""
+    rows = [list(one.keys) for one in figures]
+    for place in range(len(rows[0]) if rows else 0):
+        numbers = [row[place] for row in rows if isinstance(row[place], float)]
+        if all(number.is_integer() and abs(number) < 2**53 for number in numbers):
+            for row in rows:
+                row[place] = int(row[place]) if isinstance(row[place], float) else row[place]
+    return [replace(one, keys=tuple(row)) for one, row in zip(figures, rows, strict=True)]
 
 
 def _end(value: object, without: float) -> float:

@@ -222,6 +222,32 @@ def test_bands_and_days_stand_in_their_order(keys, kind, expected):
     assert (chart.kind, [mark.label for mark in chart.marks]) == ("histogram", expected)
 
 
+@each("place", [0, 2, 3])
+@each("keys, kind", [([10.0, 20.0, 30.0], "number"), (["10-19", "20-29", "30+"], "category")])
+def test_missing_values_are_a_bar_apart_from_the_histogram(keys, kind, place):
+    told = count_body([*keys[:place], None, *keys[place:]], [ends(1, 2, 1)] * 4, kind)
+    (chart,) = make_charts(told, texts(told))
+    expected = ["10", "20", "30"] if kind == "number" else keys
+    assert (chart.kind, [mark.label for mark in chart.marks]) == ("histogram", [*expected, "NULL"])
+    assert math.isclose(chart.marks[3].at - chart.marks[2].at, 2 * chart.thickness)
+    assert chart.marks[3].at < WIDTH
+    assert [tick.text for tick in chart.across] == [*expected, "NULL"]
+
+
+def test_a_sum_over_all_bins_is_no_bin():
+    told = count_body([10, 20, 30, None], [ends(1, 2)] * 4)
+    told["rows"][3]["_group"]["rolled_up"] = ["bin"]
+    (chart,) = make_charts(told, texts(told))
+    assert (chart.kind, chart.marks[3].label) == ("bars", "(all)")
+
+
+@each("keys, expected", [([80.0, 100.0], ["80", "100"]), ([80.0, 100.5], ["80.0", "100.5"]), ([1e300], ["1e+300"])])
+def test_whole_numbers_are_labelled_without_a_point(keys, expected):
+    told = count_body(keys, [ends(1, 2)] * len(keys))
+    (chart,) = make_charts(told, texts(told))
+    assert [mark.label for mark in chart.marks] == expected
+
+
 @each("keys", [["a", "b", "c"], ["40-59", "40-49", "1"], [True, False, None], [1, 2, None], [1, 1.5, 1000]])
 def test_what_has_no_order_or_no_common_width_is_no_histogram(keys):
     told = count_body(keys, [ends(1, 2)] * 3)
