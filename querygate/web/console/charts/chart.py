@@ -132,13 +132,16 @@ def read_figure(row: Row, keys: Sequence[ColumnBody], name: str, text: str) -> F
 
 def with_whole_keys(figures: list[Figure]) -> list[Figure]:
     """The same, with 80 in place of 80.0 where all numbers of a key are whole."""
-    rows = [list(one.keys) for one in figures]
-    for place in range(len(rows[0]) if rows else 0):
-        numbers = [row[place] for row in rows if isinstance(row[place], float)]
-        if all(number.is_integer() and abs(number) < 2**53 for number in numbers):
-            for row in rows:
-                row[place] = int(row[place]) if isinstance(row[place], float) else row[place]
-    return [replace(one, keys=tuple(row)) for one, row in zip(figures, rows, strict=True)]
+    columns = [_whole(column) for column in zip(*(one.keys for one in figures), strict=True)]
+    if not columns:
+        return figures
+    return [replace(one, keys=keys) for one, keys in zip(figures, zip(*columns, strict=True), strict=True)]
+
+
+def _whole(keys: tuple[object, ...]) -> tuple[object, ...]:
+    if all(key.is_integer() and abs(key) < 2**53 for key in keys if isinstance(key, float)):
+        return tuple(int(key) if isinstance(key, float) else key for key in keys)
+    return keys
 
 
 def _end(value: object, without: float) -> float:
