@@ -96,12 +96,12 @@ class Group(Mapping[str, Cell]):
         return len(self.cells)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What a gate has answered. `body` is the answer as it was sent and as the gate's log has it; `policy_hash` is of
     the policy that the version was published under."""
 
-    body: Mapping[str, Any] = field(repr=False)
+    body: Mapping[str, Any]
     policy_hash: str | None = None
 
     # -- what it is --------------------------------------------------------------------------------------
@@ -192,6 +192,10 @@ class Answer:
         from querygate.client.chart import draw_ranges
 
         return draw_ranges(self, column, ax)
+
+    def __repr__(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"<Answer {self.id}: {rows} from {self.dataset}, version {self.version}; print shows it>"
 
     def __str__(self) -> str:
         headings, rows = readable(self.body)  # type: ignore[arg-type]

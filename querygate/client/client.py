@@ -56,6 +56,12 @@ class _Talk:
         shown = find_key(key)
         self._headers = {"User-Agent": software()} | ({"Authorization": f"Bearer {shown}"} if shown else {})
 
+    def __repr__(self) -> str:
+        """Without the key, and without a password in the address: notebooks are passed on."""
+        about = f", dataset {self.dataset}" if self.dataset else ""
+        scheme, _, place = self.url.partition("://")
+        return f"<{type(self).__name__} of the gate at {scheme}://{place.rpartition('@')[2]}{about}>"
+
     def _query(self, sql: str, dataset: str | None, options: dict[str, Any]) -> Conversation[Answer]:
         return ask(make_question(sql, dataset or self.dataset, options), self.patience)
 

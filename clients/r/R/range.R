@@ -11,32 +11,35 @@ qg_low <- function(x) vctrs::field(x, "low")
 qg_high <- function(x) vctrs::field(x, "high")
 qg_estimate <- function(x) vctrs::field(x, "estimate")
 
-format.qg_range <- function(x, digits = 6, ...) {
-  low <- qg_low(x)
-  high <- qg_high(x)
-  told <- ifelse(
-    is.na(low), "NULL",
-    ifelse(low == high, paste(end_text(low, digits, -1), "exactly"),
-           paste(end_text(low, digits, -1), "..", end_text(high, digits, 1)))
+# Data frames pass `digits`, at times NULL: how many are shown follows from the width of each range, as in Python.
+format.qg_range <- function(x, ...) {
+  shown <- Map(
+    range_text, as.list(qg_low(x)), as.list(qg_high(x)), as.list(qg_estimate(x)), vctrs::field(x, "may_be_null")
   )
-  told <- ifelse(vctrs::field(x, "may_be_null") & !is.na(low), paste(told, "or NULL"), told)
-  likely <- qg_estimate(x)
-  has_likely <- !is.na(likely) & !is.na(low) & low != high
-  shown <- if (is.numeric(likely)) vapply(likely, function(one) format(signif(one, digits), digits = 15), "") else likely
-  ifelse(has_likely, paste0(told, " (about ", shown, ")"), told)
+  vapply(shown, identity, "", USE.NAMES = FALSE)
 }
 
-# Few digits, and rounded away from the middle: what is shown is still guaranteed.
-end_text <- function(value, digits, towards) {
-  if (!is.numeric(value)) return(as.character(value))
-  places <- ifelse(is.finite(value) & value != 0, digits - 1 - floor(log10(abs(value))), 0)
-  scale <- 10^pmin(pmax(places, 0), 15)
-  whole <- is.finite(value) & value == round(value)
-  rounded <- if (towards < 0) floor(value * scale) / scale else ceiling(value * scale) / scale
-  moved <- if (towards < 0) rounded > value else rounded < value
-  shown <- ifelse(whole | !is.finite(value) | moved, value, rounded)
-  vapply(shown, function(one) format(one, digits = 15, trim = TRUE), "")
+summary.qg_range <- function(object, ...) {
+  low <- qg_low(object)
+  known <- !is.na(low)
+  told <- c(
+    Ranges = length(object), Exact = sum(known & low == qg_high(object)),
+    `May be NULL` = sum(vctrs::field(object, "may_be_null")),
+    Lowest = if (any(known)) own_text(min(low[known])) else "NULL",
+    Highest = if (any(known)) own_text(max(qg_high(object)[known])) else "NULL"
+  )
+  structure(told, class = c("summaryDefault", "table"))
 }
+
+# rbind() of data frames assigns beyond the end.
+`[<-.qg_range` <- function(x, i, value) {
+  if (missing(i)) i <- seq_along(x)
+  past <- if (is.numeric(i)) max(0, i) - length(x) else 0
+  if (past > 0) x <- vctrs::vec_slice(x, c(seq_along(x), rep(NA_integer_, past)))
+  vctrs::vec_assign(x, i, value)
+}
+
+vec_cast.character.qg_range <- function(x, to, ...) format(x)
 
 vec_ptype_abbr.qg_range <- function(x, ...) "range"
 vec_ptype_full.qg_range <- function(x, ...) "range"

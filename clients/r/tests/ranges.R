@@ -4,7 +4,7 @@ library(querygate)
 found <- qg_range(c(127.41237, 30, NA, -Inf), c(131.88811, 30, NA, Inf), c(129, 30, NA, 0), may_be_null = c(FALSE, FALSE, TRUE, TRUE))
 stopifnot(
   length(found) == 4,
-  identical(format(found), c("127.412 .. 131.889 (about 129)", "30 exactly", "NULL", "-Inf .. Inf or NULL (about 0)")),
+  identical(format(found), c("127.41 .. 131.89 (about 129)", "30 exactly", "NULL", "-Inf .. Inf or NULL (about 0)")),
   identical(qg_low(found[1]), 127.41237),
   nrow(data.frame(a = 1:4, b = found)) == 4
 )
@@ -16,8 +16,11 @@ stopifnot(
 )
 
 ends <- querygate:::end_text
-for (value in c(1e-300, 123.4567891, 1e300, -5.4321e-7, 0, 2^53, 0.1 + 0.2)) {
-  stopifnot(as.numeric(ends(value, 6, -1)) <= value, as.numeric(ends(value, 6, 1)) >= value)
+for (value in c(1e-300, 123.4567891, 1e300, -5.4321e-7, 0, 2^53, 0.1 + 0.2, 5e-324, -99999.999999, -1e-300)) {
+  for (width in c(1e-9, 0.3, 7.77, 1e6)) {
+    stopifnot(as.numeric(ends(value, value, value + width, floor)) <= value)
+    stopifnot(as.numeric(ends(value, value - width, value, ceiling)) >= value)
+  }
 }
 
 wrong <- tryCatch(qg_connect("http://gate.example.org", "k"), error = conditionMessage)

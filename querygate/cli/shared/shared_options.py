@@ -122,4 +122,5 @@ def new_folder(path: Path) -> Iterator[Path]:
 def check_new(path: Path | None) -> None:
     """Said before long work, not after it."""
     if path is not None and path.exists():
-        raise click.BadParameter("The file already exists, and nothing is overwritten.", param_hint="--out")
+        kind = "folder" if path.is_dir() else "file"
+        raise click.BadParameter(f"The {kind} already exists, and nothing is overwritten.", param_hint="--out")

@@ -129,6 +129,28 @@ def test_files_that_are_not_accepted(text):
     assert wrong.value.code == "QG806"
 
 
+def test_all_names_that_are_not_accepted_are_told_at_once():
+    names = ["Table 1", "good", "../a", "\x1b[2J", "x" * 65, "Größe"]
+    text = "\n".join(f"-- name: {name}\nSELECT 1;" for name in names)
+    with pytest.raises(ConfigError) as wrong:
+        read_queries(text, "clinic")
+    told = wrong.value.detail
+    assert all(f"(query {i})" in told for i in (1, 3, 4, 5, 6))
+    assert '"Table 1" (query 1)' in told
+    assert "good" not in told
+    assert told.isprintable()
+    with pytest.raises(ConfigError, match="names a, b are used more than once"):
+        read_queries("\n".join(f"-- name: {name}\nSELECT 1;" for name in "aBAbc"), "clinic")
+
+
+def test_an_existing_folder_is_called_a_folder(there, tmp_path):
+    (tmp_path / "one.sql").write_text(f"-- name: one\n{SQL};\n")
+    (tmp_path / "out").mkdir()
+    done = there("run", tmp_path / "one.sql", "--dataset", "clinic", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "folder already exists" in done.stderr
+
+
 def test_queries_need_a_dataset():
     with pytest.raises(ConfigError, match="names no dataset"):
         read_queries("-- name: a\nSELECT 1", None)

@@ -67,6 +67,10 @@ def test_cells_have_the_types_of_their_columns() -> None:
     assert "<b>" in str(answer)
 
 
+def test_an_answer_says_in_a_line_what_it_is() -> None:
+    assert repr(made(HOSTILE)) == "<Answer q_1: 1 row from clinic, version 2; print shows it>"
+
+
 def test_tables_hold_all_of_it() -> None:
     answer = made(HOSTILE)
     arrow = answer.to_arrow().to_pylist()[0]

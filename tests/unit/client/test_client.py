@@ -52,6 +52,13 @@ class Scripted(httpx.BaseTransport):
         return httpx.Response(status, content=content, headers=headers)
 
 
+@each("maker", [Client, querygate.client.AsyncClient])
+def test_a_client_says_where_it_asks_and_never_the_key(maker: Any) -> None:
+    told = repr(maker("https://ann:hidden@gate.example.org/", "secret", "clinic"))
+    assert told == f"<{maker.__name__} of the gate at https://gate.example.org, dataset clinic>"
+    assert repr(maker("http://localhost:8000", "secret")) == f"<{maker.__name__} of the gate at http://localhost:8000>"
+
+
 def test_an_answer_has_typed_cells(gate: Client, small: SmallSite) -> None:
     answer = gate.query(SQL)
     assert (answer.dataset, answer.version, answer.mode, len(answer)) == ("clinic", 1, "interval", 2)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from querygate.core.answer_bodies import AnswerBody, ColumnBody
 from querygate.sql.written_measures import WrittenMeasure, written_measures
-from querygate.web.console.charts.chart import Chart, Figure, read_figure
+from querygate.web.console.charts.chart import Chart, Figure, read_figure, with_whole_keys
 from querygate.web.console.charts.distribution_chart import draw_curves, find_curves
 from querygate.web.console.charts.ordered_chart import draw_ordered
 from querygate.web.console.charts.row_chart import draw_ratios, draw_rows
@@ -46,7 +46,7 @@ def _draw_column(
     told = [read_figure(row, keys, column["name"], text[place]) for row, text in zip(body["rows"], texts, strict=True)]
     known = [one for one in told if one is not None]
     ratios = _is_one_of(_RATIOS, column, measure) and all(one.high > 0 for one in known)
-    figures = [one for one in known if ratios or one.is_finite][:MOST_ROWS]
+    figures = with_whole_keys([one for one in known if ratios or one.is_finite][:MOST_ROWS])
     left_out = len(told) - len(figures)
     if not figures:
         return None

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from querygate.core.answer_bodies import ColumnBody, Row
+from querygate.core.answer_forms.flat_table import is_rolled_up
+from querygate.core.answer_forms.plain_text import ALL
 from querygate.web.console.charts.chart_scale import Tick
 
 Kind: TypeAlias = Literal["bars", "intervals", "ratios", "ribbon", "histogram", "steps"]
 
 WIDTH, LABELS, RIGHT, TOP, STEP, AXIS = 720, 190, 20, 12, 26, 44
 UPRIGHT_HEIGHT, UPRIGHT_LEFT = 280, 64
-LONGEST_LABEL = 28
+LABEL_ROOM, NARROW_ROOM = 178, 97
+"""Room for a label, in units of letters 12 high; on a phone they are nearly twice as high."""
 
 LARGEST = 1e300
 """Beyond this nothing is drawn to scale: differences would be infinite."""
@@ -49,7 +55,11 @@ class Mark:
 
     @property
     def short(self) -> str:
-        return self.label if len(self.label) <= LONGEST_LABEL else self.label[: LONGEST_LABEL - 1] + "…"
+        return shortened(self.label, LABEL_ROOM)
+
+    @property
+    def shorter(self) -> str:
+        return shortened(self.label, NARROW_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +125,23 @@ def read_figure(row: Row, keys: Sequence[ColumnBody], name: str, text: str) -> F
     if not any(map(math.isfinite, ends)):
         return None
     about = float(estimate) if isinstance(estimate, (int, float)) else None
-    certain = bool(row.get("_group", {}).get("certain", True))
-    return Figure(tuple(row[key["name"]] for key in keys), *ends, about, certain, text)
+    state = row.get("_group", {})
+    named = tuple(ALL if is_rolled_up(key["name"], state) else row[key["name"]] for key in keys)
+    return Figure(named, *ends, about, bool(state.get("certain", True)), text)
+
+
+def with_whole_keys(figures: list[Figure]) -> list[Figure]:
+    """The same, with 80 in place of 80.0 where all numbers of a key are whole."""
+    columns = [_whole(column) for column in zip(*(one.keys for one in figures), strict=True)]
+    if not columns:
+        return figures
+    return [replace(one, keys=keys) for one, keys in zip(figures, zip(*columns, strict=True), strict=True)]
+
+
+def _whole(keys: tuple[object, ...]) -> tuple[object, ...]:
+    if all(key.is_integer() and abs(key) < 2**53 for key in keys if isinstance(key, float)):
+        return tuple(int(key) if isinstance(key, float) else key for key in keys)
+    return keys
 
 
 def _end(value: object, without: float) -> float:
@@ -129,6 +154,26 @@ def make_mark(one: Figure, at: float, place: Callable[[float], float]) -> Mark:
     estimate = None if one.estimate is None else place(one.estimate)
     outer = None if one.outer is None else (place(one.outer[0]), place(one.outer[1]))
     return Mark(one.label, at, place(one.low), place(one.high), estimate, one.text, one.certain, outer=outer)
+
+
+def shortened(label: str, room: float) -> str:
+    """As much of a label as has room in letters 12 high, of a font that runs wide.
+
+    >>> shortened("other or multiple", 178), shortened("other or multiple", 97)
+    ('other or multiple', 'other or mult…')
+    """
+    reach = list(itertools.accumulate(map(_letter_width, label)))
+    if not reach or reach[-1] <= room:
+        return label
+    return label[: bisect.bisect_right(reach, room - _letter_width("…"))].rstrip() + "…"
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW…":
+        return 12.0
+    if letter in "fijlrtI.,:;'|()[] -":
+        return 4.8
+    return 8.8 if letter.isupper() else 7.6
 
 
 def points(places: Sequence[tuple[float, float]]) -> str:

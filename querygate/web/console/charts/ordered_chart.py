@@ -44,14 +44,17 @@ class _Place:
 def draw_ordered(
     column: ColumnBody, key: ColumnBody, figures: Sequence[Figure], left_out: int, *, counts: bool
 ) -> Chart | None:
-    """A histogram of counts, a ribbon of other figures; None where the groups have no order, or are too few."""
-    found = _numbers(figures) or _named(key, figures)
+    """A histogram of counts, a ribbon of other figures; None where the groups have no order, or are too few. The group
+    of missing values has no place in an order: a histogram has it apart."""
+    ranked = [one for one in figures if one.keys[0] is not None]
+    without = [one for one in figures if one.keys[0] is None]
+    found = _numbers(ranked) or _named(key, ranked)
     if found is None:
         return None
     bins = _bins(found) if counts else None
-    if bins is not None and len(figures) >= LEAST_BINS:
-        return _histogram(column["name"], bins, left_out)
-    return _ribbon(column["name"], found, left_out) if len(figures) >= LEAST_RIBBON else None
+    if bins is not None and len(ranked) >= LEAST_BINS:
+        return _histogram(column["name"], bins, without, left_out)
+    return _ribbon(column["name"], found, left_out) if len(ranked) >= LEAST_RIBBON and not without else None
 
 
 # -- orders ----------------------------------------------------------------------------------------------------------
@@ -130,13 +133,15 @@ def _ribbon(name: str, found: list[_Place], left_out: int) -> Chart:
     return Chart(name, "ribbon", UPRIGHT_HEIGHT, marks, ticks, across, None, left_out, area=area, line=line)
 
 
-def _histogram(name: str, bins: list[_Place], left_out: int) -> Chart:
-    """Bars beside each other; a bin that is not in the answer leaves a gap."""
-    thickness = (WIDTH - RIGHT - UPRIGHT_LEFT) / (bins[-1].at + 1)
-    place, ticks = linear_scale(0.0, max(one.figure.high for one in bins), _BOTTOM, TOP)
-    at = [UPRIGHT_LEFT + thickness * (one.at + 0.5) for one in bins]
-    marks = tuple(make_mark(one.figure, x, place) for one, x in zip(bins, at, strict=True))
-    across, zero = _labels(bins, at), place(0.0)
+def _histogram(name: str, bins: list[_Place], without: Sequence[Figure], left_out: int) -> Chart:
+    """Bars beside each other; a bin that is not in the answer leaves a gap, and so does the group of missing values."""
+    apart = [_Place(one, bins[-1].at + 2 + i) for i, one in enumerate(without)]
+    drawn = [*bins, *apart]
+    thickness = (WIDTH - RIGHT - UPRIGHT_LEFT) / (drawn[-1].at + 1)
+    place, ticks = linear_scale(0.0, max(one.figure.high for one in drawn), _BOTTOM, TOP)
+    at = [UPRIGHT_LEFT + thickness * (one.at + 0.5) for one in drawn]
+    marks = tuple(make_mark(one.figure, x, place) for one, x in zip(drawn, at, strict=True))
+    across, zero = _labels(bins, at[: len(bins)]) + _labels(apart, at[len(bins) :]), place(0.0)
     return Chart(name, "histogram", UPRIGHT_HEIGHT, marks, ticks, across, zero, left_out, thickness=thickness)
 
 
@@ -145,7 +150,7 @@ _BOTTOM = UPRIGHT_HEIGHT - AXIS
 
 def _labels(found: list[_Place], at: list[float]) -> tuple[Tick, ...]:
     """As many as have room."""
-    longest = max(len(one.figure.label) for one in found)
+    longest = max((len(one.figure.label) for one in found), default=0)
     most = min(MOST_LABELS, max(int(90 / max(longest, 1)), 2))
-    every = math.ceil(len(found) / most)
+    every = math.ceil(len(found) / most) or 1
     return tuple(Tick(x, one.figure.label[:24]) for one, x in list(zip(found, at, strict=True))[::every])

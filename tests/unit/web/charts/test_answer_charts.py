@@ -70,6 +70,15 @@ def test_what_has_no_finite_ends_is_left_out_and_counted():
     assert draw([]) == ()
 
 
+@each("label", ["", "a", "W" * 40, "other or multiple, " * 3, "中文" * 20, "Größe 1,5 bis 2"])
+def test_a_label_that_is_too_long_ends_in_an_ellipsis_and_keeps_its_first_letters(label):
+    (chart,) = draw([ends(1, 2)], keys=[(label,)])
+    for shown in (chart.marks[0].short, chart.marks[0].shorter):
+        assert shown == label or (shown.endswith("…") and label.startswith(shown[:-1]) and len(shown) > 5)
+    assert len(chart.marks[0].short) <= 178 / 4.8
+    assert len(chart.marks[0].shorter) <= len(chart.marks[0].short)
+
+
 def test_a_range_is_drawn_to_scale():
     (chart,) = draw([ends(0, 10, 5), ends(10, 20)])
     first, second = chart.marks
@@ -211,6 +220,32 @@ def test_bands_and_days_stand_in_their_order(keys, kind, expected):
     told = count_body(keys, [ends(1, 2)] * 3, kind)
     (chart,) = make_charts(told, texts(told))
     assert (chart.kind, [mark.label for mark in chart.marks]) == ("histogram", expected)
+
+
+@each("place", [0, 2, 3])
+@each("keys, kind", [([10.0, 20.0, 30.0], "number"), (["10-19", "20-29", "30+"], "category")])
+def test_missing_values_are_a_bar_apart_from_the_histogram(keys, kind, place):
+    told = count_body([*keys[:place], None, *keys[place:]], [ends(1, 2, 1)] * 4, kind)
+    (chart,) = make_charts(told, texts(told))
+    expected = ["10", "20", "30"] if kind == "number" else keys
+    assert (chart.kind, [mark.label for mark in chart.marks]) == ("histogram", [*expected, "NULL"])
+    assert math.isclose(chart.marks[3].at - chart.marks[2].at, 2 * chart.thickness)
+    assert chart.marks[3].at < WIDTH
+    assert [tick.text for tick in chart.across] == [*expected, "NULL"]
+
+
+def test_a_sum_over_all_bins_is_no_bin():
+    told = count_body([10, 20, 30, None], [ends(1, 2)] * 4)
+    told["rows"][3]["_group"]["rolled_up"] = ["bin"]
+    (chart,) = make_charts(told, texts(told))
+    assert (chart.kind, chart.marks[3].label) == ("bars", "(all)")
+
+
+@each("keys, expected", [([80.0, 100.0], ["80", "100"]), ([80.0, 100.5], ["80.0", "100.5"]), ([1e300], ["1e+300"])])
+def test_whole_numbers_are_labelled_without_a_point(keys, expected):
+    told = count_body(keys, [ends(1, 2)] * len(keys))
+    (chart,) = make_charts(told, texts(told))
+    assert [mark.label for mark in chart.marks] == expected
 
 
 @each("keys", [["a", "b", "c"], ["40-59", "40-49", "1"], [True, False, None], [1, 2, None], [1, 1.5, 1000]])
