@@ -113,7 +113,8 @@ def test_the_notebook_runs(there: str) -> None:
     with contextlib.ExitStack() as stack:
         stack.callback(os.environ.pop, "MPLBACKEND", None)
         os.environ["MPLBACKEND"] = "agg"
-        kernel.execute()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(kernel.execute).result()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
 
