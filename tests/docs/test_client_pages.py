@@ -3,6 +3,7 @@ prints what is shown. Ids, times and hashes are other ones each time."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import os
@@ -114,7 +115,7 @@ def test_the_notebook_runs(there: str) -> None:
         stack.callback(os.environ.pop, "MPLBACKEND", None)
         os.environ["MPLBACKEND"] = "agg"
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(kernel.execute).result()
+            pool.submit(asyncio.run, kernel.async_execute()).result()  # which closes its event loop
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
 
