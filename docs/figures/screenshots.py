@@ -111,8 +111,6 @@ def take_all(browser: Browser, address: str, keys: dict[str, str], size: str, sc
         for shot in SHOTS:
             if shot.who == who:
                 page.goto(address + shot.path, wait_until="networkidle")
-                if shot.name == "explorer":
-                    page.wait_for_selector(".opblock-tag")
                 if shot.asks:
                     ask(page, shot.asks)
                 keep(page, f"{shot.name}-{size}-{scheme}")

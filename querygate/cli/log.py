@@ -34,7 +34,7 @@ from querygate.control import (
 from querygate.control.chain import LogEvent
 from querygate.control.ledger_evidence import LedgerEvidence
 from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
-from querygate.control.log_search import refused_models
+from querygate.control.log_search import asked_models
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
 from querygate.site.evidence import compare_ledger, is_behind
@@ -115,7 +115,8 @@ def list_log(
     entries = list(opened.log.queries(since=since, user=user, dataset=dataset, limit=limit))
     records = [{**entry} for entry in entries]
     if form == "table":
-        refused = {key: (MODEL_REFUSED, code) for key, code in refused_models(opened.log.database, user).items()}
+        models = asked_models(opened.log.database, user)
+        refused = {key: (MODEL_REFUSED, model.code) for key, model in models.items() if model.code}
         for record, entry in zip(records, entries, strict=True):
             outcome, code = refused.get(entry["id"], (entry["outcome"], entry["code"]))
             record |= {"sql": _shortened(entry["sql"]), "outcome": outcome, "code": code}

@@ -45,6 +45,8 @@ _SWEEP = "DELETE FROM job WHERE finished < ?"
 _FORGET = "DELETE FROM job WHERE id = ? AND finished IS NOT NULL"
 _SWEEP_SEEN = "DELETE FROM job WHERE kind = ? AND finished < ?"
 _LATEST = "SELECT * FROM job ORDER BY number DESC LIMIT ?"
+_OWN = """SELECT * FROM job WHERE user = :user COLLATE NOCASE AND kind >= :family AND kind < :after
+          AND :dataset IN ('', dataset) ORDER BY number DESC LIMIT :number"""
 _WAITING = "SELECT count(*), min(created) FROM job WHERE state = 'queued'"
 
 
@@ -151,6 +153,11 @@ class Jobs:
     def latest(self, number: int) -> list[Job]:
         """The newest jobs, whoever asked for them."""
         return [_job(row) for row in self._database.rows(_LATEST, (number,))]
+
+    def own(self, user: str, family: str, dataset: str, number: int) -> list[Job]:
+        """The newest of somebody's jobs of a family of kinds (`publish`), about one dataset or, without one, any."""
+        wanted: dict[str, str | int] = {"user": user, "family": f"{family}.", "after": f"{family}/", "dataset": dataset}
+        return [_job(row) for row in self._database.rows(_OWN, {**wanted, "number": number})]
 
     def is_over(self, job: Job) -> bool:
         """Whether the lease has run out."""

@@ -142,12 +142,19 @@ class Log:
             self._append(OUTCOME, query_id, user, dataset, {**request, **result})
 
     def note(
-        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, object] | None = None
+        self,
+        kind: str,
+        *,
+        user: str | None,
+        dataset: str | None = None,
+        body: Mapping[str, object] | None = None,
+        query_id: str | None = None,
     ) -> None:
-        """Put an administrative event on record: `publish`, `user.add`, `key.revoke` ... Never with a secret."""
+        """Put an event other than a query on record: `publish`, `user.add`, `key.revoke` ... Never with a secret. With
+        the id of a query, it is found by that."""
         if kind.startswith("query."):
             raise ValueError(f"{kind} is not an administrative event")
-        self._append(kind, None, user, dataset, body or {})
+        self._append(kind, query_id, user, dataset, body or {})
 
     def _append(
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
@@ -224,6 +231,11 @@ class Log:
         """One entry by its number; None where there is none, or none outside the archives."""
         rows = self.database.settled_rows(_AT, (seq,))
         return Entry(*rows[0]).event() if rows else None
+
+    def noted(self, query_id: str, kind: str) -> LogEvent | None:
+        """What was noted beside a query; None where nothing was, or nothing outside the archives."""
+        entry = self._of_query(query_id, kind)
+        return entry.event() if entry else None
 
     def has_ended(self, query_id: str) -> bool:
         """Whether the outcome of a query is in the log; in the archives nobody looks."""

@@ -29,9 +29,9 @@ _ELSE = "kind <> 'query.intent'"  # what was asked is in the outcome again
 _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
 
 
-_MODELS = f"""SELECT json_extract(body, '$.query_id') AS query_id, json_extract(body, '$.code') AS code
-  FROM log WHERE kind = 'model' AND {_OTHERS} AND json_extract(body, '$.code') IS NOT NULL
-  AND (:user IS NULL OR user = :user)"""  # noqa: S608 - of the texts above
+_MODELS = f"""SELECT json_extract(body, '$.query_id') AS query_id, json_extract(body, '$.code') AS code,
+         query_id IS NOT NULL AS is_kept
+  FROM log WHERE kind = 'model' AND {_OTHERS} AND (:user IS NULL OR user = :user)"""  # noqa: S608 - of the texts above
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,20 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
     return LogPage(found, least if least > low else None)
 
 
-def refused_models(database: Database, user: str | None = None) -> dict[str, str]:
-    """Codes of models that were refused, by the id of the query whose answer they would have been computed from. That
-    query counts as answered; whoever asked for the model got nothing.
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model: the code of its refusal, None where it was fitted, and whether its table is on record."""
+
+    code: str | None
+    is_kept: bool
+
+
+def asked_models(database: Database, user: str | None = None) -> dict[str, AskedModel]:
+    """Models by the id of the query whose answer they were computed from. That query counts as answered even where the
+    model was refused, and whoever asked for it got nothing.
     """
-    return {row["query_id"]: row["code"] for row in database.settled_rows(_MODELS, {"user": user})}
+    rows = database.settled_rows(_MODELS, {"user": user})
+    return {row["query_id"]: AskedModel(row["code"], bool(row["is_kept"])) for row in rows}
 
 
 def first_at(database: Database, moment: str) -> int:

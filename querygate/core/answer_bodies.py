@@ -199,6 +199,7 @@ class ModelAbout(TypedDict):
 
     family: str
     formula: str
+    where: str
     statement: str
     patterns: int
     exact: bool

@@ -157,7 +157,13 @@ class QueryLog(Protocol):
         ...
 
     def note(
-        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, object] | None = None
+        self,
+        kind: str,
+        *,
+        user: str | None,
+        dataset: str | None = None,
+        body: Mapping[str, object] | None = None,
+        query_id: str | None = None,
     ) -> None:
         """Put something else on record."""
         ...

@@ -54,9 +54,11 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
             _name_views(refusal, state)
             _note(question, state, gate, refusal.code)
             raise
-        _note(question, state, gate, None)
         elapsed_ms = round((gate.clock_s() - began_s) * 1000, 1)
-        return _body(question, state, patterns, replace(_table(question, rows, state.answer), elapsed_ms=elapsed_ms))
+        table = replace(_table(question, rows, state.answer), elapsed_ms=elapsed_ms)
+        body = _body(question, state, patterns, table)
+        _note(question, state, gate, None, body)
+        return body
 
 
 def _name_views(refusal: Refusal, state: State) -> None:
@@ -94,10 +96,11 @@ def _dividing_cuts(release: PublishedVersion, name: str, limits: Limits) -> tupl
     return find_sharpness(release, limits).cuts.get(name, ())[1:]
 
 
-def _note(question: ModelQuestion, state: State, gate: Gate, code: str | None) -> None:
-    """Which model the statement before was asked for, on record before it leaves."""
-    body = {"query_id": state.query_id, "family": question.family, "formula": question.formula, "code": code}
-    gate.log.note(MODEL, user=question.principal.name, dataset=question.dataset, body=body)
+def _note(question: ModelQuestion, state: State, gate: Gate, code: str | None, table: ModelBody | None = None) -> None:
+    """Which model the statement before was asked for and what came of it, on record before it leaves."""
+    asked = {"query_id": state.query_id, "family": question.family, "formula": question.formula, "code": code}
+    body = {**asked, "table": table}
+    gate.log.note(MODEL, user=question.principal.name, dataset=question.dataset, body=body, query_id=state.query_id)
 
 
 def _table(question: ModelQuestion, rows: Sequence[ModelRow], answer: Answer) -> Answer:
@@ -124,6 +127,7 @@ def _body(question: ModelQuestion, state: State, patterns: Patterns, table: Answ
     about: ModelAbout = {
         "family": question.family,
         "formula": question.formula,
+        "where": question.where,
         "statement": statement.sql,
         "patterns": patterns.size,
         "exact": patterns.is_exact,

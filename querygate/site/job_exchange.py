@@ -126,6 +126,10 @@ class JobExchange:
         """The newest jobs, for whoever runs the site."""
         return self._jobs.latest(number)
 
+    def own(self, user: str, family: str, dataset: str, number: int) -> list[Job]:
+        """The newest jobs of somebody."""
+        return self._jobs.own(user, family, dataset, number)
+
     def _end(
         self,
         job: Job,

@@ -31,6 +31,7 @@ from querygate_adapters.store.retired_versions import retired_in
 
 LONGEST_POLICY = 400_000
 PUBLISH = "publish."
+MOST_WORK = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,10 @@ class Publications:
         if found is None or found.user.lower() != by.name.lower() or not found.kind.startswith(PUBLISH):
             raise NotPermitted("QG316", "There is no job with this id, or you may not see it.", "Begin again.")
         return found
+
+    def own_work(self, by: Principal, dataset: str = "") -> list[Job]:
+        """What somebody has begun about a dataset or, without one, about any; newest first."""
+        return self._exchange.own(by.name, "publish", dataset, MOST_WORK) if self._exchange is not None else []
 
     # -- versions ----------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from querygate.web import problems, request_record
 from querygate.web.accounts.grant_routes import GrantViews
 from querygate.web.accounts.key_routes import KeyViews
 from querygate.web.accounts.user_routes import UserViews
+from querygate.web.compression import compress_public
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
@@ -119,6 +120,7 @@ def create_app(
     app.register_error_handler(JobUnderway, underway)
     app.before_request(lambda: request_record.begin(metrics))
     app.after_request(harden)
+    app.after_request(compress_public)
     app.after_request(lambda response: request_record.end(response, metrics))
     return app
 

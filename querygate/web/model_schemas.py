@@ -84,6 +84,7 @@ MODEL_SCHEMAS: dict[str, Schema] = {
             "model": {
                 "family": "logistic",
                 "formula": "diabetes ~ sex",
+                "where": "",
                 "statement": "SELECT sex, COUNT(*) FILTER (WHERE diabetes) AS events, ... FROM patients GROUP BY 1",
                 "patterns": 2,
                 "exact": True,
@@ -97,6 +98,7 @@ MODEL_SCHEMAS: dict[str, Schema] = {
         {
             "family": TEXT,
             "formula": TEXT,
+            "where": TEXT,
             "statement": TEXT,
             "patterns": {**WHOLE, "description": "Covariate patterns that may have records."},
             "exact": {**TRUTH, "description": "Whether all counts are known exactly, so that ranges are sharp."},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import runpy
 from html import unescape
@@ -14,6 +15,7 @@ from querygate.web.help_page import help_page
 from querygate.web.manual.library import Library
 from querygate.web.manual.search_index import find, make_sections
 from querygate.web.manual.static_site import StaticSite
+from querygate.web.routes import ROUTES
 from tests.docs.pages import ROOT, all_pages, anchors
 from tests.each import each
 
@@ -122,7 +124,20 @@ def test_a_page_may_load_what_is_here_and_nothing_else(get):
         assert "unsafe" not in policy
         assert policy.startswith("default-src 'self';")
         assert "form-action 'self'" in policy
-    assert "data:" not in get("/docs").headers["Content-Security-Policy"]
+        assert "data:" not in policy
+
+
+def test_every_call_of_the_api_is_on_its_page_which_is_small(client, get):
+    page = get("/docs/api").text
+    assert sorted(re.findall(r'<details class="call" id="([a-z_]+)"', page)) == sorted(one.name for one in ROUTES)
+    for route in ROUTES:
+        assert f'data-call="{route.method}" data-path="{route.path}"' in page
+    linked = set(re.findall(r'href="#(shape-\w+)"', page))
+    assert linked <= set(re.findall(r'id="(shape-\w+)"', page))
+    sent = client.get("/docs/api", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(sent.data).decode() == page
+    assert len(sent.data) < 60_000
+    assert client.get("/docs/api", headers={"Accept-Encoding": "identity"}).text == page
 
 
 def test_a_hostile_page_is_shown_as_text(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 from querygate.web.console.charts.model_chart import make_model_chart
@@ -18,9 +19,28 @@ def test_a_model_is_a_table_and_a_forest_plot(site: ConsoleSite) -> None:
     assert "Thin lines reach to the 95% confidence limits" in shown.text
     whole = site["ann"].post("/datasets/clinic/model", part=False, family="linear", formula=FORMULA)
     assert '<h1 class="tight">Model</h1>' in whole.text
-    picture = site["ann"].get(f"/datasets/clinic/model.svg?family=linear&formula={FORMULA.replace('+', '%2B')}")
+
+
+def test_a_model_is_looked_at_again_without_asking_it_again(site: ConsoleSite) -> None:
+    fitted = site["ann"].post("/datasets/clinic/model", family="linear", formula=FORMULA, where="age >= 40")
+    address = re.search(r'href="(/models/q_\w+)"', fitted.text)
+    assert address
+    assert "Compared with <strong>bands(age)</strong> = " in fitted.text
+    assert "<strong>sex</strong> = F" in fitted.text
+    asked = site.kinds()
+    again = site["ann"].get(address[1])
+    table = again.text[again.text.index("<table>") : again.text.index("</table>")]
+    assert table in fitted.text
+    assert "sbp ~ bands(age) + sex where age &gt;= 40" in again.text
+    picture = site["ann"].get(f"{address[1]}/chart.svg")
     assert picture.content_type == "image/svg+xml"
     assert ElementTree.fromstring(picture.text).tag.endswith("svg")
+    assert site["ann"].get(f"{address[1]}/csv").text.startswith("term,level,coefficient_low,")
+    assert f'<a href="{address[1]}">model</a>' in site["ann"].get("/history").text
+    assert site.kinds() == asked
+    assert site["ann"].get("/datasets/clinic/model.svg?family=linear&formula=x").status_code == 404
+    for path in (address[1], f"{address[1]}/csv", f"{address[1]}/chart.svg"):
+        assert site["bob"].get(path).status_code == site["ann"].get(path.replace("q_", "q_0")).status_code == 404
 
 
 def test_what_is_no_model_is_refused_on_the_page(site: ConsoleSite) -> None:

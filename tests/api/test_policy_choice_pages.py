@@ -51,9 +51,24 @@ def test_the_map_shows_versions_and_other_k(site: ConsoleSite) -> None:
     others = {5, 10, 20} - {k}
     assert all(f'<th scope="row">k = {other}</th>' in page for other in others)
     assert site.opened.log.last("publish.map", "clinic")
+    listed = site["carl"].get(CLINIC).text
+    assert f'<a href="{address}">Risk and utility</a></th><td>clinic</td><td>done</td>' in listed
+    assert f'<a href="{address}">' in site["carl"].get("/publish").text
     picture = site["carl"].get(f"{address}/map.svg")
     assert picture.content_type == "image/svg+xml"
     assert ElementTree.fromstring(picture.text).tag.endswith("svg")
+
+
+def test_work_is_cancelled_by_whoever_began_it(site: ConsoleSite) -> None:
+    address = site["carl"].post(f"{CLINIC}/map", part=False).headers["Location"]
+    job = address.rsplit("/", 1)[1]
+    assert f'action="/jobs/{job}/cancel"' in site["carl"].get(address).text
+    assert site["ann"].post(f"/jobs/{job}/cancel", part=False).status_code == 404
+    cancelled = site["carl"].post(f"/jobs/{job}/cancel", part=False, next=address)
+    assert cancelled.headers["Location"] == address
+    assert site["carl"].post(f"/jobs/{job}/cancel", part=False, next="//elsewhere.example").headers["Location"] == "/"
+    assert "cancelled" in site["carl"].get(CLINIC).text
+    assert site.worker.work_off() == 0
 
 
 def test_names_on_the_map_keep_clear_of_each_other_and_problems_are_told() -> None:

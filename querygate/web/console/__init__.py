@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import secrets
-from functools import lru_cache
-from pathlib import Path
 
 from flask import Flask, Response, g, request
 
@@ -109,21 +106,4 @@ def _finish(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = _CSP.format(g.nonce)
         response.headers["Cache-Control"] = "no-store"
         response.headers["Referrer-Policy"] = "same-origin"  # with none, browsers do not say where a form comes from
-    elif request.endpoint == "static" and response.status_code == 200 and request.accept_encodings["gzip"]:
-        _compress(response)
     return response
-
-
-def _compress(response: Response) -> None:
-    """Scripts and styles travel compressed. Nothing secret is in them, so that their length tells nothing."""
-    file = Path(str(request.view_args and request.view_args["filename"]))
-    if file.suffix in (".js", ".css", ".svg"):
-        response.direct_passthrough = False
-        response.set_data(_compressed(response.get_data()))
-        response.headers["Content-Encoding"] = "gzip"
-        response.headers["Vary"] = "Accept-Encoding"
-
-
-@lru_cache(maxsize=32)
-def _compressed(data: bytes) -> bytes:
-    return gzip.compress(data, 9, mtime=0)

@@ -12,7 +12,7 @@ from typing import Final
 from flask import Response, render_template, request
 
 from querygate.control.log import QueryLine
-from querygate.control.log_search import refused_models
+from querygate.control.log_search import asked_models
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
@@ -49,6 +49,7 @@ PAGES: Final = (
     PageRoute("build_table", "POST", "/datasets/<dataset>/statement"),
     PageRoute("budget", "GET", "/datasets/<dataset>/budget"),
     PageRoute("job", "GET", "/jobs/<job_id>", rights=()),
+    PageRoute("cancel", "POST", "/jobs/<job_id>/cancel", rights=()),
     PageRoute("follow", "GET", "/jobs/<job_id>/events", rights=()),
     PageRoute("answer", "GET", "/answers/<query_id>"),
     PageRoute("download", "GET", "/answers/<query_id>/<any(csv, json, parquet, arrow):form>"),
@@ -100,8 +101,8 @@ class Console:
         wanted = request.args.get("q", "").strip()
         lines = self._opened.log.queries(user=session.principal.name, limit=MOST_HISTORY)
         found = [line for line in lines if _is_found(line, wanted)][::-1][:SHOWN_HISTORY]
-        refused = refused_models(self._opened.log.database, session.principal.name)
-        return make_page("history.html", session=session, lines=found, wanted=wanted, refused=refused)
+        models = asked_models(self._opened.log.database, session.principal.name)
+        return make_page("history.html", session=session, lines=found, wanted=wanted, models=models)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -154,9 +155,15 @@ class Console:
         if following and job["state"] == "done":
             return Response(status=204, headers={"HX-Redirect": following})
         if not query_id:
-            return make_part("job_part.html", job=job, next=following)
+            return make_part("job_part.html", session=session, job=job, next=following)
         line, body = self._find(session.principal, query_id)
         return make_part("answer_part.html", session=session, shown=_shown(body, line["sql"]))
+
+    def cancel(self, session: Session, job_id: str) -> Response:
+        """Back to the page that shows the job, which says that it was cancelled."""
+        self._jobs.cancel_job(session.principal, job_id)
+        wanted = request.form.get("next", "")
+        return go(inside(wanted) if wanted else f"/jobs/{job_id}")
 
     def follow(self, session: Session, job_id: str) -> Response:
         """The job as it goes on, for a script that listens."""

@@ -24,6 +24,16 @@ from querygate.web.problems import STATUSES, malformed
 
 PUBLISH: tuple[Right, ...] = ("publish",)
 STEPS = ("check", "preview", "version")
+STEP_NAMES = {
+    "publish.draft": "Draft",
+    "publish.check": "Check",
+    "publish.preview": "What would be usable",
+    "publish.version": "Publish",
+    "publish.serve": "Serve another version",
+    "publish.withdraw": "Withdraw",
+    "publish.map": "Risk and utility",
+    "publish.what_if": "What if",
+}
 
 PAGES: Final = (
     PageRoute("publish", "GET", "/publish", rights=PUBLISH),
@@ -90,6 +100,7 @@ class PublishPages:
             session=session,
             job=self._jobs.body_of(session.principal, job_id),
             kind=job.kind.partition(".")[2],
+            step_name=STEP_NAMES[job.kind],
             source=job.body.get("source", ""),
             title=job.body.get("title", ""),
             policy=policy,
@@ -109,6 +120,8 @@ class PublishPages:
             dataset=dataset,
             versions=self._publications.versions(dataset),
             is_withdrawn=self._publications.is_withdrawn(dataset),
+            work=self._publications.own_work(session.principal, dataset),
+            step_names=STEP_NAMES,
         )
 
     def withdraw(self, session: Session, dataset: str) -> Response:
@@ -172,6 +185,8 @@ class PublishPages:
             sources=self._publications.sources(),
             most_mb=self._publications.most_upload_bytes // 1_000_000,
             datasets=self._publications.datasets(),
+            work=self._publications.own_work(session.principal),
+            step_names=STEP_NAMES,
             problem=error.to_dict() if error else None,
         )
 
