@@ -18,6 +18,7 @@ class Receiver(ThreadingHTTPServer):
         self.status = 204
         self.received: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.bodies: list[bytes] = []
         self.refused = 0
 
     @property
@@ -34,6 +35,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status < 300:
             self.server.received.extend(map(json.loads, body.splitlines()))
             self.server.headers.append(dict(self.headers))
+            self.server.bodies.append(body)
         else:
             self.server.refused += 1
         self.send_response(status)

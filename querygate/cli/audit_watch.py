@@ -17,6 +17,7 @@ from querygate.cli.shared.shared_options import format_option, open_here, site_o
 from querygate.control.alerts import Alerts
 from querygate.custody.roots.live_audit import LiveAudit, explain_alert
 from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+from querygate.site.rest_key import webhook_secret
 
 if TYPE_CHECKING:
     from querygate.custody.roots.live_audit import Alert
@@ -71,9 +72,9 @@ def watch_command(
     continues where the last watch stopped, however it stopped. Alerts that cannot be sent are kept, and the exit code
     is 1. With --once it is 1, too, if no new query could be audited, and 3 if the auditor failed on one.
     """
-    channels = {WEBHOOK: post_to(webhook)} if webhook else {}
-    channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
+    channels = {WEBHOOK: post_to(webhook, webhook_secret(opened.site.settings))} if webhook else {}
+    channels |= {MAIL: mail_by(email_command)} if email_command else {}
     alerts = Alerts(opened.log.database, opened.log)
     watching = LiveAudit(opened, dataset, user=acting().name, channels=tuple(channels))
     if form == "csv":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from querygate.control.head_mark import read_mark
 from querygate.core.errors import QueryGateError
+from querygate.site.anchors import sent_file
 from querygate.site.evidence import mark_file
 from querygate.site.health import (
     Health,
@@ -23,7 +24,7 @@ from querygate.site.settings import SETTINGS, SettingValue
 
 _WAITING = """SELECT 'alerts' AS what, channel, count(*) AS number, max(tries) AS tries FROM outbox GROUP BY channel
   UNION ALL
-  SELECT 'requests', channel, count(*), max(tries) FROM export_outbox GROUP BY channel"""
+  SELECT 'extract requests', channel, count(*), max(tries) FROM export_outbox GROUP BY channel"""
 _LAST = """SELECT time, user FROM log WHERE kind = ? AND kind NOT IN ('query.intent', 'query.outcome')
            ORDER BY seq DESC LIMIT 1"""
 
@@ -56,6 +57,16 @@ class WaitingMessages:
     tries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A webhook or a mail command that the settings name."""
+
+    what: str
+    channel: str
+    address: SettingValue
+    state: str
+
+
 def quick_checks(opened: OpenSite) -> Iterator[Health]:
     """Those of `querygate doctor` that a page can wait for; none opens the vault or follows the log."""
     yield control_health(opened.site)
@@ -70,14 +81,14 @@ def quick_checks(opened: OpenSite) -> Iterator[Health]:
 
 def shown_settings(opened: OpenSite) -> list[ShownSetting]:
     """Every setting, without what may be a secret: of a command, which program it is."""
-    settings = opened.site.settings
-    found = []
-    for setting in SETTINGS:
-        value = settings.shown(setting.name)
-        if setting.name.endswith("_command") and isinstance(value, str) and value.strip():
-            value = f"{value.split()[0]} …"
-        found.append(ShownSetting(setting.name, value, settings.origin[setting.name], setting.help))
-    return found
+    origin = opened.site.settings.origin
+    return [ShownSetting(one.name, _shown(opened, one.name), origin[one.name], one.help) for one in SETTINGS]
+
+
+def _shown(opened: OpenSite, name: str) -> SettingValue:
+    value = opened.site.settings.shown(name)
+    is_command = name.endswith("_command") and isinstance(value, str) and value.strip()
+    return f"{str(value).split()[0]} …" if is_command else value
 
 
 def sizes(opened: OpenSite) -> list[Size]:
@@ -92,6 +103,28 @@ def sizes(opened: OpenSite) -> list[Size]:
 
 def waiting_messages(opened: OpenSite) -> list[WaitingMessages]:
     return [WaitingMessages(**dict(row)) for row in opened.log.database.rows(_WAITING)]
+
+
+def receivers(opened: OpenSite) -> list[Receiver]:
+    """Whom the settings have told of what, and whether all of it has arrived. Where alerts go, `audit watch` is told."""
+    settings, found = opened.site.settings, []
+    late = {
+        (one.what, one.channel): f"{one.number} waiting, tried {one.tries} times" for one in waiting_messages(opened)
+    }
+    marks = _marks_behind(opened)
+    for what, prefix in (("extract requests", "extract"), ("marks of the log", "anchor")):
+        for channel in ("webhook", "mail"):
+            name = f"{prefix}_webhook" if channel == "webhook" else f"{prefix}_mail_command"
+            if settings[name]:
+                state = marks if prefix == "anchor" else late.get((what, channel), "")
+                found.append(Receiver(what, channel, _shown(opened, name), state or "everything has arrived"))
+    return found
+
+
+def _marks_behind(opened: OpenSite) -> str:
+    mark, sent = read_mark(mark_file(opened.site)), read_mark(sent_file(opened.site))
+    behind = (mark.entries if mark else 0) - (sent.entries if sent else 0)
+    return f"{behind:,} entries behind" if behind > 0 else ""
 
 
 def last_of(opened: OpenSite, kind: str) -> tuple[str, str | None] | None:

@@ -21,6 +21,7 @@ from querygate.core.json_body import JsonValue
 from querygate.site.evidence import mark_file
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
+from querygate.site.rest_key import webhook_secret
 
 
 def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:
@@ -30,7 +31,7 @@ def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:
     check_marked(opened.log, mark_file(site))
     if (new := set_mark(opened.log, mark_file(site))) is not None:
         note_marked(opened.log, new)
-    mark, sent = read_mark(mark_file(site)), read_mark(_sent(site))
+    mark, sent = read_mark(mark_file(site)), read_mark(sent_file(site))
     if mark is None or (sent is not None and sent.entries >= mark.entries):
         return None, []
     failures = []
@@ -42,7 +43,7 @@ def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:
         except NotSent as problem:
             failures.append(f"{way}: {problem}")
     if ways and not failures:
-        _write(_sent(site), mark.line(), "w")
+        _write(sent_file(site), mark.line(), "w")
     return mark, failures
 
 
@@ -51,7 +52,7 @@ def _ways(site: Site) -> dict[str, Callable[[dict[str, JsonValue]], None]]:
     if settings["anchor_file"]:
         ways["anchor_file"] = lambda message: _add_line(Path(settings["anchor_file"]), message)
     if settings["anchor_webhook"]:
-        post = post_to(settings["anchor_webhook"])
+        post = post_to(settings["anchor_webhook"], webhook_secret(settings))
         ways["anchor_webhook"] = lambda message: post(message)
     if settings["anchor_mail_command"]:
         mail = text_to(shlex.split(settings["anchor_mail_command"]))
@@ -90,6 +91,6 @@ def _write(path: Path, text: str, mode: str) -> None:
         os.fsync(file.fileno())
 
 
-def _sent(site: Site) -> Path:
+def sent_file(site: Site) -> Path:
     """The last mark that arrived everywhere."""
     return site.folder / "head.sent"

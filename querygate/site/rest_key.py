@@ -4,6 +4,8 @@ The key of the site (32 random bytes) encrypts the files. It lies in `sealed.key
 kept elsewhere: in a file, in the environment, or with a program that prints it (the setting `encryption_key`). So to
 change the outer key one small file is written anew and renamed: whenever that is interrupted, one key is good for all
 files. While a change is under way the site's key is there twice, under the old one and under the new one.
+
+The secret that signs messages to webhooks is kept elsewhere in the same ways, and encrypts nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from typing import Any
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
 from querygate.site.sealed_file import FileSeal, aes, derived
+from querygate.site.settings import Settings
 
 KEYS = "sealed.keys"
 SETTING = "encryption_key"
+WEBHOOKS = "webhook_secret"
 SHORTEST = 32
 """Characters of a key: 64 hexadecimal ones are 32 random bytes."""
 
@@ -69,8 +73,8 @@ def keep_one_key(site: Site) -> int:
     return before - 1
 
 
-def read_key(where: str) -> bytes:
-    """The outer key, from where it is kept. It is never part of a message."""
+def read_key(where: str, setting: str = SETTING) -> bytes:
+    """The key that a setting names, from where it is kept. It is never part of a message."""
     kind, _, place = where.partition(":")
     try:
         if kind == "file" and place:
@@ -85,14 +89,17 @@ def read_key(where: str) -> bytes:
             done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_S, check=True)  # noqa: S603
             text = done.stdout.decode()
         else:
-            raise _wrong("The setting `encryption_key` is not valid.", "Write file:PATH, env:NAME or command:PROGRAM.")
+            raise _wrong(f"The setting `{setting}` is not valid.", "Write file:PATH, env:NAME or command:PROGRAM.")
     except (OSError, ValueError, subprocess.SubprocessError):
-        raise _wrong(
-            "The key cannot be read from where the setting `encryption_key` says.", "Check it there."
-        ) from None
+        raise _wrong(f"The key cannot be read from where the setting `{setting}` says.", "Check it there.") from None
     if len(text.strip()) < SHORTEST:
         raise _wrong("The key is missing or too short.", "Make one with: openssl rand -hex 32")
     return text.strip().encode()
+
+
+def webhook_secret(settings: Settings) -> bytes:
+    """What signs messages to webhooks; empty where they are not signed."""
+    return read_key(settings[WEBHOOKS], WEBHOOKS) if settings[WEBHOOKS] else b""
 
 
 # -- the site's key, encrypted -------------------------------------------------------------------------------------

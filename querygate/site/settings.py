@@ -191,6 +191,12 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Where the key is with which released extracts are encrypted: file:PATH, env:NAME or command:PROGRAM.",
     ),
+    Setting(
+        "webhook_secret",
+        "",
+        "Where the secret is with which messages to webhooks are signed: file:PATH, env:NAME or command:PROGRAM; empty "
+        "for no signature.",
+    ),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
     Setting(

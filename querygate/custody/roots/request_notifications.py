@@ -16,6 +16,7 @@ from querygate.core.extracts.approval import said
 from querygate.custody.roots.outbox import Send, deliver, mail_by, post_to
 from querygate.site.extract_requests.extracts import CHANNELS
 from querygate.site.open_gate import OpenSite
+from querygate.site.rest_key import webhook_secret
 from querygate.site.settings import Settings
 
 
@@ -26,7 +27,10 @@ def send_waiting(site: OpenSite) -> list[tuple[str, int, str]]:
 
 def make_channels(settings: Settings) -> dict[str, Send]:
     """How to reach those whom the settings name."""
-    makers: dict[str, Callable[[str], Send]] = {"webhook": post_to, "mail": lambda text: mail_by(_words(text), write)}
+    makers: dict[str, Callable[[str], Send]] = {
+        "webhook": lambda url: post_to(url, webhook_secret(settings)),
+        "mail": lambda text: mail_by(_words(text), write),
+    }
     return {name: makers[name](settings[setting]) for name, setting in CHANNELS.items() if settings[setting]}
 
 

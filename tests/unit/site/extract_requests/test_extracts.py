@@ -15,11 +15,12 @@ from hashlib import sha256
 import pytest
 
 from querygate.control import Log
-from querygate.core.errors import ExtractRefused, Fault, QueryGateError
+from querygate.core.errors import ConfigError, ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
 from querygate.custody.roots.request_notifications import send_waiting
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.custody.worker.worker_tasks import Upkeep
+from querygate.site.admin_overview import receivers
 from querygate.site.extract_requests.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
@@ -27,6 +28,7 @@ from querygate.site.layout import Site
 from querygate.site.open_gate import open_gate
 from querygate.site.settings import Settings
 from tests.api.small_site import make_small_site
+from tests.docs.pages import ROOT, blocks
 from tests.extract_site import ANN, BOB, CARL, DORA, WISH, CsvBuilder, approve, release
 from tests.webhook import receiving
 from tests.work import HANG_S
@@ -461,6 +463,35 @@ def test_those_named_in_the_settings_are_told_without_data(open_with, tmp_path):
         receiver.status = 200
         assert send_waiting(site) == []
         assert receiver.received[-1]["state"] == "revoked"
+
+
+def test_a_webhook_is_signed_as_its_page_says(open_with, monkeypatch):
+    secret = 32 * "s"
+    monkeypatch.setenv("HOOK_SECRET", f"{secret}\n")
+    [code] = [block.text for block in blocks(ROOT / "docs/how-to/receive-webhooks.md") if block.language == "python"]
+    told = {}
+    exec(code, told)
+    is_genuine = told["is_genuine"]
+    with receiving() as receiver:
+        site = open_with(extract_webhook=receiver.url, webhook_secret="env:HOOK_SECRET")
+        extracts = Extracts(site, CsvBuilder)
+        extracts.act(ANN, extracts.request(ANN, WISH)["id"], "submit")
+        receiver.status = 500
+        assert send_waiting(site) == [("webhook", 1, "the webhook answered 500")]
+        [shown] = receivers(site)
+        assert (shown.what, shown.state) == ("extract requests", "1 waiting, tried 1 times")
+        receiver.status = 200
+        assert send_waiting(site) == []
+        assert receivers(site)[0].state == "everything has arrived"
+    [headers], [body] = receiver.headers, receiver.bodies
+    assert headers["Webhook-Id"] == headers["Idempotency-Key"]
+    assert is_genuine(secret.encode(), headers, body)
+    assert not is_genuine(secret.encode(), headers, body + b" ")
+    assert not is_genuine(b"another", headers, body)
+    earlier = str(int(headers["Webhook-Timestamp"]) - 3600)
+    assert not is_genuine(secret.encode(), {**headers, "Webhook-Timestamp": earlier}, body)
+    with pytest.raises(ConfigError, match="webhook_secret"):
+        send_waiting(open_with(extract_webhook=receiver.url, webhook_secret="nowhere"))
 
 
 def test_a_worker_sends_what_waits(open_with):
