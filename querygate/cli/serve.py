@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
+from querygate.site.door_limits import DoorLimits
 from querygate.site.evidence import check_anchored
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.folder_lock import present
@@ -32,7 +34,7 @@ from querygate.web import address_of, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output
 from querygate.web.metrics import Metrics, measured, own_port
-from querygate.wire import open_tls, open_wire
+from querygate.wire import CancelMail, open_tls, open_wire
 
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
 """Packages of the custodian's plane. A process that serves has loaded nothing of them."""
@@ -78,18 +80,19 @@ def serve(
     wire = listen_for_wire(host, settings, pg_port)
     worker = nullcontext() if store_only or no_worker else WorkerChild(site)
     with present(found.folder), measured(found) as metrics, worker:
+        number = count_processes(settings)
+        doors = Doors(listening, wire, CancelMail(number), metrics, store_only)
 
-        def work(ready: Callable[[], None], is_first: bool) -> None:
-            answer_requests(found, listening, wire, metrics, ready, store_only=store_only, is_first=is_first)
+        def work(ready: Callable[[], None], place: int) -> None:
+            answer_requests(found, doors, place, ready)
 
         def tell() -> None:
             if wire:
                 click.echo(f"PostgreSQL clients connect to port {wire[0].getsockname()[1]}.")
             click.echo(f"QueryGate is at {address_of(listening)} (stop with Ctrl-C).")
 
-        number = count_processes(settings)
         if number == 1:
-            work(tell, True)
+            work(tell, 0)
         else:
             run_processes(number, work, tell, metrics.ended)
     click.echo("Stopped.")
@@ -100,19 +103,22 @@ def count_processes(settings: Settings) -> int:
     return settings["processes"] or min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
 
 
-def answer_requests(
-    site: Site,
-    listening: Sequence[socket.socket],
-    wire: Sequence[socket.socket],
-    metrics: Metrics,
-    ready: Callable[[], None],
-    *,
-    store_only: bool,
-    is_first: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What the processes of a site share: their sockets for HTTP and for PostgreSQL clients, and what they count."""
+
+    http: Sequence[socket.socket]
+    wire: Sequence[socket.socket]
+    mail: CancelMail
+    metrics: Metrics
+    store_only: bool
+
+
+def answer_requests(site: Site, doors: Doors, place: int, ready: Callable[[], None]) -> None:
     """All that one process does. Neither SQLite nor DuckDB survives a fork, so each opens its own. The first does what
     one of them does for all, once requests are taken."""
-    opened, extracts, exchange = open_served(site, store_only)
+    opened, extracts, exchange = open_served(site, doors.store_only)
+    counted, is_first = DoorLimits(opened), place == 0
     if is_first:
         check_anchored(opened)
     check_served(opened, broken=tell_problem if is_first else lambda error: None)
@@ -121,11 +127,12 @@ def answer_requests(
         def begin() -> None:
             if is_first:
                 beside.enter_context(kept_up(opened))
-                beside.enter_context(own_port(opened, metrics))
-                beside.enter_context(open_wire(opened, wire) if wire else nullcontext())
+                beside.enter_context(own_port(opened, doors.metrics))
+            if doors.wire:
+                beside.enter_context(open_wire(opened, doors.wire, exchange, counted, doors.mail, place))
             ready()
 
-        run_server(opened, listening, site.settings["threads"], extracts, exchange, begin, metrics)
+        run_server(opened, doors.http, site.settings["threads"], extracts, exchange, begin, doors.metrics, counted)
 
 
 def listen_for_wire(host: str, settings: Settings, port: int | None) -> list[socket.socket]:

@@ -12,6 +12,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from querygate.control import Jobs
@@ -23,7 +24,7 @@ from querygate.core.limits.deadline import seconds_left
 from querygate.core.types import Principal
 from querygate.site.audit_notes import note_run_in
 from querygate.site.extract_requests.extracts import Extracts
-from querygate.site.open_gate import OpenSite
+from querygate.site.open_gate import OpenSite, now
 
 POLL_S = 0.01
 """How often whoever waits for a result looks for it."""
@@ -31,6 +32,9 @@ POLL_S = 0.01
 MARGIN_S = 0.1
 """Of the time of a request, left for telling that the job is still underway."""
 
+
+TIMED = frozenset({"noise.answer", "noise.check", "noise.budget"})
+"""Kinds whose end, and nothing else, shows at a tick: how long they take may depend on what they read."""
 
 UNSEEN_S = 900.0
 """So long values of people wait for whoever asked for them."""
@@ -44,6 +48,7 @@ class JobExchange:
         self._jobs = Jobs(opened.log.database, opened.log.clock, secrets.token_bytes)
         self._extracts = Extracts(opened, via="http")
         self._lease_s: float = opened.site.settings["job_lease_s"]
+        self._tick = timedelta(milliseconds=opened.site.settings["noise_tick_ms"])
 
     # -- the gate's side ---------------------------------------------------------------------------------
 
@@ -71,6 +76,15 @@ class JobExchange:
 
     def find(self, job_id: str) -> Job | None:
         return self._jobs.find(job_id)
+
+    def shows_end(self, job: Job) -> bool:
+        """Whether anybody may see that it has ended; of timed ones, at the tick after that, counted from when it was
+        put."""
+        if job.finished is None or job.kind not in TIMED or not self._tick:
+            return job.finished is not None
+        began, ended = datetime.fromisoformat(job.created), datetime.fromisoformat(job.finished)
+        ticks = -((began - ended) // self._tick)
+        return now() >= began + ticks * self._tick
 
     def forget(self, job_id: str) -> None:
         """A job that has ended, and what came of it."""

@@ -9,6 +9,7 @@ from flask import Flask, Response, request
 
 from querygate.core.jobs import JobUnderway
 from querygate.core.rights import not_allowed
+from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
@@ -66,9 +67,10 @@ def create_app(
     extracts: Extracts | None = None,
     exchange: JobExchange | None = None,
     metrics: Metrics | None = None,
+    counted: DoorLimits | None = None,
 ) -> Flask:
     """The HTTP door of an open site. It gives what the site's gate gives; without extracts it builds nothing, and
-    without an exchange there are no jobs.
+    without an exchange there are no jobs. `counted` is what it counts together with other doors.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -84,7 +86,8 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
-    sign_in, limits = SignIn(opened), UserLimits(opened)
+    counted = counted or DoorLimits(opened)
+    sign_in, limits = SignIn(opened, counted.guard), counted.users
     sign_on = SignOnDoor(opened, sign_in)
     extracts = extracts or Extracts(opened, via="http")
     exports = Exports(extracts)

@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from typing import Any
 
 from flask import Response
@@ -15,8 +14,8 @@ from querygate.core.errors import NotPermitted
 from querygate.core.jobs import Job, JobUnderway
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.site.job_exchange import JobExchange
-from querygate.site.open_gate import OpenSite, now
+from querygate.site.job_exchange import TIMED, JobExchange
+from querygate.site.open_gate import OpenSite
 from querygate.web.query_routes import give, with_policy
 from querygate.web.routes import API
 
@@ -29,9 +28,6 @@ AGAIN_MS = 1000
 HIDDEN = frozenset({"audit.verdict"})
 """Kinds that no person has asked for."""
 
-TIMED = frozenset({"noise.answer", "noise.check", "noise.budget"})
-"""Kinds whose end, and nothing else, shows at a tick: how long they take may depend on what they read."""
-
 UNTOLD = frozenset({"extract.build", "extract.release", "audit.run", "audit.reveal", "publish.what_if"})
 """Kinds whose result is to be found elsewhere: with the request, among the findings, and on pages of their own."""
 
@@ -41,7 +37,6 @@ class JobViews:
 
     def __init__(self, opened: OpenSite, exchange: JobExchange | None) -> None:
         self._exchange, self._log = exchange, opened.log
-        self._tick = timedelta(milliseconds=opened.site.settings["noise_tick_ms"])
         # A stream holds a thread; most of them stay for questions.
         self._streams = threading.BoundedSemaphore(max(1, opened.site.settings["threads"] // 4))
 
@@ -98,7 +93,7 @@ class JobViews:
 
     def _body(self, job: Job) -> dict[str, Any]:
         state, result, finished = job.state, job.result, job.finished
-        if job.kind in TIMED and not self._shows(job):
+        if job.has_ended and self._exchange is not None and not self._exchange.shows_end(job):
             state, result, finished = "leased", None, None
         body: dict[str, Any] = {
             **job_links(job.id),
@@ -119,14 +114,6 @@ class JobViews:
                 body["result"] = dict(result["answer"] if job.kind == "noise.answer" else result)
         return body
 
-    def _shows(self, job: Job) -> bool:
-        """Whether the tick after its end has come, counted from when it was put."""
-        if job.finished is None or not self._tick:
-            return True
-        began, ended = _moment(job.created), _moment(job.finished)
-        ticks = -((began - ended) // self._tick)
-        return now() >= began + ticks * self._tick
-
 
 def underway(problem: JobUnderway) -> Response:
     """202: where to look for what is not there yet."""
@@ -140,7 +127,3 @@ def underway(problem: JobUnderway) -> Response:
 
 def job_links(job_id: str) -> dict[str, str]:
     return {"job": job_id, "status": f"{API}/jobs/{job_id}", "events": f"{API}/jobs/{job_id}/events"}
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)

@@ -29,9 +29,9 @@ STOP_S = 15.0
 AGAIN_S = 1.0
 """A child that ended sooner than this after its start is not started again before this time has passed."""
 
-Work = Callable[[Callable[[], None], bool], None]
+Work = Callable[[Callable[[], None], int], None]
 """What a child does until it is told to stop. It calls what it is given once it takes requests; the second argument
-says whether it is in the first place, and does what one of them does for all."""
+is its place among them. Whoever is in the first, 0, does what one of them does for all."""
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
@@ -94,7 +94,7 @@ class _Family:
             if not pid:
                 for other in (heard, self._parent, *self._children):
                     os.close(other)
-                _live(self._work, told, self._alive, place == 0)
+                _live(self._work, told, self._alive, place)
             os.close(told)
             self._children[heard] = _Child(pid, heard, place, time.monotonic())
 
@@ -151,13 +151,13 @@ class _Family:
         return ConfigError(**json.loads(said)) if said else None
 
 
-def _live(work: Work, told: int, alive: int, is_first: bool) -> NoReturn:
+def _live(work: Work, told: int, alive: int, place: int) -> NoReturn:
     """The whole life of a child. It never returns: what its parent would do next is none of its business."""
     code = 1
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         threading.Thread(target=_stop_with_parent, args=(alive,), name="parent", daemon=True).start()
-        work(lambda: _write(told, b"+"), is_first)
+        work(lambda: _write(told, b"+"), place)
         code = 0
     except KeyboardInterrupt:
         code = 0

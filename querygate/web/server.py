@@ -12,6 +12,7 @@ from waitress.task import ErrorTask
 
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
+from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
@@ -90,12 +91,14 @@ def serve(
     exchange: JobExchange | None = None,
     ready: Callable[[], None] = lambda: None,
     metrics: Metrics | None = None,
+    counted: DoorLimits | None = None,
 ) -> None:
     """Serve until told to stop. `ready` is called once requests are taken."""
     listeners: dict[int, object] = {}
     settings = opened.site.settings
-    app = create_app(opened, extracts, exchange, metrics)
-    sign_in, limits = app.extensions["querygate"]
+    counted = counted or DoorLimits(opened)
+    app = create_app(opened, extracts, exchange, metrics, counted)
+    sign_in, _ = app.extensions["querygate"]
     server = create_server(
         app,
         map=listeners,
@@ -130,8 +133,7 @@ def serve(
             # The server counts one as ended before it has let go of its database connections; if Python ends in that
             # moment, the process is aborted.
             worker.join(WORKER_S)
-        sign_in.record.turn(end=True)
-        limits.usage.write_all()
+        counted.write()
 
 
 def _most_bytes(opened: OpenSite) -> int:

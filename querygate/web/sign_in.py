@@ -34,11 +34,11 @@ PATIENCE_S = 0.5
 class SignIn:
     """Finds out whose key a request shows. One for each process."""
 
-    def __init__(self, opened: OpenSite) -> None:
+    def __init__(self, opened: OpenSite, guard: SignInGuard) -> None:
         settings = opened.site.settings
         self._accounts = opened.accounts
         self._trusted = read_proxies(settings["trusted_proxies"])
-        self._guard = SignInGuard(opened)
+        self._guard = guard
         self._begun = Throttle(settings["sign_ins_per_minute"])
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
         self._lanes: dict[bytes, str] = {}

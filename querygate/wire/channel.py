@@ -92,10 +92,19 @@ class Channel:
         await self._writer.start_tls(context, ssl_handshake_timeout=self._read_s)
         self.is_encrypted = True
 
+    @property
+    def has_ended(self) -> bool:
+        """Has the other end hung up?"""
+        return self._reader.at_eof()
+
+    def abort(self) -> None:
+        """End it without a word; whoever reads from it finds it gone."""
+        self._writer.transport.abort()
+
     async def close(self) -> None:
         self._writer.close()
         try:
             async with asyncio.timeout(self._read_s):
                 await self._writer.wait_closed()
         except (OSError, TimeoutError):
-            self._writer.transport.abort()
+            self.abort()

@@ -49,17 +49,18 @@ def write(value: Value, type_: PgType, *, binary: bool) -> bytes | None:
 
 
 def write_text(value: Value, type_: PgType) -> bytes:
-    return _text(value, type_).encode(errors="replace")
+    return as_text(value, type_).encode(errors="replace")
 
 
-def _text(value: Value, type_: PgType) -> str:
+def as_text(value: Value, type_: PgType) -> str:
+    """A value in the text format, and not as bytes yet."""
     if isinstance(value, Ends):
         within = WITHIN.get(type_, type_)
-        low = "(" if value.low is None else f"[{_quoted(_text(value.low, within))}"
-        high = ")" if value.high is None else f"{_quoted(_text(value.high, within))}]"
+        low = "(" if value.low is None else f"[{_quoted(as_text(value.low, within))}"
+        high = ")" if value.high is None else f"{_quoted(as_text(value.high, within))}]"
         return f"{low},{high}"
     if isinstance(value, list):
-        return "{" + ",".join("NULL" if one is None else _element(_text(one, ELEMENT[type_])) for one in value) + "}"
+        return "{" + ",".join("NULL" if one is None else _element(as_text(one, ELEMENT[type_])) for one in value) + "}"
     if isinstance(value, bool):
         return ("t" if value else "f") if type_ == BOOL else str(value).lower()
     if isinstance(value, float):

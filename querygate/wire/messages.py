@@ -125,6 +125,15 @@ def row_description(columns: Iterable[tuple[str, int, int, int]]) -> bytes:
     return message(b"T", struct.pack("!H", len(parts)), *parts)
 
 
+def copy_begins(columns: int) -> bytes:
+    """Lines follow, in the text format, for so many columns."""
+    return message(b"H", struct.pack(f"!bH{columns}h", 0, columns, *[0] * columns))
+
+
+def copy_data(line: bytes) -> bytes:
+    return message(b"d", line)
+
+
 def data_row(values: Sequence[bytes | None]) -> bytes:
     cells = [b"\xff\xff\xff\xff" if value is None else struct.pack("!I", len(value)) + value for value in values]
     return message(b"D", struct.pack("!H", len(values)), *cells)
@@ -134,5 +143,5 @@ def parameter_description(oids: Sequence[int]) -> bytes:
     return message(b"t", struct.pack("!H", len(oids)), *(struct.pack("!I", oid) for oid in oids))
 
 
-NO_DATA, EMPTY_QUERY, PORTAL_SUSPENDED = message(b"n"), message(b"I"), message(b"s")
+NO_DATA, EMPTY_QUERY, PORTAL_SUSPENDED, COPY_DONE = message(b"n"), message(b"I"), message(b"s"), message(b"c")
 PARSE_COMPLETE, BIND_COMPLETE, CLOSE_COMPLETE = message(b"1"), message(b"2"), message(b"3")

@@ -1,7 +1,6 @@
 """The server: a thread with an event loop that takes connections, and threads in which statements are answered.
 
-One process of a site listens. Its socket was opened by the parent, so whichever process takes the place of one that has
-died listens again at once.
+All processes of a site listen, on one socket that their parent has opened.
 """
 
 from __future__ import annotations
@@ -14,31 +13,33 @@ import secrets
 import socket
 import ssl
 import threading
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from querygate.core.errors import ConfigError, NotPermitted, QueryGateError
 from querygate.gate.incidents import make_failure
 from querygate.site.client_address import lane_of
+from querygate.site.door_limits import DoorLimits
+from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
-from querygate.site.sign_in_guard import SignInGuard
-from querygate.site.user_limits import UserLimits
 from querygate.wire import messages
+from querygate.wire.cancel_mail import Cancel, CancelMail
 from querygate.wire.channel import Channel
 from querygate.wire.problems import error_message
 from querygate.wire.session import Session, SessionOver
-from querygate.wire.startup import Cancel, read_arrival, sign_in
+from querygate.wire.startup import read_arrival, sign_in
 from querygate.wire.statements import Statements
 
 STOP_S = 5.0
 TURN_S = 15.0
 OTHER_FILES = 500
 MOST_SIGNING_IN = 64
-"""Connections of one address that have not signed in yet, at once."""
+"""Connections of one address that have not signed in yet, at once. The oldest gives way to the next: whoever means to
+sign in has done so long before."""
 
 _GONE = (OSError, TimeoutError, EOFError, asyncio.IncompleteReadError)
 
@@ -61,18 +62,19 @@ def open_tls(certificate: str, key: str) -> ssl.SSLContext | None:
 
 
 class WireDoor:
-    """The door for PostgreSQL's clients."""
+    """The door for PostgreSQL's clients, in the process at one place of a site's."""
 
-    def __init__(self, opened: OpenSite) -> None:
+    def __init__(
+        self, opened: OpenSite, exchange: JobExchange | None, counted: DoorLimits, mail: CancelMail, place: int
+    ) -> None:
         settings = opened.site.settings
-        self._opened = opened
+        self._opened, self._counted, self._mail, self._place = opened, counted, mail, place
         self._tls = open_tls(settings["pg_certificate"], settings["pg_certificate_key"])
-        self._guard, self._limits = SignInGuard(opened), UserLimits(opened)
-        self._statements = Statements(opened, self._limits)
+        self._statements = Statements(opened, counted.users, exchange)
         self._pool = ThreadPoolExecutor(settings["threads"], thread_name_prefix="wire")
-        self._sessions: dict[tuple[int, int], Session] = {}
+        self._sessions: dict[Cancel, Session] = {}
         self._connections = 0
-        self._signing_in: Counter[str] = Counter()
+        self._signing_in: dict[str, OrderedDict[Channel, None]] = {}
         self._signed_in: Counter[str] = Counter()
         self._numbers = itertools.count(1)
         _allow_files(settings["max_connections"] + settings["pg_max_connections"])
@@ -80,11 +82,14 @@ class WireDoor:
     async def serve(self, listening: Sequence[socket.socket], ready: Callable[[], None], stop: asyncio.Event) -> None:
         """Take connections until told to stop."""
         servers = [await asyncio.start_server(self._enter, sock=one, limit=2**16) for one in listening]
+        box = self._mail.box(self._place)
+        asyncio.get_running_loop().add_reader(box, self._read_mail)
         ready()
         while not stop.is_set():  # failures of a minute that is over go on record, whoever comes next
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), TURN_S)
-            await self._in_thread(self._guard.record.turn)
+            await self._in_thread(self._counted.guard.record.turn)
+        asyncio.get_running_loop().remove_reader(box)
         for server in servers:
             server.close()
         for session in list(self._sessions.values()):
@@ -92,8 +97,7 @@ class WireDoor:
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._guard.record.turn(end=True)
-        self._limits.usage.write_all()
+        self._counted.write()
 
     async def _enter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         settings = self._opened.site.settings
@@ -121,14 +125,17 @@ class WireDoor:
 
     async def _live(self, channel: Channel) -> None:
         settings = self._opened.site.settings
-        async with self._arriving(channel), asyncio.timeout(settings["request_read_s"]):
-            arrival = await read_arrival(channel, self._tls, allow_plain=settings["pg_allow_unencrypted"])
-            if isinstance(arrival, Cancel):
-                self._cancel(arrival)
-                return
-            if self._connections > settings["pg_max_connections"]:
-                raise NotPermitted("QG318", "There are too many connections to this gate.", "Try again in a moment.")
-            who = await sign_in(channel, arrival, self._opened, self._guard, self._in_thread)
+        async with asyncio.timeout(settings["request_read_s"]):
+            with self._arriving(channel):
+                arrival = await read_arrival(channel, self._tls, allow_plain=settings["pg_allow_unencrypted"])
+                if isinstance(arrival, Cancel):
+                    (self._cancel if self._mail.is_for(self._place, arrival) else self._mail.send)(arrival)
+                    return
+                if self._connections > settings["pg_max_connections"]:
+                    raise NotPermitted(
+                        "QG318", "There are too many connections to this gate.", "Try again in a moment."
+                    )
+                who = await sign_in(channel, arrival, self._opened, self._counted.guard, self._in_thread)
         with self._one_more(who.principal.name):
             session = Session(channel, who, self._opened, self._statements, self._in_thread)
             await self._serve_session(channel, session)
@@ -146,27 +153,28 @@ class WireDoor:
             if not self._signed_in[user]:
                 del self._signed_in[user]
 
-    @asynccontextmanager
-    async def _arriving(self, channel: Channel) -> AsyncIterator[None]:
-        """Around what comes before sign-in. Somebody who begins many connections and ends none keeps out themselves."""
+    @contextmanager
+    def _arriving(self, channel: Channel) -> Iterator[None]:
+        """Around what comes before sign-in."""
         lane = lane_of(channel.address)
-        if self._signing_in[lane] >= MOST_SIGNING_IN:
-            raise NotPermitted("QG318", "Too many connections from this address are signing in.", "Try again later.")
-        self._signing_in[lane] += 1
+        others = self._signing_in.setdefault(lane, OrderedDict())
+        if len(others) >= MOST_SIGNING_IN:
+            others.popitem(last=False)[0].abort()
+        others[channel] = None
         try:
             yield
         finally:
-            self._signing_in[lane] -= 1
-            if not self._signing_in[lane]:
-                del self._signing_in[lane]
+            others.pop(channel, None)
+            if not others:
+                self._signing_in.pop(lane, None)
 
     async def _serve_session(self, channel: Channel, session: Session) -> None:
-        key = (next(self._numbers), secrets.randbits(32))
+        key = Cancel(self._mail.number(self._place, next(self._numbers)), secrets.randbits(32))
         self._sessions[key] = session
         try:
             for name, value in session.settings.reported().items():
                 await channel.write(messages.parameter_status(name, value))
-            await channel.write(messages.backend_key(*key) + messages.ready(b"I"))
+            await channel.write(messages.backend_key(key.number, key.secret) + messages.ready(b"I"))
             await session.run()
         finally:
             session.called_off.set()
@@ -174,9 +182,13 @@ class WireDoor:
 
     def _cancel(self, asked: Cancel) -> None:
         """Nobody is told whether there was anything to stop."""
-        session = self._sessions.get((asked.pid, asked.secret))
+        session = self._sessions.get(asked)
         if session is not None:
             session.called_off.set()
+
+    def _read_mail(self) -> None:
+        while asked := self._mail.read(self._place):
+            self._cancel(asked)
 
     def _in_thread(self, work: Callable[..., object], *args: object, **named: object) -> Awaitable[object]:
         return asyncio.get_running_loop().run_in_executor(self._pool, partial(work, *args, **named))
@@ -206,9 +218,18 @@ async def _tell(channel: Channel, error: QueryGateError) -> None:
 
 
 @contextmanager
-def open_wire(opened: OpenSite, listening: Sequence[socket.socket]) -> Iterator[None]:
+def open_wire(
+    opened: OpenSite,
+    listening: Sequence[socket.socket],
+    exchange: JobExchange | None = None,
+    counted: DoorLimits | None = None,
+    mail: CancelMail | None = None,
+    place: int = 0,
+) -> Iterator[None]:
     """Serve PostgreSQL's clients in a thread, until the block ends. Raises ConfigError if it cannot begin."""
-    door, loop, stop = WireDoor(opened), asyncio.new_event_loop(), asyncio.Event()
+    boxes = mail or CancelMail()
+    door = WireDoor(opened, exchange, counted or DoorLimits(opened), boxes, place)
+    loop, stop = asyncio.new_event_loop(), asyncio.Event()
     began = threading.Event()
 
     def run() -> None:
@@ -231,3 +252,5 @@ def open_wire(opened: OpenSite, listening: Sequence[socket.socket]) -> Iterator[
         door.close()
         if not thread.is_alive():
             loop.close()
+        if mail is None:
+            boxes.close()

@@ -8,31 +8,38 @@ After an error, everything up to the next Sync is skipped; in a transaction, eve
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.jobs import JobUnderway
 from querygate.core.limits.cancellation import cancellable
 from querygate.gate.incidents import make_failure
 from querygate.site.open_gate import OpenSite
 from querygate.sql.postgres.client_statement import split_statements
+from querygate.sql.postgres.copy_statement import read_copy
 from querygate.wire import messages
 from querygate.wire.channel import Channel
-from querygate.wire.formats import write
+from querygate.wire.copy_lines import copy_line
+from querygate.wire.formats import as_text, write
 from querygate.wire.messages import Body, malformed
 from querygate.wire.parameters import literal
-from querygate.wire.prepared import Kept, Portal, Prepared
+from querygate.wire.prepared_statements import Kept, Portal, Prepared
 from querygate.wire.problems import error_message, notice, plain_error
 from querygate.wire.session_commands import ends_transaction, fields_of_command, is_command, run_command
 from querygate.wire.session_settings import SessionSettings
 from querygate.wire.startup import SignedIn
 from querygate.wire.statements import Asker, Result, StatementRefused, Statements
-from querygate.wire.types import Field, PgType
+from querygate.wire.types import Field, PgType, Value
 
 T = TypeVar("T")
 FAILED = "25P02"
+LOOK_S = 0.1
+MOST_LOOKS = 36_000
+"""How often one looks whether a noisy answer is there, and how often at most: an hour and more."""
 
 
 class SessionOver(Exception):
@@ -71,6 +78,7 @@ class Session:
         while True:
             await self._channel.flush()
             kind, data = await self._channel.read()
+            self.called_off = threading.Event()
             if kind == b"X":
                 return
             if kind == b"S":
@@ -122,19 +130,46 @@ class Session:
         if not found:
             await self._channel.write(messages.EMPTY_QUERY)
         for begin, statement in found:
-            try:
-                result = await self._execute(statement, (), None)
-            except StatementRefused as refused:
-                raise StatementRefused(refused.error, _later(refused.place, begin)) from None
-            await self._give(result)
+            result = await self._execute(statement, (), None, begin)
+            await self._tell(result.notes)
+            if result.fields is not None and result.form is None:
+                await self._channel.write(_described(result.fields, None))
+            await self._give(result, result.rows, lambda place: False)
+            await self._channel.write(messages.command_complete(result.tag))
 
-    async def _execute(self, text: str, values: tuple[str, ...], expected: tuple[Field, ...] | None) -> Result:
+    async def _execute(
+        self, text: str, values: tuple[str, ...], expected: tuple[Field, ...] | None, begin: int = 0
+    ) -> Result:
+        """The result of a statement, which begins so many characters after what was sent."""
         if self._status == b"E" and not ends_transaction(text):
             raise TransactionFailed
         if is_command(text):
             return await self._command(text)
-        asker = await self._asker()
-        return await self._computed(self._statements.run, asker, text, values, expected)
+        copy = read_copy(text)
+        query = text if copy is None else copy.query
+        try:
+            result = await self._computed(self._statements.run, await self._asker(), query, values, expected)
+        except JobUnderway as job:
+            result = await self._awaited(job, expected)
+        except StatementRefused as refused:
+            at = begin + (0 if copy is None else copy.begin)
+            raise StatementRefused(refused.error, None if refused.place is None else refused.place + at) from None
+        return result if copy is None else replace(result, tag=f"COPY {len(result.rows)}", form=copy.form)
+
+    async def _awaited(self, job: JobUnderway, expected: tuple[Field, ...] | None) -> Result:
+        """A noisy answer that takes long, once it is there. Of one that nobody waits for any more nothing is lost."""
+        for _ in range(MOST_LOOKS):
+            found = await self._computed(self._statements.find_result, await self._asker(), job, expected)
+            if found is not None:
+                return found
+            if self._channel.has_ended:
+                raise EOFError
+            await asyncio.sleep(LOOK_S)
+        raise NotPermitted(
+            "QG314",
+            "No worker with access to the raw rows has computed the noisy answer yet.",
+            f"Fetch it later over HTTP: GET /api/v1/jobs/{job.job_id}.",
+        )
 
     async def _command(self, text: str) -> Result:
         before = self.settings.reported()
@@ -158,7 +193,6 @@ class Session:
 
     async def _computed(self, work: Callable[..., T], *args: object) -> T:
         """In a thread, until it is done or called off."""
-        self.called_off = threading.Event()
 
         def compute() -> T:
             with cancellable(self.called_off):
@@ -166,17 +200,26 @@ class Session:
 
         return await self._in_thread(compute)  # type: ignore[return-value]
 
-    async def _give(self, result: Result) -> None:
-        for note in result.notes:
+    async def _tell(self, notes: Sequence[str]) -> None:
+        for note in notes:
             await self._channel.write(notice(note))
-        if result.fields is not None:
-            await self._channel.write(_described(result.fields, None))
-            for row in result.rows:
-                cells = zip(row, result.fields, strict=True)
-                await self._channel.write(
-                    messages.data_row([write(cell, each.type, binary=False) for cell, each in cells])
-                )
-        await self._channel.write(messages.command_complete(result.tag))
+
+    async def _give(self, result: Result, rows: Sequence[Sequence[Value]], is_binary: Callable[[int], bool]) -> None:
+        """Rows of a table as data, or as lines of a copy."""
+        fields, form = result.fields or (), result.form
+        if form is None:
+            for row in rows:
+                cells = enumerate(zip(row, fields, strict=True))
+                data = [write(cell, each.type, binary=is_binary(i)) for i, (cell, each) in cells]
+                await self._channel.write(messages.data_row(data))
+            return
+        await self._channel.write(messages.copy_begins(len(fields)))
+        if form.header:
+            await self._channel.write(messages.copy_data(copy_line([each.name for each in fields], form)))
+        for row in rows:
+            texts = [None if cell is None else as_text(cell, each.type) for cell, each in zip(row, fields, strict=True)]
+            await self._channel.write(messages.copy_data(copy_line(texts, form)))
+        await self._channel.write(messages.COPY_DONE)
 
     # -- the extended protocol -------------------------------------------------------------------------------
 
@@ -234,6 +277,8 @@ class Session:
             return None
         if is_command(prepared.text):
             return fields_of_command(prepared.text)
+        if read_copy(prepared.text) is not None:
+            return None
         if self._status == b"E":
             raise TransactionFailed
         values = None if portal is None else portal.values
@@ -252,19 +297,16 @@ class Session:
             self._kept.hold(portal, result, most)
             portal.fields = result.fields
             _check_formats(portal)
-            for note in result.notes:
-                await self._channel.write(notice(note))
+            await self._tell(result.notes)
         else:
             result = portal.result
             await self._asker()  # whose key may have been revoked since the rows before
         await self._give_portal(portal, result, most)
 
     async def _give_portal(self, portal: Portal, result: Result, most: int) -> None:
-        end = len(result.rows) if most <= 0 else min(len(result.rows), portal.given + most)
-        for row in result.rows[portal.given : end]:
-            cells = enumerate(zip(row, result.fields or (), strict=True))
-            data = [write(cell, each.type, binary=portal.is_binary(i)) for i, (cell, each) in cells]
-            await self._channel.write(messages.data_row(data))
+        is_whole = most <= 0 or result.form is not None
+        end = len(result.rows) if is_whole else min(len(result.rows), portal.given + most)
+        await self._give(result, result.rows[portal.given : end], portal.is_binary)
         given, portal.given = portal.given, end
         if end < len(result.rows):
             await self._channel.write(messages.PORTAL_SUSPENDED)
@@ -289,10 +331,6 @@ _EXTENDED: dict[bytes, Callable[[Session, Body], Awaitable[None]]] = {
     b"E": Session._run_portal,
     b"C": Session._close,
 }
-
-
-def _later(place: int | None, begin: int) -> int | None:
-    return None if place is None else place + begin
 
 
 def _check_formats(portal: Portal) -> None:

@@ -22,6 +22,7 @@ from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite
 from querygate.site.sign_in_guard import SignInGuard
 from querygate.wire import messages
+from querygate.wire.cancel_mail import Cancel
 from querygate.wire.channel import Channel
 from querygate.wire.messages import Body, malformed
 from querygate.wire.session_settings import DATABASE
@@ -35,14 +36,6 @@ _SASL, _SASL_CONTINUE, _SASL_FINAL, _OK = 10, 11, 12, 0
 
 T = TypeVar("T")
 InThread = Callable[..., Awaitable[T]]
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """A request to stop the statement of another connection."""
-
-    pid: int
-    secret: int
 
 
 @dataclass(frozen=True, slots=True)

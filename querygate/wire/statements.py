@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
-from querygate.core.errors import QueryGateError, Refusal, UnsupportedSQL
+from querygate.control.usage import Used
+from querygate.core.answer_bodies import AnswerBody
+from querygate.core.errors import NotPermitted, QueryGateError, UnsupportedSQL
 from querygate.core.jobs import JobUnderway
+from querygate.core.limits.cancellation import check_cancelled, is_called_off
 from querygate.core.types import Catalog, Principal, Request, folded
-from querygate.gate.answer import ask, check
+from querygate.gate.answer import ask
 from querygate.gate.describe import served_catalogs
 from querygate.gate.foreseen_columns import ForeseenColumns, foresee_columns
 from querygate.gate.grant_check import known_datasets
 from querygate.gate.incidents import make_failure
+from querygate.site.job_exchange import JobExchange, result_of
 from querygate.site.open_gate import OpenSite
 from querygate.site.user_limits import UserLimits
 from querygate.sql.postgres.catalog_statement import is_about_catalog
@@ -33,6 +38,7 @@ from querygate.sql.postgres.client_statement import (
     too_many_parameters,
     with_values,
 )  # fmt: skip
+from querygate.sql.postgres.copy_statement import CopyForm
 from querygate.wire.answer_table import fields_of, notes_on, rows_of
 from querygate.wire.catalog import ShadowCatalogs
 from querygate.wire.messages import malformed
@@ -49,6 +55,8 @@ class Result:
     fields: tuple[Field, ...] | None = None
     rows: Sequence[Sequence[Value]] = ()
     notes: tuple[str, ...] = ()
+    form: CopyForm | None = None
+    """Where rows are wanted as lines, in which form."""
     size: int = field(init=False)
     """About how many bytes it is: of the day's allowance, and in memory."""
 
@@ -75,8 +83,8 @@ class Asker:
 class Statements:
     """The statements of all sessions."""
 
-    def __init__(self, opened: OpenSite, limits: UserLimits) -> None:
-        self._opened, self._gate, self._limits = opened, opened.gate, limits
+    def __init__(self, opened: OpenSite, limits: UserLimits, exchange: JobExchange | None) -> None:
+        self._opened, self._gate, self._limits, self._exchange = opened, opened.gate, limits, exchange
         self._catalogs = ShadowCatalogs()
         self._longest = max(LONGEST_TEXT, opened.site.settings["max_sql_chars"])
 
@@ -112,20 +120,10 @@ class Statements:
             with self._limits.counted(asker.principal):
                 if _is_about_schemas(ready.text):
                     return self._look(asker, ready.text, served).fields or ()
-                is_whole = values is not None or not types
-                return self._foresee(asker, self._request(asker, ready.text, served), is_whole=is_whole)
+                request, is_whole = self._request(asker, ready.text, served), values is not None or not types
+                return fields_of(foresee_columns(request, self._gate, is_whole=is_whole), asker.settings.layout)
         except Exception as error:
             raise _refused(error, ready) from None
-
-    def _foresee(self, asker: Asker, request: Request, *, is_whole: bool) -> tuple[Field, ...]:
-        try:
-            foreseen = foresee_columns(request, self._gate)
-        except Refusal:  # on record like any other: as a question, or where its values are not known as a dry run
-            if not is_whole:
-                check(request, self._gate)
-                raise
-            foreseen = ForeseenColumns.of(ask(request, self._gate))
-        return fields_of(foreseen, asker.settings.layout)
 
     def run(self, asker: Asker, text: str, values: Sequence[str], expected: tuple[Field, ...] | None = None) -> Result:
         """The result of a statement. `expected` are the columns that were described, if they were."""
@@ -139,16 +137,32 @@ class Statements:
                 result = (self._look if about_schemas else self._ask)(asker, ready.text, served)
                 given.rows = 0 if about_schemas else len(result.rows)
                 given.bytes = result.size
-            if expected is not None and expected != result.fields:
-                raise UnsupportedSQL(
-                    "QG206", "The columns have changed since the statement was prepared.", "Prepare it again."
-                )
-            return result
+            return _as_described(result, expected)
+        except JobUnderway:
+            raise
         except Exception as error:
             raise _refused(error, ready) from None
 
+    def find_result(self, asker: Asker, job: JobUnderway, expected: tuple[Field, ...] | None) -> Result | None:
+        """The noisy answer of a job, which the log has by then; None while it is not there. Whoever calls the statement
+        off calls off the job, unless it is being computed: what was spent stays spent."""
+        exchange = self._exchange
+        found = None if exchange is None else exchange.find(job.job_id)
+        if exchange is None or found is None:
+            raise NotPermitted("QG316", "The job of this answer is gone.", "Send the statement again.")
+        if is_called_off():
+            exchange.cancel(job.job_id)
+        check_cancelled()
+        if not exchange.shows_end(found):
+            return None
+        result = self._table(asker, cast(AnswerBody, result_of(found)["answer"]))
+        self._limits.usage.add(asker.principal.name, Used(result.size, len(result.rows), 0))
+        return _as_described(result, expected)
+
     def _ask(self, asker: Asker, sql: str, served: Sequence[Catalog]) -> Result:
-        body = ask(self._request(asker, sql, served), self._gate)
+        return self._table(asker, ask(self._request(asker, sql, served), self._gate))
+
+    def _table(self, asker: Asker, body: AnswerBody) -> Result:
         foreseen, layout = ForeseenColumns.of(body), asker.settings.layout
         rows = rows_of(body, foreseen, layout)
         return Result(f"SELECT {len(rows)}", fields_of(foreseen, layout), rows, tuple(notes_on(body, layout)))
@@ -175,18 +189,12 @@ def _is_about_schemas(sql: str) -> bool:
 
 
 def _refused(error: Exception, ready: EditedText) -> StatementRefused:
-    if isinstance(error, JobUnderway):
-        told: QueryGateError = _underway(error)
-    else:
-        told = error if isinstance(error, QueryGateError) else make_failure(error)
+    told = error if isinstance(error, QueryGateError) else make_failure(error)
     place = None if told.span is None else ready.place_of(told.span)
     return StatementRefused(told, place)
 
 
-def _underway(job: JobUnderway) -> QueryGateError:
-    """A noisy answer that takes long: nothing of it is lost."""
-    return UnsupportedSQL(
-        "QG216",
-        "The noisy answer is not ready yet.",
-        f"It is being computed as job {job.job_id}, and can be fetched over HTTP: GET /api/v1/jobs/{job.job_id}.",
-    )
+def _as_described(result: Result, expected: tuple[Field, ...] | None) -> Result:
+    if expected is not None and expected != result.fields:
+        raise UnsupportedSQL("QG206", "The columns have changed since the statement was prepared.", "Prepare it again.")
+    return result

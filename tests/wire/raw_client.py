@@ -34,6 +34,8 @@ class RawClient:
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        self.told: dict[bytes, bytes] = {}
+        """What was said at sign-in, by kind; of several of a kind the last."""
 
     def __enter__(self) -> RawClient:
         return self
@@ -92,7 +94,7 @@ class RawClient:
         known = b64encode(sign(make_verifier(key, b64decode(salt)), message)).decode()
         assert hmac.compare_digest(body[4:].decode(), f"v={known}")
         assert self.read() == (b"R", b"\0\0\0\0")
-        self.until(b"Z")
+        self.told = dict(self.until(b"Z"))
         return b64decode(salt)
 
 

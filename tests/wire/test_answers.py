@@ -157,6 +157,18 @@ def test_what_ranges_do_not_say_is_told_in_notices(site: WireSite) -> None:
     assert any("or NULL: avg_sbp" in note for note in notices)
 
 
+def test_a_copy_of_an_answer_has_its_rows(site: WireSite) -> None:
+    """psycopg copies in the extended protocol."""
+    with site.connect() as connection, connection.cursor() as cursor:
+        before = site.queries()
+        with cursor.copy(f"COPY ({BY_SEX}) TO STDOUT") as copied:
+            lines = list(copied.rows())
+        assert site.queries() == before + 1
+        rows = connection.execute(BY_SEX).fetchall()
+    counts = [f"[{row[1].lower},{row[1].upper}]" for row in rows]  # type: ignore[attr-defined]
+    assert [line[:2] for line in lines] == [(row[0], count) for row, count in zip(rows, counts, strict=True)]
+
+
 def test_rows_in_parts_cost_one_answer(site: WireSite) -> None:
     with site.connect() as connection, connection.transaction():
         before = site.queries()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 from decimal import Decimal
@@ -77,6 +78,17 @@ def test_psql_settings_and_transactions(site: WireSite) -> None:
         *("BEGIN", "SET", "COMMIT", "columns", "120|120|120|f|t|120|120", "RESET", "range", "ann|public|f")
     ]
     assert "Accepted: range, columns." in told.stderr
+
+
+@psql
+def test_psql_copies_answers_and_no_rows(site: WireSite) -> None:
+    asked = "SELECT sex, COUNT(*), MIN(seen) FROM survey WHERE age > 41 GROUP BY sex ORDER BY sex"
+    told = run(
+        site, "psql", "-X", "-c", f"\\copy ({asked}) to stdout csv header",
+        "-c", f"COPY ({asked}) TO STDOUT (DELIMITER ';', NULL '?')", "-c", "\\copy survey to stdout",
+        "-c", "COPY (SELECT AVG(heart) FROM survey) TO STDOUT",
+    )  # fmt: skip
+    compare("copy.txt", told.stdout + re.sub(r"q_\w+", "q_01...", told.stderr))
 
 
 # -- Python ----------------------------------------------------------------------------------------------

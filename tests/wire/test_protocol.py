@@ -7,12 +7,17 @@ import socket
 import struct
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from querygate.site.open_gate import open_gate
+from querygate.web import listen
+from querygate.wire import CancelMail, open_wire
+from querygate.wire.cancel_mail import SESSIONS
+from querygate.wire.server import MOST_SIGNING_IN
 from tests.wire.hostile_messages import hostile_messages
 from tests.wire.raw_client import RawClient, fields, packet, startup
 from tests.wire.wire_site import WireSite, make_site, publish_survey, served, wire_site
@@ -93,6 +98,48 @@ def test_a_statement_is_cancelled(site: WireSite) -> None:
             connection.execute(f"SELECT age, sex, {columns} FROM survey GROUP BY age, sex")
         timer.join()
         assert connection.execute("SELECT COUNT(*) FROM survey").fetchall()
+
+
+ENDLESS = "SELECT COUNT(*) FROM " + ", ".join(f"pg_type {name}" for name in "abcdefgh")
+
+
+def test_a_statement_about_the_catalog_is_cancelled_and_not_only_out_of_time(site: WireSite) -> None:
+    with site.connect() as connection:
+        timer = threading.Timer(0.2, connection.cancel_safe)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled, match="QG315"):
+            connection.execute(ENDLESS)
+        timer.join()
+        assert connection.execute("SELECT COUNT(*) FROM pg_tables").fetchall() == [(1,)]
+
+
+def test_a_request_to_cancel_that_another_process_takes_is_passed_on(site: WireSite) -> None:
+    """Two doors of one site with a socket each stand for two processes with one socket."""
+    doors, mail = [listen("127.0.0.1", 0) for _ in range(2)], CancelMail(2)
+    with open_wire(site.opened, doors[0], mail=mail, place=0), open_wire(site.opened, doors[1], mail=mail, place=1):
+        first, second = (replace(site, port=door[0].getsockname()[1]) for door in doors)
+        with RawClient(second.port) as asking:
+            asking.sign_in("ann", site.keys["ann"])
+            number, secret = struct.unpack("!II", asking.told[b"K"])
+            assert number >= SESSIONS
+            asking.send(packet(b"Q", ENDLESS.encode() + b"\0"))
+            for wrong in ((number, secret ^ 1), (SESSIONS * 9, secret), (number, secret)):
+                with RawClient(first.port) as other:
+                    other.send(struct.pack("!IIII", 16, 80877102, *wrong))
+                    assert not list(other.until_end())
+            assert fields(asking.until(b"Z")[0][1])["M"].startswith("QG315")
+    for one in (*doors[0], *doors[1]):
+        one.close()
+    mail.close()
+
+
+def test_connections_that_never_sign_in_keep_nobody_out(site: WireSite) -> None:
+    """The oldest of them gives way."""
+    silent = [RawClient(site.port) for _ in range(MOST_SIGNING_IN + 5)]
+    ask(site)
+    assert list(silent[0].until_end()) == []
+    for client in silent:
+        client.socket.close()
 
 
 def test_slow_and_silent_clients_are_let_go_and_idle_ones_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from querygate.site.door_limits import DoorLimits
 from querygate.site.open_gate import open_gate
+from querygate.web import create_app
 from tests.two_networks import write_certificate
 from tests.wire.raw_client import RawClient, fields, startup
 from tests.wire.wire_site import WireSite, make_site, publish_survey, served
@@ -129,16 +131,31 @@ def test_datasets_without_a_grant_are_not_there(tmp_path: Path) -> None:
             assert client.execute("SELECT tablename FROM pg_tables").fetchall() == [("survey",)]
 
 
-def test_limits_of_a_user_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_hold_for_both_doors_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUERYGATE_REQUESTS_PER_MINUTE", "2")
+    monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "2")
     opened = open_gate(make_site(tmp_path))
-    keys = publish_survey(opened, tmp_path)
-    with served(opened) as port, WireSite(opened, port, keys).connect() as client:
-        for _ in range(2):
-            client.execute("SELECT COUNT(*) FROM survey")
+    keys, counted, question = publish_survey(opened, tmp_path), DoorLimits(opened), "SELECT COUNT(*) FROM survey"
+    http = create_app(opened, counted=counted).test_client()
+
+    def ask(key: str) -> tuple[int, str]:
+        told = http.post(
+            "/api/v1/query", json={"dataset": "survey", "sql": question}, headers={"Authorization": f"Bearer {key}"}
+        )
+        return told.status_code, told.json.get("code", "")
+
+    with served(opened, counted=counted) as port, WireSite(opened, port, keys).connect() as client:
+        assert ask(keys["ann"]) == (200, "")
+        client.execute(question)
         with pytest.raises(psycopg.Error, match="QG318") as told:
-            client.execute("SELECT COUNT(*) FROM survey")
+            client.execute(question)
         assert told.value.sqlstate == "53400"
+        assert ask(keys["ann"]) == (429, "QG318")
+        assert fields(refused(WireSite(opened, port, keys), "ann", NOBODYS))["M"][:5] == "QG301"
+        assert ask(NOBODYS) == (401, "QG301")
+        with pytest.raises(psycopg.OperationalError, match="QG317"):
+            WireSite(opened, port, keys).connect("bob")
+        assert ask(NOBODYS) == (429, "QG317")
 
 
 def test_tls(tmp_path: Path) -> None:

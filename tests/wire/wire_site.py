@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from querygate.custody.roots.publish_version import publish_to
+from querygate.site.door_limits import DoorLimits
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import listen
@@ -108,9 +109,9 @@ def wire_site(folder: Path, settings: str = "") -> Iterator[WireSite]:
 
 
 @contextmanager
-def served(opened: OpenSite, host: str = "127.0.0.1") -> Iterator[int]:
+def served(opened: OpenSite, host: str = "127.0.0.1", counted: DoorLimits | None = None) -> Iterator[int]:
     listening: list[socket.socket] = listen(host, 0)
-    with open_wire(opened, listening):
+    with open_wire(opened, listening, counted=counted):
         yield listening[0].getsockname()[1]
     for one in listening:
         one.close()

@@ -22,8 +22,13 @@ def cancellable(called_off: threading.Event) -> Iterator[None]:
         _called_off.reset(token)
 
 
-def check_cancelled() -> None:
-    """Stop here if the request was called off. Does nothing outside one that can be."""
+def is_called_off() -> bool:
+    """Was the request called off? Never outside one that can be."""
     event = _called_off.get()
-    if event is not None and event.is_set():
+    return event is not None and event.is_set()
+
+
+def check_cancelled() -> None:
+    """Stop here if the request was called off."""
+    if is_called_off():
         raise NotPermitted("QG315", "The statement was cancelled at the client's request.", "Send it again to have it.")

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import string
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.limits.cancellation import check_cancelled, is_called_off
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
 from querygate.sql.postgres.catalog_growth import MOST_COLUMNS
@@ -52,6 +56,7 @@ from querygate.wire.types import (
 
 KEPT = 16
 LONGEST_S = 5.0
+LOOK_S = 0.05
 MEMORY_MB = 256
 MOST_ROWS = 20_000
 MOST_BYTES = 8 * 2**20
@@ -137,9 +142,7 @@ class _Engine:
         self._connection.execute("SET lock_configuration = true")
 
     def run(self, sql: str) -> tuple[tuple[Field, ...], list[list[Value]]]:
-        with self._lock:
-            timer = threading.Timer(LONGEST_S, self._connection.interrupt)
-            timer.start()
+        with self._lock, self._stopped_in_time():
             try:
                 if len(self._connection.sql(sql).columns) > MOST_COLUMNS:  # nothing is computed for this
                     raise _too_much()
@@ -147,6 +150,7 @@ class _Engine:
                 kinds = [_field(str(column[0]), str(column[1])) for column in found.description or ()]
                 rows = _rows(found)
             except duckdb.InterruptException:
+                check_cancelled()
                 raise over_the_limit() from None
             except duckdb.Error:
                 raise UnsupportedSQL(
@@ -154,9 +158,26 @@ class _Engine:
                     "This statement about PostgreSQL's catalog is not read here.",
                     "List the datasets with \\dt, and their columns with \\d NAME.",
                 ) from None
-            finally:
-                timer.cancel()
         return tuple(kinds), rows
+
+    @contextmanager
+    def _stopped_in_time(self) -> Iterator[None]:
+        """Around a statement, which is stopped when it has had its time or is called off."""
+        check_cancelled()
+        ended, until_s, here = threading.Event(), time.monotonic() + LONGEST_S, copy_context()
+
+        def watch() -> None:
+            while not ended.wait(LOOK_S):
+                if here.run(is_called_off) or time.monotonic() > until_s:
+                    self._connection.interrupt()
+
+        watcher = threading.Thread(target=watch, name="wire-catalog", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
 
 
 def _rows(found: duckdb.DuckDBPyConnection) -> list[list[Value]]:
