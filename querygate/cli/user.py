@@ -54,11 +54,14 @@ def add_user(
     form: str,
     site: Path,
 ) -> None:
-    """Create an account for NAME. They still need a key, and a grant for what they may ask: see `querygate grant`."""
+    """Create an account for NAME. They still need a key, and a grant for what they may ask: see `querygate grant`.
+
+    If you use an admin's key, accounts of reviewers, custodians and auditors are closed until a custodian opens them.
+    """
     added = _changes(site).add_user(name, role, project or "", organisation or "", datasets, by=actor())
-    print_record(
-        asdict(added), form, lambda: f"Added {name} ({role}). Next: create a key with `querygate key new {name}`."
-    )
+    is_closed = f" The account stays closed until a custodian opens it with `querygate user enable {name}`."
+    said = f"Added {name} ({role}).{is_closed if added.disabled else ''}"
+    print_record(asdict(added), form, lambda: f"{said} Next: create a key with `querygate key new {name}`.")
 
 
 @user.command("list", example="querygate user list")
@@ -93,7 +96,8 @@ def change_user(
 def explain_user(user: User) -> str:
     """Their role, and whose answers theirs are put together with."""
     named = [f"{key} {value}" for key, value in groups_of(user).items()]
-    return f"{user.name}: {user.role}, {', '.join(named) or 'no project, no organisation'}."
+    closed = f" Closed until a custodian opens it with `querygate user enable {user.name}`." if user.disabled else ""
+    return f"{user.name}: {user.role}, {', '.join(named) or 'no project, no organisation'}.{closed}"
 
 
 def _changes(site: Path) -> AccountChanges:
@@ -126,7 +130,8 @@ def disable_user(name: str, site: Path) -> None:
 @click.argument("name")
 @site_option
 def enable_user(name: str, site: Path) -> None:
-    """Reopen the account of NAME, with the keys that were not revoked."""
+    """Reopen the account of NAME, with the keys that were not revoked. An admin's key does not open accounts of
+    reviewers, custodians and auditors."""
     opened = _changes(site).enable_user(name, by=actor())
     click.echo(f"Reopened the account of {opened.name}.")
 
@@ -143,6 +148,7 @@ def link_user(name: str, issuer: str, subject: str, form: str, site: Path) -> No
     Whoever signs in and is not let in is in the log (`querygate log list --kind login.refused`) with issuer and
     subject. The role stays what people gave; groups can add grants.
     """
+    _changes(site).check_credential(name, actor())
     linked = _identities(site).link(name, issuer, subject, by=actor())
     print_record(asdict(linked), form, lambda: f"Linked {linked.user}.")
 
@@ -196,7 +202,8 @@ expires_option = click.option(
 @format_option
 @site_option
 def new_key(name: str, expires: str | None, scopes: tuple[str, ...], form: str, site: Path) -> None:
-    """Create a key for the user NAME. It is shown only once."""
+    """Create a key for the user NAME. It is shown only once. With an admin's key, the account of a reviewer, custodian
+    or auditor must be closed first, and a custodian opens it again."""
     print_key(_changes(site).new_key(name, expires, scopes, by=actor()), form)
 
 

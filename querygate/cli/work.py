@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,10 +17,11 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.shared_options import folder_option
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.jobs import JobKind
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.log_copy import LogCopy
 from querygate.custody.worker.remote_exchange import GateUnreachable, RemoteExchange
-from querygate.custody.worker.worker import Worker
+from querygate.custody.worker.worker import Exchange, Handler, Worker
 from querygate.custody.worker.worker_tasks import Upkeep
 from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange
@@ -87,19 +88,21 @@ def work(gate: str | None, key_file: Path | None, extracts: bool, once: bool, pa
 
 def open_worker(opened: OpenSite, exchange: JobExchange) -> Worker:
     """For the gate of this site, which shares its control database."""
-    settings = opened.site.settings
-    threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
-    return Worker(exchange, JobHandlers(opened).table(), threads=threads, lease_s=lease_s, poll_s=POLL_S)
+    return _worker(opened, exchange, JobHandlers(opened).table(), POLL_S)
 
 
 def open_remote_worker(opened: OpenSite, gate: str, key: str, extracts: bool) -> Worker:
     """For a gate on another machine: what it was asked is copied here, and what is spent is spent here."""
-    exchange, settings = RemoteExchange(gate, key), opened.site.settings
+    exchange = RemoteExchange(gate, key)
     copy = LogCopy(opened.site.folder, exchange.log_after)
     handlers = JobHandlers(opened, with_records(opened, copy.path), copy.catch_up)
-    threads, lease_s = settings["worker_threads"], settings["job_lease_s"]
-    table = handlers.table_elsewhere(extracts=extracts)
-    return Worker(exchange, table, threads=threads, lease_s=lease_s, poll_s=ELSEWHERE_POLL_S)
+    return _worker(opened, exchange, handlers.table_elsewhere(extracts=extracts), ELSEWHERE_POLL_S)
+
+
+def _worker(opened: OpenSite, exchange: Exchange, table: Mapping[JobKind, Handler], poll_s: float) -> Worker:
+    settings = opened.site.settings
+    threads, lease_s, long_s = settings["worker_threads"], settings["job_lease_s"], settings["job_minutes"] * 60.0
+    return Worker(exchange, table, threads=threads, lease_s=lease_s, poll_s=poll_s, long_s=long_s)
 
 
 def read_key(path: Path | None) -> str:

@@ -35,6 +35,7 @@ _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 # so more would only let a flood of false keys cost the gate more.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
+_ADD_USER = "INSERT INTO users (name, role, project, organisation, created, disabled) VALUES (?, ?, ?, ?, ?, ?)"
 _KEYS = "SELECT id, user, created, revoked, expires, used, scopes, source FROM keys"
 _OPENING = """SELECT keys.hash, keys.used, keys.scopes, keys.scram, users.name, users.role
   FROM keys JOIN users ON users.name = keys.user
@@ -119,9 +120,17 @@ class Accounts:
     # -- users -------------------------------------------------------------------------------------------
 
     def add_user(
-        self, name: str, role: str, project: str = "", organisation: str = "", *, note: Note[User] = unnoted
+        self,
+        name: str,
+        role: str,
+        project: str = "",
+        organisation: str = "",
+        *,
+        closed: bool = False,
+        note: Note[User] = unnoted,
     ) -> User:
-        """Open an account. Answers to people of one project, and of one organisation, are audited together."""
+        """An account, closed at first if it is to be. Answers to people of one project, and of one organisation, are
+        audited together."""
         if not USER_NAME.fullmatch(name):
             raise ConfigError(
                 "QG806",
@@ -132,10 +141,8 @@ class Accounts:
         groups = _group(project), _group(organisation)
         try:
             with self._database.writing() as connection:
-                connection.execute(
-                    "INSERT INTO users (name, role, created, project, organisation) VALUES (?, ?, ?, ?, ?)",
-                    (name, role, self._now(), *groups),
-                )
+                whose = (name, role, *groups, self._now(), self._now() if closed else None)
+                connection.execute(_ADD_USER, whose)
                 added = self._user(name)
                 note(connection, added)
         except sqlite3.IntegrityError:
@@ -163,9 +170,11 @@ class Accounts:
         role: str | None = None,
         project: str | None = None,
         organisation: str | None = None,
+        closed: bool = False,
         note: Note[User] = unnoted,
     ) -> User:
-        """Give a user another role, project or organisation, from now on; "" is none, None leaves it as it is."""
+        """Give a user another role, project or organisation, from now on; "" is none, None leaves it as it is.
+        `closed` closes the account with it."""
         user = self._user(name)
         if role not in (None, user.role) and user.source == SIGN_ON:
             raise ConfigError(
@@ -182,6 +191,8 @@ class Accounts:
             connection.execute(
                 "UPDATE users SET role = ?, project = ?, organisation = ? WHERE name = ?", (role, *groups, user.name)
             )
+            if closed:
+                self._close(connection, user)
             if role != user.role:
                 _check_custodian(connection, user)
             changed = self._user(name)
@@ -204,13 +215,14 @@ class Accounts:
         """Shut the account: none of its keys opens any more, from now on, and its sessions have ended for good."""
         user = self._user(name)
         with self._database.writing() as connection:
-            connection.execute(
-                "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
-            )
-            connection.execute(_END_SESSIONS, (user.name,))
+            self._close(connection, user)
             _check_custodian(connection, user)
             note(connection, user)
         return self._user(name)
+
+    def _close(self, connection: sqlite3.Connection, user: User) -> None:
+        connection.execute("UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name))
+        connection.execute(_END_SESSIONS, (user.name,))
 
     def enable_user(self, name: str, *, note: Note[User] = unnoted) -> User:
         """Open the account again, with the keys that were not revoked."""

@@ -18,23 +18,26 @@ from pathlib import Path
 
 from querygate.control.chain import ChainBroken
 from querygate.control.ids import stamp_now
+from querygate.control.ledger_evidence import LAST_TOLD
 from querygate.control.log import Log
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import is_full_disk
 
 MARK = "head.mark"
 
+_MARKED = "SELECT (SELECT hash FROM log WHERE seq = ?), min(seq) FROM log"
 _NOTE = """INSERT INTO shipment (target, seq) VALUES (?, ?)
            ON CONFLICT (target) DO UPDATE SET seq = max(seq, excluded.seq)"""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadMark:
-    """The log had so many entries at that time, and the last had this hash."""
+    """The log had so many entries at that time, and the last had this hash; `told` is the last one's about budgets."""
 
     entries: int
     head: str
     time: str
+    told: str | None = None
 
     def line(self) -> str:
         return json.dumps(asdict(self)) + "\n"
@@ -45,7 +48,7 @@ def read_mark(path: Path) -> HeadMark | None:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
         said = json.loads(next(line for line in reversed(lines) if line.strip()))
-        return HeadMark(int(said["entries"]), str(said["head"]), str(said["time"]))
+        return HeadMark(int(said["entries"]), str(said["head"]), str(said["time"]), said.get("told"))
     except (FileNotFoundError, StopIteration):
         return None
     except (OSError, ValueError, KeyError, TypeError):
@@ -63,7 +66,10 @@ def set_mark(log: Log, path: Path, *, back: bool = False) -> HeadMark | None:
         head, known = log.head(), None if back else read_mark(path)
         if known is not None and known.entries >= head.entries:
             return None
-        mark = HeadMark(head.entries, head.head, stamp_now(log.clock))
+        # What the mark before knew stays: an entry about budgets that is gone since must not be forgotten with it.
+        later = log.database.rows(LAST_TOLD, (known.entries if known else 0,))
+        told = later[0]["hash"] if later else known.told if known else None
+        mark = HeadMark(head.entries, head.head, stamp_now(log.clock), told)
         try:
             staged = path.with_name(f".{path.name}.new")
             _write(staged, mark, os.O_CREAT | os.O_TRUNC)
@@ -109,6 +115,12 @@ def mark_problem(log: Log, path: Path) -> str | None:
 def _marked(log: Log) -> int | None:
     rows = log.database.rows("SELECT seq FROM shipment WHERE target = ?", (MARK,))
     return int(rows[0]["seq"]) if rows else None
+
+
+def has_marked(log: Log, mark: HeadMark) -> bool:
+    """Whether the log still has the entry of a mark; one that is in the archives by now counts as there."""
+    found, first = log.database.rows(_MARKED, (mark.entries,))[0]
+    return found == mark.head if found is not None else mark.entries < (first or 1)
 
 
 def check_marked(log: Log, *paths: Path) -> None:

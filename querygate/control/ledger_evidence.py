@@ -18,6 +18,12 @@ from querygate.core.budget_ledger import Ledger, Spend
 
 CHARGE, OPENING, REBUILD = "budget.charge", "budget.opening", "budget.rebuild"
 
+# The index has all kinds but the last two; SQLite wants to be told.
+TELLING = """kind IN ('budget.charge', 'budget.opening', 'budget.rebuild')
+             AND kind NOT IN ('query.intent', 'query.outcome')"""
+LAST_TOLD = f"SELECT hash FROM log WHERE {TELLING} AND seq > ? ORDER BY seq DESC LIMIT 1"  # noqa: S608
+"""The hash of the last entry about budgets after one."""
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerEvidence:
@@ -32,9 +38,12 @@ class LedgerEvidence:
 
 
 def note_spend(log: Log, connection: sqlite3.Connection, spend: Spend) -> None:
-    """Within a transaction of the caller: the entry that is evidence of a spend."""
+    """Within a transaction of the caller: the entry that is evidence of a spend. It names the one before it, so that
+    none of them can be made into an entry about something else."""
     user = next((scope.name for scope, _ in spend.charges if scope.kind == "user"), None)
-    log.append(connection, CHARGE, spend.query_id, user, spend.dataset, body_of(spend))
+    before = connection.execute(LAST_TOLD, (0,)).fetchone()
+    body = {**body_of(spend), "after": before and before[0]}
+    log.append(connection, CHARGE, spend.query_id, user, spend.dataset, body)
 
 
 def note_opening(log: Log, ledger: Ledger) -> bool:

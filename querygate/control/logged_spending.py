@@ -2,16 +2,22 @@
 
 Entries of the log about budgets are read once, and from then on only those that are new, so a spend pays for no more
 than what came since. An opening tells of all limits at once; where there is one, nothing before it has to be read.
+
+Whoever takes a spend out of the ledger by hand may try the same with the log. Entries that were removed leave a gap in
+the numbers; one that was made into something else is missed by the next about budgets, which names it, or by the mark
+outside the database; and the mark knows where the log had come to.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 from querygate.control.chain import ChainBroken, Entry, LogBody, LogEvent, digest
-from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, charge_body, charge_of
+from querygate.control.head_mark import HeadMark, has_marked, read_mark
+from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, TELLING, charge_body, charge_of
 from querygate.control.log import Log
 from querygate.core.budget import Scope, SpentTotal
 from querygate.core.errors import BudgetExhausted
@@ -19,10 +25,7 @@ from querygate.core.errors import BudgetExhausted
 Whose: TypeAlias = tuple[str, str, str]
 """Dataset, kind and name of a limit."""
 
-_TELLING = "kind IN ('budget.charge', 'budget.opening', 'budget.rebuild')"
-# The index has all kinds but these two; SQLite wants to be told.
-_NEW = f"""SELECT * FROM log WHERE {_TELLING} AND kind NOT IN ('query.intent', 'query.outcome')
-           AND seq >= ? ORDER BY seq"""  # noqa: S608
+_NEW = f"SELECT * FROM log WHERE {TELLING} AND seq >= ? ORDER BY seq"  # noqa: S608
 _LAST_OPENING = """SELECT max(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
                    AND kind NOT IN ('query.intent', 'query.outcome')"""
 _ENDS = """SELECT coalesce(min(seq), 0), coalesce(max(seq), 0),
@@ -35,9 +38,11 @@ _SINCE = "SELECT count(*) FROM log WHERE seq > ?"
 class NotedTotals:
     """The totals of one log. Safe to share between threads; read within a transaction, they are those of its moment."""
 
-    def __init__(self, log: Log) -> None:
-        self._log = log
+    def __init__(self, log: Log, mark: Path | None = None) -> None:
+        self._log, self._mark = log, mark
         self._lock = threading.Lock()
+        self._begun = 0  # with this entry
+        self._told: dict[str, None] = {}  # hashes of the entries about budgets since then, the last one last
         self._read = 0  # up to this entry
         self._last: dict[Whose, tuple[Scope, SpentTotal]] = {}
         self.is_silent = True
@@ -46,6 +51,7 @@ class NotedTotals:
     def read(self) -> Mapping[Whose, tuple[Scope, SpentTotal]]:
         """Each limit as it was charged last. ChainBroken where an entry was altered, or some are gone."""
         with self._lock:
+            mark = None if self._mark is None else read_mark(self._mark)  # first: the log is never behind it
             first, last, archived = self._log.database.rows(_ENDS)[0]
             self._check_all_there(last, archived)
             if first > self._read + 1:  # what was not read yet is in archives by now
@@ -56,7 +62,14 @@ class NotedTotals:
                     raise ChainBroken(entry.seq, "it was altered")
                 self._take(entry.event())
             self._read = max(last, self._read)
+            if mark is not None:
+                self._check_marked(mark)
             return dict(self._last)
+
+    def _check_marked(self, mark: HeadMark) -> None:
+        is_forgotten = mark.told is not None and mark.entries >= self._begun and mark.told not in self._told
+        if is_forgotten or not has_marked(self._log, mark):
+            raise ChainBroken(mark.entries, "it is not what was marked")
 
     def _check_all_there(self, last: int, archived: int) -> None:
         """Entries are numbered without gaps, from the last archive on. Whoever takes a spend out of the ledger by hand
@@ -77,6 +90,10 @@ class NotedTotals:
             if noted is not None and charged(scope, noted[1].releases) != noted[1]:
                 raise contradicted(scope.dataset)
 
+    @property
+    def _newest(self) -> str | None:
+        return next(reversed(self._told), None)
+
     def body(self) -> LogBody:
         """All of them, as an opening tells them."""
         last = self.read()
@@ -85,9 +102,10 @@ class NotedTotals:
     def _begin(self, first: int) -> None:
         """Start at the last opening, or with the archives where there is none outside them."""
         self._last.clear()
+        self._told.clear()
         opening = self._log.database.rows(_LAST_OPENING)[0][0]
         if opening is not None:
-            self._read = opening - 1
+            self._read, self._begun = opening - 1, opening
             return
         for event in self._log.events_in("budget"):
             if event["seq"] < first:
@@ -99,7 +117,10 @@ class NotedTotals:
             self._last.clear()
         elif event["kind"] != CHARGE:
             return
+        elif event["body"].get("after", self._newest) != self._newest:
+            raise ChainBroken(event["seq"], "the entry about budgets before it is missing")
         self.is_silent = False
+        self._told[event["hash"]] = None
         for scope, total in map(charge_of, event["body"]["charges"]):
             whose = (scope.dataset, scope.kind, scope.name)
             # Where the ledger is on a server, entries of two processes may come in another order than their spends.

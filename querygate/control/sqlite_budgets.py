@@ -13,10 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TypeAlias
 
 from querygate.control.chain import ChainBroken
 from querygate.control.database import Database
+from querygate.control.head_mark import set_mark
 from querygate.control.ids import Clock, stamp_now
 from querygate.control.ledger_evidence import OPENING, note_spend, opening_of
 from querygate.control.log import Log
@@ -69,7 +71,7 @@ class SqliteBudgets(Ledger):
         accounting: BudgetAccounting | None = None,
         *,
         log: Log | None = None,
-        spent: Callable[[], object] | None = None,
+        mark: Path | None = None,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -77,8 +79,8 @@ class SqliteBudgets(Ledger):
         self._database = database
         self._clock = clock
         self._log = log
-        self._noted = None if log is None else NotedTotals(log)
-        self._spent = spent
+        self._noted = None if log is None else NotedTotals(log, mark)
+        self._mark = mark
 
     @contextmanager
     def _reading(self) -> Iterator[_Page]:
@@ -89,8 +91,8 @@ class SqliteBudgets(Ledger):
         with self._database.writing() as connection:
             page = SqlitePage(connection, self._clock, self._log, self._noted)
             yield page
-        if page.sealed is not None and self._spent is not None:
-            self._spent()  # the spend is on disk, and nothing was drawn yet
+        if page.sealed is not None and self._log is not None and self._mark is not None:
+            set_mark(self._log, self._mark)  # the spend is on disk, and nothing was drawn yet
 
 
 class _Page:

@@ -85,6 +85,19 @@ SCOPES: Mapping[Scope, frozenset[Right]] = MappingProxyType(
 """What a key is good for, where its owner's role allows it too. A key without scopes is good for all of the role."""
 
 
+OVER_OTHERS: frozenset[Right] = frozenset({"ask_any", "review", "build", "publish", "oversee", "audit", "work"})
+"""Rights to see or release what is not one's own."""
+
+
+def is_trusted(role: UserRole) -> bool:
+    """Whether a role sees or releases what others have. A second person opens such an account, not an admin alone.
+
+    >>> [role for role in ROLES if is_trusted(role)]
+    ['reviewer', 'custodian', 'auditor']
+    """
+    return bool(TABLE[role] & OVER_OTHERS)
+
+
 def may(role: UserRole, right: Right, scopes: frozenset[str] | None = None) -> bool:
     """Whether somebody of this role has a right, through a key of these scopes (None: of all)."""
     if right not in TABLE[role]:

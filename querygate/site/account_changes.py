@@ -9,15 +9,18 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from querygate.control import Actor, Grantee, User, stamp
-from querygate.control.accounts import SIGN_ON, NewKey, Note, StoredKey
+from querygate.control.accounts import CUSTODIAN, SIGN_ON, NewKey, Note, StoredKey
 from querygate.control.grants import read_until
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.rights import ROLES, is_trusted
 from querygate.site.open_gate import OpenSite
 
-RESERVED = frozenset({"local", "upgrade", "oidc"})
+CONSOLE = "local"
+RESERVED = frozenset({CONSOLE, "upgrade", "oidc"})
 """Names in the log that are nobody's account: the console, an upgrade, single sign-on."""
 
 _T = TypeVar("_T")
+_ARTICLE = {"reviewer": "a", "custodian": "a", "auditor": "an"}
 
 OVERLAP_HOURS = 24.0
 MOST_OVERLAP_HOURS = 24 * 90
@@ -41,7 +44,8 @@ class AccountChanges:
         *,
         by: Actor,
     ) -> User:
-        """An account, and a grant for each of these datasets."""
+        """An account, and a grant for each of these datasets. One of a trusted role is closed at first, unless whoever
+        makes it may open it."""
         if name.lower() in RESERVED:
             raise ConfigError(
                 "QG806",
@@ -49,7 +53,8 @@ class AccountChanges:
                 "Choose another name.",
             )
         note = self._noted("user.add", by, _new_user)
-        added = self._accounts.add_user(name, role, project, organisation, note=note)
+        closed = self.needs_second(role, by)
+        added = self._accounts.add_user(name, role, project, organisation, closed=closed, note=note)
         for dataset in datasets:
             self._grants.add(Grantee("user", added.name), dataset, by=by)
         return added
@@ -57,17 +62,20 @@ class AccountChanges:
     def change_user(
         self, name: str, *, role: str | None, project: str | None, organisation: str | None, by: Actor
     ) -> User:
-        if role and name.lower() == by.name.lower() and role != self._accounts.find_user(name).role:
+        is_new = bool(role) and role != self._accounts.find_user(name).role
+        if is_new and name.lower() == by.name.lower():
             raise NotPermitted(
                 "QG302", "Nobody changes their own role.", "Ask somebody else who manages accounts to change it."
             )
 
         def body(changed: User) -> dict[str, object]:
             groups = {"project": changed.project, "organisation": changed.organisation}
-            return {"name": changed.name, **groups, **({"role": changed.role} if role else {})}
+            return {"name": changed.name, **groups, **({"role": changed.role} if role else {}), **_closed(changed)}
 
-        note = self._noted("user.change", by, body)
-        return self._accounts.change_user(name, role=role, project=project, organisation=organisation, note=note)
+        note, closed = self._noted("user.change", by, body), is_new and self.needs_second(role, by)
+        return self._accounts.change_user(
+            name, role=role, project=project, organisation=organisation, closed=closed, note=note
+        )
 
     def remove_user(self, name: str, *, by: Actor) -> User:
         return self._accounts.remove_user(name, note=self._noted("user.remove", by, _name))
@@ -76,6 +84,13 @@ class AccountChanges:
         return self._accounts.disable_user(name, note=self._noted("user.disable", by, _name))
 
     def enable_user(self, name: str, *, by: Actor) -> User:
+        user = self._accounts.find_user(name)
+        if self.needs_second(user.role, by):
+            raise NotPermitted(
+                "QG302",
+                f"An admin does not open the account of {_ARTICLE[user.role]} {user.role}.",
+                "Ask a custodian to open it: on the page *Access*, or with `querygate user enable`.",
+            )
         return self._accounts.enable_user(name, note=self._noted("user.enable", by, _name))
 
     # -- keys --------------------------------------------------------------------------------------------
@@ -85,6 +100,7 @@ class AccountChanges:
         limits: dict[str, object] = ({"expires": expires} if expires else {}) | (
             {"scopes": sorted(scopes)} if scopes else {}
         )
+        self.check_credential(user, by)
         note = self._noted("key.new", by, partial(_key, limits=limits))
         return self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes, note=note)
 
@@ -104,6 +120,7 @@ class AccountChanges:
         def body(issued: NewKey) -> dict[str, object]:
             return {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
 
+        self.check_credential(self._accounts.find_key(key_id).user, by)
         until, note = read_until(expires) if expires else None, self._noted("key.rotate", by, body)
         return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
 
@@ -114,6 +131,25 @@ class AccountChanges:
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
         """The key, and whatever it was replaced by: whoever stole it may have replaced it. Each is on record."""
         return self._accounts.revoke_key(key_id, note=self._noted("key.revoke", by, _key))
+
+    # -- two people ------------------------------------------------------------------------------------------
+
+    def check_credential(self, name: str, by: Actor) -> None:
+        """QG302 for a new way into an open account of a trusted role, which an admin would have, too."""
+        user = self._accounts.find_user(name)
+        if user.disabled is None and user.name.lower() != by.name.lower() and self.needs_second(user.role, by):
+            raise NotPermitted(
+                "QG302",
+                f"An admin makes no key for the open account of {_ARTICLE[user.role]} {user.role}.",
+                "Close the account, make the key, and ask a custodian to open the account again; or make it at the "
+                "console, without a key.",
+            )
+
+    def needs_second(self, role: str | None, by: Actor) -> bool:
+        """Whether an account of this role is opened by somebody else: by a custodian, or at the console."""
+        if role not in ROLES or not is_trusted(role) or by.name == CONSOLE:
+            return False
+        return self._accounts.find_user(by.name).role != CUSTODIAN
 
     def _noted(self, kind: str, by: Actor, body: Callable[[_T], Mapping[str, object]]) -> Note[_T]:
         """Puts a change on record, in the transaction that makes it."""
@@ -127,7 +163,11 @@ def _name(user: User) -> dict[str, object]:
 
 
 def _new_user(user: User) -> dict[str, object]:
-    return {"name": user.name, "role": user.role, **groups_of(user)}
+    return {"name": user.name, "role": user.role, **groups_of(user), **_closed(user)}
+
+
+def _closed(user: User) -> dict[str, object]:
+    return {"closed": True} if user.disabled else {}
 
 
 def _key(key: NewKey | StoredKey, limits: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from functools import partial
 from pathlib import Path
 
 from querygate.control import ChainBroken, SqliteBudgets, new_query_id
@@ -22,8 +21,7 @@ def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None) ->
     """The ledger of a site, wherever it is kept; what is spent is on record in the site's log."""
     location = opened.site.settings["budgets"]
     if not location:
-        mark = partial(set_mark, opened.log, mark_file(opened.site))
-        return SqliteBudgets(opened.log.database, now, accounting, log=opened.log, spent=mark)
+        return SqliteBudgets(opened.log.database, now, accounting, log=opened.log, mark=mark_file(opened.site))
     try:
         from querygate_adapters.store.postgres_budgets import PostgresBudgets
     except ImportError:
@@ -38,7 +36,8 @@ def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None) ->
             note_spend(opened.log, connection, spend)
         set_mark(opened.log, mark_file(opened.site))
 
-    return PostgresBudgets(location, accounting, note=note, check=NotedTotals(opened.log).check_lookup)
+    check = NotedTotals(opened.log, mark_file(opened.site)).check_lookup
+    return PostgresBudgets(location, accounting, note=note, check=check)
 
 
 def compare_ledger(opened: OpenSite) -> LedgerEvidence:

@@ -160,6 +160,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("worker_threads", 4, "Number of questions the worker answers at the same time, beside long jobs.", 1, 64),
     Setting("job_lease_s", 20.0, "Seconds after which the job of a worker that has died is given to another.", 1, 3600),
+    Setting(
+        "job_minutes",
+        240,
+        "Minutes after which a draft, preview, publication, extract, audit or report that runs as a job is stopped.",
+        1,
+        100_000,
+    ),
     Setting("max_result_kb", 16_384, "Maximum size of a result from a worker elsewhere, in kilobytes.", 64, 1_000_000),
     Setting("job_days", 7, "Number of days the results of jobs are kept.", 1, 3650),
     Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
@@ -184,6 +191,13 @@ SETTINGS: tuple[Setting, ...] = (
         "publish; 0 for none.",
         0,
         100_000,
+    ),
+    Setting(
+        "upload_unpacked_mb",
+        1_000,
+        "Largest size of such a table once it is unpacked, in megabytes.",
+        1,
+        1_000_000,
     ),
     Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
     Setting(

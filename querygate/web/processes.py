@@ -26,6 +26,9 @@ from querygate.core.errors import ConfigError
 STOP_S = 15.0
 """How long a child may take to stop before it is killed."""
 
+ORPHAN_S = 3.0
+"""The same for a child without a parent: whoever starts the server again needs the port."""
+
 AGAIN_S = 1.0
 """A child that ended sooner than this after its start is not started again before this time has passed."""
 
@@ -181,7 +184,7 @@ def _write(told: int, what: bytes) -> None:
 def _stop_with_parent(alive: int) -> None:
     os.read(alive, 1)  # returns when the parent has gone
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(STOP_S)  # nobody is left who would kill it: whatever it is busy with, it must not hold the port
+    time.sleep(ORPHAN_S)  # nobody is left who would kill it: whatever it is busy with, it must not hold the port
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -19,6 +19,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
 from querygate.web.connections import FairQueue, TimedChannel, keep_moving
 from querygate.web.metrics import Metrics
+from querygate.web.port_holders import explain_holders
 from querygate.web.problems import MEDIA, malformed, too_large
 from querygate.web.processes import stopping_on_signals
 
@@ -71,7 +72,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
             one.close()
         raise ConfigError(
             "QG804",
-            f"The server cannot listen on {host}, port {port}.",
+            f"The server cannot listen on {host}, port {port}.{explain_holders(port)}",
             "Choose a free port with --port and an address of this machine with --host.",
         ) from None
     return listening

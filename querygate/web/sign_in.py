@@ -27,8 +27,8 @@ from querygate.site.sign_in_guard import SignInGuard, too_many
 
 COMPARED_AT_ONCE = 2
 REMEMBERED = 4096
-PATIENCE_S = 0.5
-"""How long a key waits to be compared before its owner is told to try again."""
+PATIENCE_S = 5.0
+"""How long a key waits to be compared before its owner is told to try again: after a restart all have to be."""
 
 
 class SignIn:
@@ -41,6 +41,8 @@ class SignIn:
         self._guard = guard
         self._begun = Throttle(settings["sign_ins_per_minute"])
         self._comparing = threading.BoundedSemaphore(COMPARED_AT_ONCE)
+        # Whoever waits has a thread; the others are for those whose keys are known.
+        self._waiting = threading.BoundedSemaphore(max(1, settings["threads"] // 2))
         self._lanes: dict[bytes, str] = {}
         self.record = self._guard.record
 
@@ -64,6 +66,8 @@ class SignIn:
             principal = self._accounts.authenticate(presented, lambda: self._careful(address))
             self._remember(presented, principal.name)
             return principal
+        except BusyWithKeys:
+            raise
         except NotPermitted as refused:
             is_throttled = refused.code == "QG317"
             if presented and is_throttled:
@@ -113,12 +117,25 @@ class SignIn:
         left_s = self._guard.left_s(address)
         if left_s > 0:
             raise too_many(left_s)
-        if not self._comparing.acquire(timeout=PATIENCE_S):
-            raise too_many(PATIENCE_S)
-        try:
+        with taken(self._waiting, 0), taken(self._comparing, PATIENCE_S):
             yield
-        finally:
-            self._comparing.release()
+
+
+class BusyWithKeys(NotPermitted):
+    """More keys are being compared than can be: nobody's guess, and no failure."""
+
+
+@contextmanager
+def taken(places: threading.Semaphore, patience_s: float) -> Iterator[None]:
+    """A place for as long as the block takes; QG317 where there is none in time."""
+    if not places.acquire(timeout=patience_s):
+        busy = BusyWithKeys("QG317", "Too many keys are being checked at the moment.", "Try again in a second.")
+        busy.retry_after_s = 1.0
+        raise busy
+    try:
+        yield
+    finally:
+        places.release()
 
 
 def _presented() -> str:

@@ -62,8 +62,8 @@ def test_an_account_from_beginning_to_end(site, send):
     added = send("add_user", body={"name": "Zoë".replace("ë", "e"), "role": "researcher", "project": "Salt"})
     assert (added.json["name"], added.json["project"], added.json["disabled"]) == ("Zoe", "Salt", None)
     assert last(site) == ("user.add", "admin", {"name": "Zoe", "role": "researcher", "project": "Salt"})
-    assert send("change_user", user="zoe", body={"role": "auditor", "project": ""}).json["role"] == "auditor"
-    body = {"name": "Zoe", "project": None, "organisation": None, "role": "auditor"}
+    assert send("change_user", user="zoe", body={"role": "admin", "project": ""}).json["role"] == "admin"
+    body = {"name": "Zoe", "project": None, "organisation": None, "role": "admin"}
     assert last(site) == ("user.change", "admin", body)
     for action, kind in (("disable", "user.disable"), ("enable", "user.enable"), ("remove", "user.remove")):
         assert send("act_on_user", user="zoe", action=action).status_code == 200
@@ -135,6 +135,30 @@ def test_nobody_changes_their_own_role(site, send):
     assert send("change_user", user="admin", body={"role": "admin", "project": "Salt"}).json["project"] == "Salt"
 
 
+@each("role", ROLES)
+def test_an_admin_lets_nobody_in_alone_who_sees_or_releases_what_others_have(site, send, role):
+    """An account of theirs, or a key of somebody else's: each way to a role with more needs a second person."""
+    accounts, is_trusted = site.opened.accounts, role in ("reviewer", "custodian", "auditor")
+    name = f"new-{role}"
+    assert bool(send("add_user", body={"name": name, "role": role}).json["disabled"]) == is_trusted
+    key = send("new_key", body={"user": name}).json["key"]
+    opened = send("act_on_user", user=name, action="enable")
+    assert (opened.status_code == 403) == is_trusted == (send("list_own_keys", key=key).status_code == 401)
+    carl = accounts.new_key("custodian").secret
+    assert send("act_on_user", key=carl, user=name, action="enable").status_code == 200
+    assert send("list_own_keys", key=key).status_code == 200
+    again = (
+        send("new_key", body={"user": name}),
+        send("rotate_key", key_id=key.split("_")[1], body={"overlap_hours": 1}),
+    )
+    assert {one.status_code for one in again} == ({403} if is_trusted else {200})
+    assert send("rotate_own_key", key=key).status_code == 200
+    accounts.add_user(f"old-{role}", "researcher")
+    before = accounts.new_key(f"old-{role}").secret
+    send("change_user", user=f"old-{role}", body={"role": role})
+    assert (send("list_own_keys", key=before).status_code == 401) == is_trusted
+
+
 def test_a_custodian_suspends_and_removes_nobody(site, send):
     site.opened.accounts.add_user("zoe", "researcher")
     key = site.opened.accounts.new_key("custodian").secret
@@ -191,7 +215,9 @@ def test_dates_that_are_not_accepted(send, expires):
 def test_nobody_prolongs_or_widens_their_own_access(site, send):
     """Rotating one's own key keeps its scopes and its end, and concerns the key that is shown and no other."""
     accounts = site.opened.accounts
-    narrow = send("new_key", body={"user": "custodian", "expires": "2030-01-01", "scopes": ["ask"]}).json
+    changes = AccountChanges(site.opened)
+    made = changes.new_key("custodian", "2030-01-01", ["ask"], by=Actor("local"))
+    narrow = {"id": made.id, "key": made.secret, "expires": accounts.find_key(made.id).expires}
     wide = accounts.new_key("custodian")
     mine = send("rotate_own_key", key=narrow["key"]).json
     assert (mine["user"], mine["scopes"], mine["expires"]) == ("custodian", ["ask"], narrow["expires"])

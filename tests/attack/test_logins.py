@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -152,3 +155,28 @@ def test_a_guesser_does_not_frame_others(site):
         sent(client, wrong(number), GUESSER, **{"X-Forwarded-For": OTHER})
     assert sent(client, key, OTHER).status_code == 200
     assert sent(client, key, PROXY, **{"X-Forwarded-For": OTHER}).status_code == 200
+
+
+def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, argon2, monkeypatch):
+    """All keys have to be compared anew, few at once. Nobody is taken for a guesser; half of the threads stay free."""
+    app, keys = create_app(site), [site.accounts.new_key("ann").secret for _ in range(5)]
+    begun, go, compare = threading.Semaphore(0), threading.Event(), argon2.verify
+
+    def slow(hashed, secret):
+        begun.release()
+        assert go.wait(30)
+        return compare(hashed, secret)
+
+    monkeypatch.setattr(argon2, "verify", slow, raising=False)
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(sent, app.test_client(), key, OTHER) for key in keys[:4]]
+        assert all(begun.acquire(timeout=30) for _ in range(2))
+        while app.extensions["querygate"][0]._waiting._value:
+            time.sleep(0.01)
+        refused = sent(app.test_client(), keys[4], OTHER)
+        assert not begun.acquire(timeout=0.7)  # more than two are not compared, however long it takes
+        go.set()
+        assert [one.result(30).status_code for one in waiting] == [200] * 4
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    assert refused.json["detail"] == "Too many keys are being checked at the moment."
+    assert failures(site) == []

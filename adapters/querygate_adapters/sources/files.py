@@ -30,6 +30,9 @@ BATCH_ROWS = 100_000
 DAMAGED = (OSError, EOFError, zlib.error)
 """What Python raises for a file that is not compressed although it is called so, or was cut off."""
 
+LONGEST_HEADER = 1_000_000
+"""Characters of the first line that are read: what is no table may have no second one."""
+
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 
 
@@ -112,7 +115,7 @@ class CsvFile(FileSource):
 
     def _read_columns(self) -> tuple[str, ...]:
         with _text(self.path) as stream:
-            header = stream.readline()
+            header = stream.readline(LONGEST_HEADER)
         self._delimiter = max(",;\t|", key=header.count)
         names = next(csv.reader([header], delimiter=self._delimiter), [])
         if len(names) > 1 and not names[0].strip() and ROW_NAMES not in map(str.lower, names):
@@ -219,9 +222,11 @@ def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
 def _check_encoding(path: Path) -> None:
     """ConfigError with the first line that is not UTF-8, and what the file may be written in instead."""
     with _bytes(path) as stream, suppress(*DAMAGED):
-        for number, line in enumerate(stream, 1):
+        decoder, number = codecs.getincrementaldecoder("utf-8")(), 1
+        for line in iter(lambda: stream.readline(LONGEST_HEADER), b""):
             try:
-                line.decode()
+                decoder.decode(line)
+                number += line.endswith(b"\n")
             except UnicodeDecodeError:
                 wide = number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
                 encoding = "UTF-16" if wide else "WINDOWS-1252"

@@ -6,6 +6,7 @@ Only for a gate on this machine, and only from sources that the settings allow: 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 from querygate.core.errors import ConfigError, NotPermitted
@@ -26,6 +27,19 @@ def refuse_publication(job: Job, progress: Progress) -> Mapping[str, Any]:
         "A gate on another machine does not publish.",
         "Run `querygate publish` on the custodian's machine, and `querygate sync`.",
     )
+
+
+def check_unpacked(path: Path, most_mb: int) -> None:
+    """QG802 for an uploaded table that would hold up the worker for long, or fill its disk."""
+    from querygate_adapters.sources.unpacked_size import is_larger
+
+    if is_larger(path, most_mb * 1_000_000):
+        raise ConfigError(
+            "QG802",
+            f"The uploaded table is larger than {most_mb:,} MB once it is unpacked.",
+            "Upload fewer rows or columns, publish it with `querygate publish`, or have the setting "
+            "`upload_unpacked_mb` raised.",
+        )
 
 
 class PublishHandlers:
@@ -157,6 +171,7 @@ class PublishHandlers:
         if is_upload(name) and settings["upload_mb"]:
             path = dropped_file(self._opened.site, name)
             if path.is_file() and not path.is_symlink():
+                check_unpacked(path, settings["upload_unpacked_mb"])
                 return str(path)
         found = configured_sources(settings["publish_sources"]).get(name)
         if found is None:

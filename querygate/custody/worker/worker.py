@@ -7,6 +7,7 @@ whose lease was lost goes on until its next step and comes to nothing: the excha
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import socket
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from querygate.core.errors import NotPermitted
 from querygate.core.jobs import LONG, QUICK, Job, JobKind, JobOutcome
 from querygate.core.progress import Progress
 from querygate.gate.incidents import make_problem
@@ -55,6 +57,7 @@ class _Task:
     """A job in work. The thread that works on it is told here that it should stop, and tells how far it is."""
 
     job: Job
+    until_s: float = math.inf
     thread: threading.Thread | None = None
     told: tuple[str | None, float | None] = (None, None)
     is_cancelled: bool = False
@@ -66,6 +69,12 @@ class _Task:
             raise cancelled()
         if self.is_given_back:
             raise GivenBack
+        if time.monotonic() > self.until_s:
+            raise NotPermitted(
+                "QG305",
+                "The job took longer than this site allows and was stopped.",
+                "Ask for less at once, or have the setting `job_minutes` raised.",
+            )
 
 
 @dataclass
@@ -79,12 +88,20 @@ class Worker:
     """One worker. `run` works until it is told to stop; `handlers` say what is done for each kind."""
 
     def __init__(
-        self, exchange: Exchange, handlers: Mapping[JobKind, Handler], *, threads: int, lease_s: float, poll_s: float
+        self,
+        exchange: Exchange,
+        handlers: Mapping[JobKind, Handler],
+        *,
+        threads: int,
+        lease_s: float,
+        poll_s: float,
+        long_s: float = math.inf,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._exchange, self._handlers, self._poll_s, self._renew_s = exchange, handlers, poll_s, min(lease_s / 4, 5.0)
         quick, long = (tuple(kind for kind in kinds if kind in handlers) for kinds in (QUICK, LONG))
         self._lanes = (_Lane(quick, threads), _Lane(long, LONG_AT_ONCE))
+        self._long_s = long_s
         self._wake, self._lock = threading.Event(), threading.Lock()
 
     def run(self, is_over: Callable[[], bool], *, grace_s: float = 20.0) -> bool:
@@ -108,7 +125,7 @@ class Worker:
         done = 0
         for lane in self._lanes:
             while (job := self._exchange.lease(self.name, lane.kinds)) is not None:
-                self._work(_Task(job), lane)
+                self._work(self._task(job), lane)
                 done += 1
         return done
 
@@ -118,12 +135,16 @@ class Worker:
         for lane in self._lanes:
             if len(lane.tasks) < lane.width and (job := self._exchange.lease(self.name, lane.kinds)) is not None:
                 found = True
-                task = _Task(job)
+                task = self._task(job)
                 task.thread = threading.Thread(target=self._work, args=(task, lane), name=job.id, daemon=True)
                 with self._lock:
                     lane.tasks[job.id] = task
                 task.thread.start()
         return found
+
+    def _task(self, job: Job) -> _Task:
+        """Questions that somebody waits for have limits of their own."""
+        return _Task(job, time.monotonic() + self._long_s if job.kind in LONG else math.inf)
 
     def _work(self, task: _Task, lane: _Lane) -> None:
         job = task.job

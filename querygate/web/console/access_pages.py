@@ -104,7 +104,10 @@ class AccessPages:
         return go(f"/access/users/{name}")
 
     def open_user(self, session: Session, name: str) -> Response:
-        self._changes.enable_user(name, by=_actor(session))
+        try:
+            self._changes.enable_user(name, by=_actor(session))
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
         return go(f"/access/users/{name}")
 
     def remove_user(self, session: Session, name: str) -> Response:
@@ -187,6 +190,7 @@ class AccessPages:
             _status(error),
             session=session,
             user=user,
+            needs_second=self._changes.needs_second(user.role, _actor(session)),
             keys=[key for key in self._opened.accounts.list_keys() if key.user.lower() == user.name.lower()],
             grants=[grant for grant in self._grants() if _concerns(grant, user)],
             roles=ROLES,

@@ -10,6 +10,7 @@ from querygate.cli.shared.actor import os_user
 from querygate.core.errors import NotPermitted
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
+from tests.own_keys import key_file
 
 BY = {"os_user": os_user()}
 
@@ -23,6 +24,21 @@ def test_a_key_opens_until_it_is_revoked(run, tmp_path):
     assert run("key", "revoke", made["id"]).stdout == f"Revoked key {made['id']} of ann.\n"
     with pytest.raises(NotPermitted):
         accounts.authenticate(made["key"])
+
+
+def test_an_admin_at_the_shell_needs_a_custodian_for_a_custodian(run, tmp_path):
+    run("init")
+    for name, role in (("adam", "admin"), ("carl", "custodian")):
+        run("user", "add", name, "--role", role)
+    adam, carl = (("--key-file", str(key_file(tmp_path / "site", name))) for name in ("adam", "carl"))
+    assert "stays closed until a custodian opens it" in run("user", "add", "eve", "--role", "custodian", *adam).stdout
+    for words in (["user", "enable", "eve"], ["key", "new", "carl"]):
+        refused = run(*words, *adam)
+        assert (refused.exit_code, "QG302" in refused.output) == (1, True)
+    linked = ("user", "link", "carl", "--issuer", "https://login.example.org", "--subject", "1")
+    assert "QG302" in run(*linked, *adam).output
+    assert "Reopened" in run("user", "enable", "eve", *carl).stdout
+    assert "Linked" in run(*linked).stdout  # at the console, where the files are
 
 
 def test_the_key_stands_alone_on_the_first_line(run):

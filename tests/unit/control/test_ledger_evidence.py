@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from querygate.control import Database, Log, SqliteBudgets, discard, load_key, rotate
+from querygate.control.head_mark import MARK, set_mark
 from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, compare, note_opening, note_spend, spend_of
 from querygate.control.ledger_rebuild import rebuild, replay_missing
 from querygate.control.logged_spending import NotedTotals
@@ -161,6 +162,39 @@ def test_a_changed_entry_of_the_log_is_not_believed(
     change("UPDATE log SET body = replace(body, '100000', '000000')")
     with pytest.raises(BudgetExhausted, match="match what the log says"):
         spend(SqliteBudgets(log.database, clock, log=log, patience_s=0.0), "two")
+
+
+FORGED = "kind = 'site.start', query_id = NULL, body = '{}'"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        f"UPDATE log SET {FORGED} WHERE kind = 'budget.charge'",
+        f"UPDATE log SET {FORGED} WHERE query_id = 'q_two'",
+        f"UPDATE log SET {FORGED} WHERE query_id = 'q_three'",
+        "UPDATE log SET kind = 'query.intent' WHERE kind = 'budget.charge'",
+        "DELETE FROM log WHERE seq > 4",
+        "DELETE FROM log",
+    ],
+)
+def test_the_mark_and_each_spend_miss_entries_that_became_something_else(
+    log: Log, change: Callable[[str], None], clock: HandClock, tmp_path: Path, how: str
+) -> None:
+    """No number is missing then, and ledger and log agree. Seen by who starts anew, and the anchor changes nothing."""
+    mark = tmp_path / MARK
+    for name in ("one", "two", "three"):
+        spend(SqliteBudgets(log.database, clock, log=log, mark=mark, patience_s=0.0), name)
+        log.note("site.start", user=None, body={})
+    set_mark(log, mark)
+    change(how)
+    for table in ("noisy_answer", "charge", "reservation"):
+        change(f"DELETE FROM {table} WHERE query_id NOT IN (SELECT query_id FROM log WHERE kind = 'budget.charge')")
+    log.note("site.start", user=None, body={})
+    set_mark(log, mark)
+    with pytest.raises(BudgetExhausted) as refusal:
+        spend(SqliteBudgets(log.database, clock, log=log, mark=mark, patience_s=0.0), "four")
+    assert refusal.value.code == "QG402"
 
 
 @pytest.mark.parametrize("gone", ["kind = 'budget.charge'", "query_id = 'q_three'", "seq <= 2", "seq > 1"])

@@ -70,6 +70,22 @@ def state(exchange: JobExchange, job_id: str) -> Job:
     return found
 
 
+def test_a_job_that_takes_too_long_is_stopped_at_its_next_step(opened: OpenSite) -> None:
+    exchange = JobExchange(opened)
+
+    def step(job: Job, progress: Progress) -> dict[str, int]:
+        progress("one more step")
+        return {"n": 1}
+
+    ids = [put(exchange, kind) for kind in ("publish.draft", "noise.check")]
+    handlers: Mapping[JobKind, Handler] = {"publish.draft": step, "noise.check": step}
+    assert Worker(exchange, handlers, threads=1, lease_s=5.0, poll_s=0.01, long_s=-1.0).work_off() == 2
+    draft, quick = (state(exchange, one) for one in ids)
+    assert (draft.state, draft.result["code"] if draft.result else None) == ("failed", "QG305")
+    assert "job_minutes" in str(draft.result)
+    assert quick.state == "done"
+
+
 def test_a_long_job_keeps_nobody_waiting_and_tells_how_far_it_is(opened: OpenSite) -> None:
     exchange, go_on = JobExchange(opened), threading.Event()
 
