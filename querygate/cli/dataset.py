@@ -15,7 +15,7 @@ from querygate.cli.shared.asked_gate import asked_gate
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_record, print_records, progress
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
-from querygate.control.chain import LogEvent
+from querygate.control.log.entry_chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json

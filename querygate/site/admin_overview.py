@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from querygate.control.head_mark import read_mark
+from querygate.control.log.head_mark import read_mark
 from querygate.core.errors import QueryGateError
 from querygate.site.evidence import mark_file
 from querygate.site.health import (

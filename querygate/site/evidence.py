@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from querygate.control import ChainBroken, SqliteBudgets, new_query_id
-from querygate.control.head_mark import MARK, check_marked, set_mark
-from querygate.control.ledger_evidence import LedgerEvidence, compare, note_spend
-from querygate.control.ledger_rebuild import Rebuilt, rebuild, replay_missing
-from querygate.control.logged_spending import NotedTotals
+from querygate.control.budgets.ledger_evidence import LedgerEvidence, compare, note_spend
+from querygate.control.budgets.ledger_rebuild import Rebuilt, rebuild, replay_missing
+from querygate.control.budgets.logged_spending import NotedTotals
+from querygate.control.log.head_mark import MARK, check_marked, set_mark
 from querygate.core.budget import BudgetAccounting
 from querygate.core.budget_ledger import Ledger, Spend
 from querygate.core.errors import ConfigError

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
 from querygate.control.grants import UPGRADE
-from querygate.control.head_mark import mark_problem, read_mark
-from querygate.control.signature import PRIVATE, has_library
+from querygate.control.log.head_mark import mark_problem, read_mark
+from querygate.control.log.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.evidence import check_anchored, compare_ledger, mark_file

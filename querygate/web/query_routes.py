@@ -23,9 +23,9 @@ from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
+from querygate.site.idempotent_question import HEADER, QuestionsOnce
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
-from querygate.site.question_once import HEADER, QuestionsOnce
 from querygate.web.ask_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed

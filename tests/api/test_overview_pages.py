@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from querygate.control.activity import Activity
-from querygate.control.log_search import PAGE, LogFilter, first_at, search_log
+from querygate.control.log.log_search import PAGE, LogFilter, first_at, search_log
 from querygate.site.open_gate import now
 from querygate.web.console.timeline import make_timeline
 from tests.api.console_site import ConsoleSite

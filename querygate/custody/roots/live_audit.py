@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from querygate.control.alerts import Alerts
-from querygate.control.log_tail import AnsweredQuery, follow
+from querygate.control.log.log_tail import AnsweredQuery, follow
 from querygate.core.audit.audit_records import Unanswerable
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError

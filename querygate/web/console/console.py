@@ -11,8 +11,8 @@ from typing import Final
 
 from flask import Response, render_template, request
 
-from querygate.control.log import QueryLine
-from querygate.control.log_search import refused_models
+from querygate.control.log.log import QueryLine
+from querygate.control.log.log_search import refused_models
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError

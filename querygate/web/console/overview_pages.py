@@ -11,8 +11,8 @@ from typing import Any, Final
 from flask import Response, request
 
 from querygate.control.activity import Activity, DayActivity
-from querygate.control.log_kinds import KINDS
-from querygate.control.log_search import LogFilter, search_log
+from querygate.control.log.entry_kinds import KINDS
+from querygate.control.log.log_search import LogFilter, search_log
 from querygate.control.sessions import Session
 from querygate.core.errors import CODES, NotPermitted
 from querygate.core.jobs import JobUnderway

@@ -283,7 +283,7 @@ def test_entries_cannot_be_both_archived_and_here(full, path, key):
 def test_processes_agree_with_one_pass(full, path, key, monkeypatch):
     rotate(full, key, WEEK, user="carl", most=4)
     alone = full.verify()
-    monkeypatch.setattr("querygate.control.parallel_verify.ENOUGH", 5)
+    monkeypatch.setattr("querygate.control.log.parallel_verify.ENOUGH", 5)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     assert full.verify() == alone
     assert full.verify(VerifiedChain(5, json.loads(exported(full).splitlines()[4])["hash"])) == alone

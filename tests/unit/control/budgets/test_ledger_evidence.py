@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from querygate.control import Database, Log, SqliteBudgets, discard, load_key, rotate
-from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, compare, note_opening, note_spend, spend_of
-from querygate.control.ledger_rebuild import rebuild, replay_missing
-from querygate.control.logged_spending import NotedTotals
+from querygate.control.budgets.ledger_evidence import (
+    CHARGE,
+    OPENING,
+    REBUILD,
+    compare,
+    note_opening,
+    note_spend,
+    spend_of,
+)
+from querygate.control.budgets.ledger_rebuild import rebuild, replay_missing
+from querygate.control.budgets.logged_spending import NotedTotals
 from querygate.core.budget import Cost, PriorAnswer, Reservation, Scope
 from querygate.core.budget_ledger import Spend
 from querygate.core.errors import BudgetExhausted

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from querygate.control import NotSigned, SignedStatement, load_key, load_public_key, make_key
-from querygate.control.signature import has_library
+from querygate.control.log.signature import has_library
 from querygate.core.errors import ConfigError
 from querygate.site.health import key_health
 from querygate.site.layout import init_site

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from querygate.control.chain import ChainBroken, Entry, LogBody, LogEvent, digest
-from querygate.control.ledger_evidence import CHARGE, OPENING, REBUILD, charge_body, charge_of
-from querygate.control.log import Log
+from querygate.control.budgets.ledger_evidence import CHARGE, OPENING, REBUILD, charge_body, charge_of
+from querygate.control.log.entry_chain import ChainBroken, Entry, LogBody, LogEvent, digest
+from querygate.control.log.log import Log
 from querygate.core.budget import Scope, SpentTotal
 from querygate.core.errors import BudgetExhausted
 

@@ -15,7 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO, TypedDict, Unpack, cast
 
-from querygate.control.chain import (
+from querygate.control.database import Database, decoded
+from querygate.control.ids import Clock, stamp, stamp_now
+from querygate.control.log.archives import Archives
+from querygate.control.log.entry_chain import (
     GENESIS,
     START,
     ChainBroken,
@@ -26,11 +29,8 @@ from querygate.control.chain import (
     chained_text,
     digest,
 )
-from querygate.control.database import Database, decoded
-from querygate.control.ids import Clock, stamp, stamp_now
-from querygate.control.log_reader import Told, queries_in, read_lines, read_segments, verify_log
-from querygate.control.parallel_verify import verify_in_parts
-from querygate.control.segments import Archives
+from querygate.control.log.log_reader import Told, queries_in, read_lines, read_segments, verify_log
+from querygate.control.log.parallel_verify import verify_in_parts
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.limits.turn import turn_given_up
 from querygate.core.ports import AskedQuery, Outcome

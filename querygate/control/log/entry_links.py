@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
 
-from querygate.control.chain import START, Chain, Entry, EntryLinks, VerifiedChain, canonical
+from querygate.control.log.entry_chain import START, Chain, Entry, EntryLinks, VerifiedChain, canonical
 
 STRETCH = 64
 """Entries taken at once: few enough to lie in the fast memory next to a processor until they are hashed."""

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from querygate.control.chain import Chain, ChainBroken, LogEvent, VerifiedChain, canonical
-from querygate.control.entry_links import lines_of, links_of_lines
-from querygate.control.ledger_evidence import CHARGE, spend_of
-from querygate.control.log import Log
-from querygate.control.sqlite_budgets import SqlitePage
+from querygate.control.budgets.ledger_evidence import CHARGE, spend_of
+from querygate.control.budgets.sqlite_budgets import SqlitePage
+from querygate.control.log.entry_chain import Chain, ChainBroken, LogEvent, VerifiedChain, canonical
+from querygate.control.log.entry_links import lines_of, links_of_lines
+from querygate.control.log.log import Log
 from querygate.core.budget_ledger import enter
 
 NOTHING_TO_DO = ("query", "dry_run", "answer", "twin", "budget", "log", "audit", "risk", "site", "login", "encryption")

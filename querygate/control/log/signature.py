@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from querygate.control.chain import VerifiedChain, canonical
+from querygate.control.log.entry_chain import VerifiedChain, canonical
 from querygate.core.errors import ConfigError
 
 if TYPE_CHECKING:

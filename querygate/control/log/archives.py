@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from hashlib import file_digest
 from pathlib import Path
 
-from querygate.control.chain import ChainBroken
+from querygate.control.log.entry_chain import ChainBroken
 
 BUFFER = 2**18
 """Bytes of an archive that are unpacked at once."""

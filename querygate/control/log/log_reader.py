@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from querygate.control.chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
 from querygate.control.database import decoded
-from querygate.control.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
-from querygate.control.segments import COLUMNS, Archives, Segment
+from querygate.control.log.archives import COLUMNS, Archives, Segment
+from querygate.control.log.entry_chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
+from querygate.control.log.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
 
 ROTATED, DISCARDED = "log.rotate", "log.discard"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from querygate.control import Database, Log, load_key, rotate
-from querygate.control.head_mark import MARK, check_marked, read_mark, set_mark
+from querygate.control.log.head_mark import MARK, check_marked, read_mark, set_mark
 from querygate.core.errors import ConfigError
 from tests.unit.control.conftest import HandClock
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import asdict, replace
 from datetime import timedelta
 
-from querygate.control.asked_once import AskedOnce, Claim
+from querygate.control.idempotency_keys import AskedOnce, Claim
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import NotPermitted, QueryGateError, Refusal, Span
 from querygate.core.jobs import JobUnderway, problem_body, read_problem

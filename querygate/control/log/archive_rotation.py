@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from querygate.control.chain import START, Chain, VerifiedChain
-from querygate.control.entry_links import lines_of
+from querygate.control.budgets.ledger_evidence import OPENING
+from querygate.control.budgets.logged_spending import NotedTotals
 from querygate.control.ids import stamp_now
-from querygate.control.ledger_evidence import OPENING
-from querygate.control.log import INTENT, OUTCOME, Log
-from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
-from querygate.control.logged_spending import NotedTotals
-from querygate.control.segments import COLUMNS, Segment
-from querygate.control.signature import SignedStatement, SiteKey
+from querygate.control.log.archives import COLUMNS, Segment
+from querygate.control.log.entry_chain import START, Chain, VerifiedChain
+from querygate.control.log.entry_links import lines_of
+from querygate.control.log.log import INTENT, OUTCOME, Log
+from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments
+from querygate.control.log.signature import SignedStatement, SiteKey
 
 MOST_ENTRIES = 100_000
 """In one archive: the gate waits while that many are removed from the database, which takes about a second."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from querygate.control.chain import START, Chain, VerifiedChain
-from querygate.control.entry_links import lines_of, links_of_lines
 from querygate.control.ids import stamp_now
-from querygate.control.log import Log
-from querygate.control.log_reader import read_lines, read_segments
-from querygate.control.signature import SignedStatement, SiteKey
+from querygate.control.log.entry_chain import START, Chain, VerifiedChain
+from querygate.control.log.entry_links import lines_of, links_of_lines
+from querygate.control.log.log import Log
+from querygate.control.log.log_reader import read_lines, read_segments
+from querygate.control.log.signature import SignedStatement, SiteKey
 
 
 def export_signed(log: Log, key: SiteKey, stream: BinaryIO) -> bytes:

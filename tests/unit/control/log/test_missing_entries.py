@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from querygate.control import Accounts, ChainBroken, Database, Log, SqliteBudgets
-from querygate.control.catch_up import catch_up
+from querygate.control.budgets.ledger_evidence import compare
 from querygate.control.grants import Actor, Grantee, Grants
-from querygate.control.ledger_evidence import compare
+from querygate.control.log.missing_entries import catch_up
 from querygate.core.budget import Cost, Scope
 from tests.unit.control.conftest import HandClock
 

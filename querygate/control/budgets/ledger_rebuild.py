@@ -13,8 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from querygate.control.chain import LogEvent
-from querygate.control.ledger_evidence import (
+from querygate.control.budgets.ledger_evidence import (
     CHARGE,
     OPENING,
     REBUILD,
@@ -25,9 +24,10 @@ from querygate.control.ledger_evidence import (
     spend_of,
     to_compare,
 )
-from querygate.control.log import Log
+from querygate.control.budgets.sqlite_budgets import SqlitePage
+from querygate.control.log.entry_chain import LogEvent
+from querygate.control.log.log import Log
 from querygate.control.schema import BUDGETS
-from querygate.control.sqlite_budgets import SqlitePage
 from querygate.core.budget import Scope, SpentTotal
 from querygate.core.budget_ledger import WRITTEN_OFF, Ledger, Spend
 from querygate.core.errors import ConfigError

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from querygate.control.chain import ChainBroken
 from querygate.control.ids import stamp_now
-from querygate.control.log import Log
+from querygate.control.log.entry_chain import ChainBroken
+from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import is_full_disk
 

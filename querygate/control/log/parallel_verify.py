@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from querygate.control.chain import START, Chain, ChainBroken, LogEvent, VerifiedChain
-from querygate.control.entry_links import links_of_lines
-from querygate.control.log_reader import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
-from querygate.control.segments import Archives, Segment
+from querygate.control.log.archives import Archives, Segment
+from querygate.control.log.entry_chain import START, Chain, ChainBroken, LogEvent, VerifiedChain
+from querygate.control.log.entry_links import links_of_lines
+from querygate.control.log.log_reader import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
 
 ENOUGH = 200_000
 """Entries below which starting processes takes longer than they save."""
@@ -31,7 +31,7 @@ ENOUGH = 200_000
 # of them, and that takes longer than the work.
 _WORKER = """
 import pickle, sys
-from querygate.control.parallel_verify import follow
+from querygate.control.log.parallel_verify import follow
 pickle.dump([follow(*job) for job in pickle.load(sys.stdin.buffer)], sys.stdout.buffer)
 """
 

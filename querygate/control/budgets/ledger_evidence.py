@@ -11,8 +11,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from querygate.control.chain import LogBody, LogEvent
-from querygate.control.log import Log
+from querygate.control.log.entry_chain import LogBody, LogEvent
+from querygate.control.log.log import Log
 from querygate.core.budget import EPSILON_PLACES, Scope, SpentTotal
 from querygate.core.budget_ledger import Ledger, Spend
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from querygate.control.alerts import WaitingAlert
-from querygate.control.chain import canonical
 from querygate.control.database import Database
 from querygate.control.ids import Entropy, new_query_id, stamp_now
-from querygate.control.log import Log
+from querygate.control.log.entry_chain import canonical
+from querygate.control.log.log import Log
 from querygate.core.extracts.approval import Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extracts.extract_spec import ExtractSpec
 

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeAlias
 
-from querygate.control.chain import ChainBroken
+from querygate.control.budgets.ledger_evidence import OPENING, note_spend, opening_of
+from querygate.control.budgets.logged_spending import NotedTotals, contradicted
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
-from querygate.control.ledger_evidence import OPENING, note_spend, opening_of
-from querygate.control.log import Log
-from querygate.control.logged_spending import NotedTotals, contradicted
+from querygate.control.log.entry_chain import ChainBroken
+from querygate.control.log.log import Log
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger, Spend
 from querygate.core.types import Scalar
