@@ -17,9 +17,9 @@ from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
-from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
+from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health

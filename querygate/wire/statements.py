@@ -13,8 +13,8 @@ from querygate.core.errors import QueryGateError, Refusal, UnsupportedSQL
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Catalog, Principal, Request, folded
 from querygate.gate.answer import ask, check
+from querygate.gate.answer_columns import ForeseenColumns, foresee_columns
 from querygate.gate.describe import served_catalogs
-from querygate.gate.foreseen_columns import ForeseenColumns, foresee_columns
 from querygate.gate.grant_check import known_datasets
 from querygate.gate.incidents import make_failure
 from querygate.site.open_gate import OpenSite

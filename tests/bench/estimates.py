@@ -27,8 +27,8 @@ from querygate.custody.workload import Question
 from querygate.custody.workload.asked_figures import LIMITS
 from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import KINDS, PAPER
+from querygate.gate.answer_rows import answer_groups
 from querygate.gate.estimates import with_estimates
-from querygate.gate.groups import answer_groups
 from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand

@@ -11,7 +11,7 @@ from querygate.core.ports import Limits, Native, PublishedVersion
 from querygate.core.types import Group, Range, Scalar
 from querygate.custody.workload.standing_workload import Question
 from querygate.custody.workload.usable_share import Figure, relative_width, usable
-from querygate.gate.groups import answer_groups
+from querygate.gate.answer_rows import answer_groups
 from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 

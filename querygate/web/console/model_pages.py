@@ -13,7 +13,7 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.model_question import FAMILIES, ModelQuestion
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.gate.model import ask_model
+from querygate.gate.model_answer import ask_model
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.charts.model_chart import make_model_chart
 from querygate.web.console.page import make_download, make_page, make_part, wants_part

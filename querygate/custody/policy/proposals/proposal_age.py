@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from querygate.core.column_figures import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.timestamps import DAY_US
 from querygate.core.types import folded
 from querygate.core.vault_ports import AgeAt, ReadAs, Source

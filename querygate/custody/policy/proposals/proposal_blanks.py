@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from querygate.core.column_figures import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.identifier_signs import PATTERNS

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from querygate.core.column_figures import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.types import folded
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.proposals.proposal import SELDOM, Proposal

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.core.timestamps import DAY_US
 from querygate.core.types import Floats, Ints
 from querygate.custody.policy.proposals.proposal import Proposal, named_from

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.core.timestamps import DAY_US
 from querygate.custody.policy.clinical_measures import FoundMeasure
 from querygate.custody.policy.public_edges import exact, round_step

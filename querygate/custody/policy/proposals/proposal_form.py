@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.policy_types import ColumnPolicy
 from querygate.custody.policy.proposals.proposal import ALIKE, NUMBERS, Proposal, is_seldom
 from querygate.custody.policy.proposals.proposal_codes import ProposedGroup, group_lines

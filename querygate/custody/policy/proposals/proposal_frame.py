@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.core.types import Floats, Ints
 from querygate.custody.policy.column_relations import untold
 from querygate.custody.policy.proposals.proposal import NUMBERS, Proposal

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from querygate.core.column_figures import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, Source
 from querygate.custody.policy.identifier_signs import PATTERNS

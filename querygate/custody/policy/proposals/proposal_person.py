@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.identifier_signs import KeyName, key_name
 from querygate.custody.policy.proposals.proposal import OTHER, RARE, Proposal
 from querygate.custody.policy.proposals.proposal_domains import toml_text

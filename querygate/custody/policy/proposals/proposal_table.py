@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.clinical_measures import Measure, Unit, measure_of, measures
 from querygate.custody.policy.proposals.proposal_domains import number_keys
 

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposals.proposal import choose_k

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.proposals.proposal_codes import groups_of, known_groups, patterns_of
 from querygate.custody.roots.policy_proposal import draft_from

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.proposals.proposal import Proposal
 from querygate.custody.policy.proposals.proposal_cuts import (
     COMMON,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.column_relations import follows, rank_correlation, untold
 from querygate.custody.policy.proposals.proposal import Proposal

@@ -15,7 +15,7 @@ from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.gate import answer as steps
 from querygate.gate.answer import HURRIED, WARNING, Gate, ask
-from querygate.gate.kept_answers import OVERHEAD, AnswerKey, KeptAnswer, KeptAnswers
+from querygate.gate.answer_cache import OVERHEAD, AnswerKey, KeptAnswer, KeptAnswers
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, make_small_site, write_inputs

@@ -10,8 +10,8 @@ import numpy as np
 
 from querygate.bounds.class_limits import ClassLimits
 from querygate.bounds.class_sums import ClassRows, undecided
-from querygate.bounds.evaluate import expression_bounds, result_places
-from querygate.bounds.expand import ExpandedRows
+from querygate.bounds.expression_values import expression_bounds, result_places
+from querygate.bounds.group_spread import ExpandedRows
 from querygate.bounds.kept_spreads import KeptSpreads
 from querygate.bounds.membership import Membership
 from querygate.bounds.true_intervals import pieces_of

@@ -6,7 +6,7 @@ import pytest
 
 from querygate.core.ports import Limits
 from querygate.core.types import Range
-from querygate.gate.groups import make_groups
+from querygate.gate.answer_rows import make_groups
 from querygate.gate.plan_cells import RangedGroup
 from querygate.sql import understand
 from tests.sql.study import CATALOG, NATIVE

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from querygate.bounds.arithmetic import Box, add, div, mul, sub
+from querygate.bounds.interval_arithmetic import Box, add, div, mul, sub
 
 TRIED = (0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 100.0, 4000.0, 1e-320, 5e-324, 2.0**52 + 1, 2.0**53, 1e17, 1e300, 0.375)
 OPERATIONS = ((add, operator.add), (sub, operator.sub), (mul, operator.mul), (div, operator.truediv))

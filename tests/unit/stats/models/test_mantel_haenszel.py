@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import StratifiedTable
 
+from querygate.stats.models.mantel_haenszel import PARTS, Counted, Stratum, limits, log_error, pooled_range
 from querygate.stats.models.standardised_rates import (
     GroupStratum,
     own_weights,
@@ -16,7 +17,6 @@ from querygate.stats.models.standardised_rates import (
     rate_ratio,
     standardised_rate,
 )
-from querygate.stats.models.strata import PARTS, Counted, Stratum, limits, log_error, pooled_range
 
 Table = tuple[int, int, int, int]
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Range
-from querygate.stats.models.regression_figures import NORMAL
+from querygate.stats.models.coefficient_table import NORMAL
 from querygate.stats.models.verified_numbers import Intervals
 from querygate.stats.numerics import enclose
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from querygate.bounds.readings import read, read_groups
+from querygate.bounds.margin_readings import read, read_groups
 from querygate.core.plan import MeasureCells
 from querygate.core.types import Cells, ClassCells
 from tests.seeds import seeds

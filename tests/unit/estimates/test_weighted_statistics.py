@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, mannwhitneyu, spearmanr
 
-from querygate.estimates import figures
+from querygate.estimates import weighted_statistics
 from querygate.stats import GROUP_STATISTICS, PAIR_STATISTICS, STATISTICS, TABLE_STATISTICS
 from tests.property.truth import define
 
@@ -41,19 +41,19 @@ def test_a_record_each_is_what_the_database_says(name: str, rows: tuple) -> None
     x, _, connection = rows
     expected = connection.execute(f"SELECT {ONE[name]} FROM t").fetchone()[0]
 
-    assert figures.OF_COLUMN[name](x, np.ones(x.size), *PARAMETERS.get(name, ())) == pytest.approx(expected)
+    assert weighted_statistics.OF_COLUMN[name](x, np.ones(x.size), *PARAMETERS.get(name, ())) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", sorted(figures.OF_PAIR))
+@pytest.mark.parametrize("name", sorted(weighted_statistics.OF_PAIR))
 def test_pairs_are_what_the_database_says(name: str, rows: tuple) -> None:
     x, y, connection = rows
     if name in ("spearman", "kendall"):
         software = {"spearman": spearmanr, "kendall": kendalltau}[name]
-        assert figures.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(software(x, y).statistic)
+        assert weighted_statistics.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(software(x, y).statistic)
         return
     quotients = {"ratio_of_sums": "sum(x) / sum(y)", "weighted_mean": "sum(y * x) / sum(y)"}
     sql = quotients.get(name, f"{name}(y, x)")
-    assert figures.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(
+    assert weighted_statistics.of_pair(name, x, y, np.ones(x.size)) == pytest.approx(
         connection.execute(f"SELECT {sql} FROM t").fetchone()[0]
     )
 
@@ -64,7 +64,7 @@ def test_pairs_are_what_the_database_says(name: str, rows: tuple) -> None:
 def test_comparisons_are_what_the_database_says(name: str, sql: str, rows: tuple) -> None:
     x, y, connection = rows
     first = (y > 4).astype(np.float64)
-    assert figures.of_groups(name, x, first, 1 - first) == pytest.approx(
+    assert weighted_statistics.of_groups(name, x, first, 1 - first) == pytest.approx(
         connection.execute(f"SELECT {sql}(x, y > 4) FROM t").fetchone()[0]
     )
 
@@ -77,7 +77,7 @@ def test_comparisons_are_what_the_database_says(name: str, sql: str, rows: tuple
 def test_tables_are_what_the_database_says(name: str, sql: str, rows: tuple) -> None:
     x, y, connection = rows
     counts = [float(((x > 5) == a)[(y > 4) == b].sum()) for a in (True, False) for b in (True, False)]
-    assert figures.of_table(name, *counts) == pytest.approx(
+    assert weighted_statistics.of_table(name, *counts) == pytest.approx(
         connection.execute(f"SELECT {sql}(x > 5, y > 4) FROM t").fetchone()[0]
     )
 
@@ -86,40 +86,40 @@ def test_orders_of_groups_are_what_statistical_software_says(rows: tuple) -> Non
     x, y, _ = rows
     first = (y > 4).astype(np.float64)
     truth = mannwhitneyu(x[y > 4], x[y <= 4]).statistic
-    assert figures.of_groups("mann_whitney", x, first, 1 - first) == pytest.approx(truth)
+    assert weighted_statistics.of_groups("mann_whitney", x, first, 1 - first) == pytest.approx(truth)
     pairs = first.sum() * (1 - first).sum()
-    assert figures.of_groups("superiority", x, first, 1 - first) == pytest.approx(truth / pairs)
+    assert weighted_statistics.of_groups("superiority", x, first, 1 - first) == pytest.approx(truth / pairs)
 
 
 def test_every_statistic_has_an_estimate() -> None:
-    assert set(STATISTICS.names()) == set(figures.OF_COLUMN) == {*ONE, *NEAR}
-    assert set(PAIR_STATISTICS.names()) == set(figures.OF_PAIR)
+    assert set(STATISTICS.names()) == set(weighted_statistics.OF_COLUMN) == {*ONE, *NEAR}
+    assert set(PAIR_STATISTICS.names()) == set(weighted_statistics.OF_PAIR)
     assert set(GROUP_STATISTICS.names()) == {
         "mean_difference", "welch_t", "welch_p", "mann_whitney", "superiority"
     }  # fmt: skip
     assert set(TABLE_STATISTICS.names()) == {"proportion", "risk_difference", "risk_ratio", "odds_ratio", "chi_square"}
 
 
-@pytest.mark.parametrize("name", sorted(figures.OF_COLUMN))
+@pytest.mark.parametrize("name", sorted(weighted_statistics.OF_COLUMN))
 def test_nobody_has_no_statistic(name: str) -> None:
     parameters = PARAMETERS.get(name, (0.5,) if name == "quantile_cont" else ())
     with np.errstate(all="ignore"):
         for x in (np.zeros(0), np.zeros(2)):
-            found = figures.OF_COLUMN[name](x, np.zeros(x.size), *parameters)
+            found = weighted_statistics.OF_COLUMN[name](x, np.zeros(x.size), *parameters)
             assert found is None or (found == 0 and "count" in name)
 
 
 def test_quantiles_lie_between_points() -> None:
     x, w = np.arange(101.0), np.ones(101)
 
-    assert figures.OF_COLUMN["median"](x, w) == pytest.approx(50)
-    assert figures.OF_COLUMN["quantile_cont"](x, w, 0.25) == pytest.approx(25, abs=0.5)
-    assert figures.OF_COLUMN["iqr"](x, w) == pytest.approx(50, abs=1)
+    assert weighted_statistics.OF_COLUMN["median"](x, w) == pytest.approx(50)
+    assert weighted_statistics.OF_COLUMN["quantile_cont"](x, w, 0.25) == pytest.approx(25, abs=0.5)
+    assert weighted_statistics.OF_COLUMN["iqr"](x, w) == pytest.approx(50, abs=1)
 
 
 def test_the_largest_of_small_parts_is_not_the_utmost() -> None:
     """A thousandth of a record at 99 is nobody."""
     x, w = np.array([10.0, 50.0, 99.0]), np.array([5.0, 3.0, 0.001])
 
-    assert figures.OF_COLUMN["max"](x, w) == 50
-    assert figures.OF_COLUMN["min"](x, w) == 10
+    assert weighted_statistics.OF_COLUMN["max"](x, w) == 50
+    assert weighted_statistics.OF_COLUMN["min"](x, w) == 10

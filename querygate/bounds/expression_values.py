@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querygate.bounds.arithmetic import FUNCTIONS, Box, Ends, as_doubles
-from querygate.bounds.values import value_bounds
+from querygate.bounds.column_values import value_bounds
+from querygate.bounds.interval_arithmetic import FUNCTIONS, Box, Ends, as_doubles
 from querygate.core.block import ALL_NULLS, NO_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, enclosed

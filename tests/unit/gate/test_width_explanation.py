@@ -14,7 +14,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import Answer, Principal, QueryOptions, Request
 from querygate.custody.evidence.replay import replay
 from querygate.gate.answer import Gate, answer, ask, check
-from querygate.gate.explain_text import CUT_SHORT, explanation_lines
+from querygate.gate.width_explanation_text import CUT_SHORT, explanation_lines
 from querygate.gate.widths import mean_widths
 from querygate.site.open_gate import OpenSite
 from tests.wide_study import BY_CLASSES, BY_VIEWS, make_rows, publish_study

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from querygate.bounds.evaluate import piece_range, result_places
+from querygate.bounds.expression_values import piece_range, result_places
 from querygate.core.block import (
     ALL_NULLS,
     NO_NULLS,
