@@ -20,7 +20,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial

@@ -18,7 +18,7 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
 from querygate.core.vault_ports import Source, StagingTables, ValueCount
-from querygate.custody.codes.code_items import PublishedCodes, publish_codes
+from querygate.custody.code_lists.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract.class_columns import (

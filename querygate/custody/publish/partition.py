@@ -17,7 +17,7 @@ import numpy as np
 
 from querygate.core.coarse_parts import Fork, Parts, divided_at, numbers_of, runs_of
 from querygate.core.types import Floats, Ints
-from querygate.custody.codes.code_items import publish_codes_in_classes
+from querygate.custody.code_lists.code_items import publish_codes_in_classes
 from querygate.custody.columns.hierarchies import places
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy

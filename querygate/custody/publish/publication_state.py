@@ -13,7 +13,7 @@ from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Margin, Reference
 from querygate.core.vault_ports import Combinations, Profile, StagingTables
-from querygate.custody.codes.code_items import PublishedCodes
+from querygate.custody.code_lists.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.policy import Policy
 from querygate.custody.publish.method_trial import Trial

@@ -31,8 +31,8 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
-from querygate.custody.codes import code_groups
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists import code_groups
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references

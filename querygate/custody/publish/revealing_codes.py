@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from querygate.custody.codes.code_items import CodeReport, explain_codes
+from querygate.custody.code_lists.code_items import CodeReport, explain_codes
 from querygate.custody.policy.toml_reader import dotted
 from querygate.custody.publish.publication_state import PublicationState
 
