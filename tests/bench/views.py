@@ -30,9 +30,9 @@ from querygate.core.vault_ports import Source
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.workload import Figure, Question
-from querygate.custody.workload.asked_figures import Ranges, asked_figures
-from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.trial_answers import Ranges, asked_figures
 from querygate.custody.workload.usable_share import KINDS, PAPER
+from querygate.custody.workload.workload_sample import drawn
 from querygate.methods.dp.accuracy import within
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate_adapters.sources.open_source import open_source

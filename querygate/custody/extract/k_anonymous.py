@@ -38,7 +38,7 @@ from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.partition import partition, prepare, quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
+from querygate.custody.publish.step_state import PublicationState, Step, StepProgress
 from querygate.custody.verify.diversity_check import GuaranteeCheck, WrittenCells, measure_guarantees
 from querygate.methods.anonymise import (
     ANONYMISERS,

@@ -17,9 +17,9 @@ from querygate.custody.columns.source_columns import wanted_columns
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.policy.source_reading import reading_of
-from querygate.custody.publish.number_publication import PER_CLASS, own_intervals
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.policy.source_rules import reading_of
+from querygate.custody.publish.sensitive_numbers import PER_CLASS, own_intervals
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.methods.anonymise import Hierarchy
 
 

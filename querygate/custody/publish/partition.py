@@ -24,7 +24,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
 from querygate.custody.publish.method_trial import Trial
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.methods.anonymise import (
     ANONYMISERS,
     NULL,

@@ -14,8 +14,8 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.policy.proposals.proposal_path import DraftedPolicy, draft_policy, look_over
 from querygate.custody.policy.proposals.proposal_table import ALWAYS
 from querygate.custody.roots.trial_version import published_on_trial
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import standing
+from querygate.custody.workload.workload_sample import drawn
 from querygate_adapters.sources.blanked_source import amended
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource

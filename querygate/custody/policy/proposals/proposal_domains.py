@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.timestamps import DAY_US
 from querygate.custody.policy.clinical_measures import FoundMeasure
-from querygate.custody.policy.public_edges import exact, round_step
+from querygate.custody.policy.interval_edges import exact, round_step
 from querygate.custody.policy.toml_reader import EPOCH
 
 BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 10, 4

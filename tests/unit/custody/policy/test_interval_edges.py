@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from querygate.custody.policy import MAX_EDGES, ColumnPolicy, bin_edges, closed, grid_edges
-from querygate.custody.policy.public_edges import round_step
+from querygate.custody.policy.interval_edges import round_step
 
 
 def quasi(kind, low, high, grid, cuts=()):

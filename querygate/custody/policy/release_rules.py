@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from querygate.core.count_text import counted
+from querygate.custody.policy.interval_edges import MAX_EDGES
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
 from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
-from querygate.custody.policy.public_edges import MAX_EDGES
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 _GROUPS = "a list of lists of strings, each value in exactly one of them"

@@ -20,14 +20,14 @@ from querygate.custody.columns.value_groups import with_values
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.policy_types import ClassMoments
-from querygate.custody.publish.number_publication import (
+from querygate.custody.publish.sensitive_numbers import (
     PER_CLASS,
     class_moments,
     moments_table,
     tells_missing_apart,
     without_values,
 )
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.custody.publish.view_cells import ViewTables, margins_of
 from querygate.custody.publish.view_records import tells_sums
 from querygate.methods.anonymise import Box, ValueSets

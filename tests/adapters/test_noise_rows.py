@@ -12,7 +12,7 @@ from querygate.core.errors import NotPermitted
 from querygate.core.noise_ports import RowCodes, RowNumbers
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate_adapters.vault.row_columns import VaultColumns
+from querygate_adapters.vault.noise_rows import VaultColumns
 from tests.unit.custody.noise.exact_numbers import with_noise, write_vault
 
 CATALOG = Catalog(

@@ -18,7 +18,7 @@ from querygate.core.vault_ports import Profile
 from querygate.custody.columns.value_codes import NumberCodes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.moment_rules import has_moments
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise.class_moments import Members, MomentRelease, exact_moments, rounded_moments
 from querygate.methods.anonymise.division.univariate import optimal_runs
 from querygate.methods.anonymise.table import Infeasible
