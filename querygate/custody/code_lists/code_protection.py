@@ -20,7 +20,7 @@ from querygate.custody.code_lists.record_code_lists import (
 )
 from querygate.custody.policy import CodesPolicy
 from querygate.methods.code_lists import CodeUtility, Items, LocalItems, SensitiveRule, halved
-from querygate.methods.code_lists.catalogue import METHODS
+from querygate.methods.code_lists.code_methods import METHODS
 from querygate.methods.code_lists.code_policies import CodePrivacy
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.methods.code_lists.unprotectable import Unprotectable

@@ -10,9 +10,9 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
+from querygate.methods.code_lists.code_spelling import normalise
+from querygate.methods.code_lists.code_systems import code_tree
 from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
-from querygate.methods.code_lists.normalise import normalise
-from querygate.methods.code_lists.systems import code_tree
 from querygate.methods.code_lists.unlisted_codes import Unlisted, with_unlisted
 
 

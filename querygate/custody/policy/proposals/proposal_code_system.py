@@ -16,7 +16,7 @@ import pyarrow as pa
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.proposals.proposal import TITLES, Proposal
 from querygate.custody.policy.proposals.proposal_domains import toml_text
-from querygate.methods.code_lists.normalise import normalise
+from querygate.methods.code_lists.code_spelling import normalise
 
 PRESET = "hierarchy"
 

@@ -23,7 +23,6 @@ from querygate.methods.views import (
     certified_beside,
     certified_views,
 )
-from querygate.methods.views.beside import given
 from querygate.methods.views.certificate_check import (
     BalanceGiven,
     BinnedNumber,
@@ -32,6 +31,7 @@ from querygate.methods.views.certificate_check import (
     WitnessCheck,
     unbalanced,
 )
+from querygate.methods.views.earlier_versions import given
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.windows import Windows
 from tests.unit.methods.views import brute

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.types import Column
+from querygate.methods.code_lists.code_spelling import normalise
+from querygate.methods.code_lists.code_systems import LEVELS, code_tree, headings_of, lines_of, tree_of
 from querygate.methods.code_lists.code_tree import CodeTree
-from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.subtrees import Subtrees
-from querygate.methods.code_lists.systems import LEVELS, code_tree, headings_of, lines_of, tree_of
 from querygate.sql.code_tests import codes_under
 from tests.work import count_calls
 

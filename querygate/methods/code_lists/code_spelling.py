@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from querygate.core.code_systems.icd10 import read_icd10
+from querygate.methods.code_lists.code_systems import FLAT, headings_of, lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
-from querygate.methods.code_lists.systems import FLAT, headings_of, lines_of
 
 _ICD9 = re.compile(r"(?P<letter>[VE]?)(?P<head>[0-9]+)(?P<dot>\.?)(?P<rest>[0-9]*)")
 _ICD10 = re.compile(r"([A-Z][0-9][0-9A-Z]|[A-Z]A[0-9A-Z])\.?([0-9A-Z]{0,4})")

@@ -18,12 +18,12 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import Atoms, by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, broken_steps, certificates
-from querygate.methods.views.certify import SPANNING, ViewPlan, certified_cell, column_release, released
+from querygate.methods.views.certificates import CellRelease, ColumnRelease, class_sums
+from querygate.methods.views.certified_views import SPANNING, ViewPlan, certified_cell, column_release, released
 from querygate.methods.views.column_frontiers import CellRecords, find_frontiers
 from querygate.methods.views.crossings import class_graph, least_crossing
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
 from querygate.methods.views.least_cuts import cuts_below
-from querygate.methods.views.release import CellRelease, ColumnRelease, class_sums
 from querygate.methods.views.table import RecordTable, SensitiveColumn
 from querygate.methods.views.tree import ROOT, Tree
 from querygate.methods.views.windows import GREATEST, LEAST, FinerBins

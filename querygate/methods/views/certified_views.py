@@ -15,11 +15,11 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, balanced
+from querygate.methods.views.certificates import CellRelease, ColumnRelease, ViewsRelease, figures_of
 from querygate.methods.views.column_frontiers import CellRecords, ColumnFrontiers, find_frontiers
 from querygate.methods.views.crossings import least_crossing, uncrossed
 from querygate.methods.views.frame import CellLimits, FrameColumn, frame_cells
 from querygate.methods.views.frontier import Collapse, Frontier
-from querygate.methods.views.release import CellRelease, ColumnRelease, ViewsRelease, figures_of
 from querygate.methods.views.table import RecordTable, SensitiveColumn
 from querygate.methods.views.tree import Tree, grow
 
