@@ -18,7 +18,7 @@ from querygate.control.ids import stamp_now
 from querygate.control.schema import MIGRATIONS
 from querygate.core.count_text import counted
 from querygate.site.backup import make_backup
-from querygate.site.evidence import open_ledger
+from querygate.site.budget_evidence import open_ledger
 from querygate.site.folder_lock import alone
 from querygate.site.layout import open_site
 from querygate.site.open_gate import now, open_gate

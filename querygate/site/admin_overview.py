@@ -9,7 +9,7 @@ from pathlib import Path
 
 from querygate.control.log.head_mark import read_mark
 from querygate.core.errors import QueryGateError
-from querygate.site.evidence import mark_file
+from querygate.site.budget_evidence import mark_file
 from querygate.site.health import (
     Health,
     control_health,

@@ -18,7 +18,7 @@ from querygate.control.log.entry_chain import GENESIS
 from querygate.control.log.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
 from querygate.control.log.signature import PRIVATE, SignedStatement, has_library, load_key
 from querygate.core.json_body import JsonValue
-from querygate.site.evidence import mark_file
+from querygate.site.budget_evidence import mark_file
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
 

@@ -26,9 +26,9 @@ from querygate.site.health import control_health, store_health
 from querygate.site.idempotent_question import HEADER, QuestionsOnce
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
-from querygate.web.ask_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
+from querygate.web.query_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
 from querygate.web.route import JSON
 

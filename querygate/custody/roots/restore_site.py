@@ -29,7 +29,7 @@ from querygate.custody.roots.write_off import WrittenOff, write_off
 from querygate.gate.describe import served_catalogs
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.backup import Backup, opened_backup
-from querygate.site.evidence import compare_ledger, mark_file, open_ledger
+from querygate.site.budget_evidence import compare_ledger, mark_file, open_ledger
 from querygate.site.folder_lock import alone
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, now, open_gate

@@ -23,8 +23,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.policy.code_list_rules import METHODS
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.publish.publish import Report
-from querygate.methods.code_lists import Items
-from querygate.methods.code_lists import code_methods
+from querygate.methods.code_lists import Items, code_methods
 from querygate.site.open_gate import OpenSite
 from tests.places import ROOT
 from tests.policies import AGE, make_policy

@@ -19,7 +19,7 @@ from querygate.core.jobs import JobUnderway
 from querygate.core.rights import Right
 from querygate.core.types import Principal
 from querygate.site.audit_cases import AuditCases, AuditedDataset
-from querygate.site.evidence import open_ledger
+from querygate.site.budget_evidence import open_ledger
 from querygate.site.job_exchange import JobExchange
 from querygate.site.noise_by_job import no_worker
 from querygate.site.open_gate import OpenSite, now

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.site.encrypted_file import FileSeal, aes, derived
 from querygate.site.layout import Site
-from querygate.site.sealed_file import FileSeal, aes, derived
 
 KEYS = "sealed.keys"
 SETTING = "encryption_key"

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from querygate.site.sealed_file import HEAD, MAGIC, PIECE, TAG, FileSeal, is_sealed
+from querygate.site.encrypted_file import HEAD, MAGIC, PIECE, TAG, FileSeal, is_sealed
 
 SEAL = FileSeal(b"k" * 32)
 SIZES = (0, 1, 1000, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 17)
