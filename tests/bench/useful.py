@@ -19,7 +19,7 @@ from typing import Any
 
 from querygate.core.types import Range
 from querygate.core.vault_ports import Source
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload import Figure, Question
 from querygate.custody.workload.usable_share import PAPER

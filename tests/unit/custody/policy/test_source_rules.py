@@ -12,7 +12,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.roots.trial_pool import HandedOver
 from querygate_adapters.sources.blanked_source import amended, with_blanks

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from querygate.core.count_text import counted
-from querygate.custody.policy.proposals.proposal import Proposal
-from querygate.custody.policy.proposals.proposal_domains import toml_text
-from querygate.custody.policy.proposals.proposal_form import Form
-from querygate.custody.policy.proposals.proposal_person import PersonProposal, person_lines
+from querygate.custody.policy.drafts.column_proposal import Proposal
+from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.drafts.draft_form import Form
+from querygate.custody.policy.drafts.draft_person import PersonProposal, person_lines
 from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110

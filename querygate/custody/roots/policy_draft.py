@@ -11,8 +11,8 @@ import datetime
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import parse_policy
-from querygate.custody.policy.proposals.proposal_path import DraftedPolicy, draft_policy, look_over
-from querygate.custody.policy.proposals.proposal_table import ALWAYS
+from querygate.custody.policy.drafts.draft_path import DraftedPolicy, draft_policy, look_over
+from querygate.custody.policy.drafts.draft_table import ALWAYS
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload.usable_share import standing
 from querygate.custody.workload.workload_sample import drawn

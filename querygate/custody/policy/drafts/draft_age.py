@@ -16,9 +16,9 @@ from querygate.core.timestamps import DAY_US
 from querygate.core.types import folded
 from querygate.core.vault_ports import AgeAt, ReadAs, Source
 from querygate.custody.policy import column_names
+from querygate.custody.policy.drafts.column_proposal import Proposal
+from querygate.custody.policy.drafts.draft_domains import day_of, toml_text
 from querygate.custody.policy.identifier_signs import PATTERNS, words_of
-from querygate.custody.policy.proposals.proposal import Proposal
-from querygate.custody.policy.proposals.proposal_domains import day_of, toml_text
 from querygate.custody.policy.toml_reader import EPOCH
 
 Amend = Callable[[Source, ReadAs], Source]

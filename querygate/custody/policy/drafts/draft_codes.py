@@ -17,8 +17,8 @@ from importlib.resources import files
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.types import folded
 from querygate.core.vault_ports import Source
-from querygate.custody.policy.proposals.proposal import SELDOM, Proposal
-from querygate.custody.policy.proposals.proposal_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.column_proposal import SELDOM, Proposal
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 
 MOST = 6
 """Groups of one list."""

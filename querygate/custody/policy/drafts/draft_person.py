@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.column_profile import ColumnFigures
+from querygate.custody.policy.drafts.column_proposal import OTHER, RARE, Proposal
+from querygate.custody.policy.drafts.draft_domains import toml_text
 from querygate.custody.policy.identifier_signs import KeyName, key_name
-from querygate.custody.policy.proposals.proposal import OTHER, RARE, Proposal
-from querygate.custody.policy.proposals.proposal_domains import toml_text
 
 LISTS = "People have several rows, and code lists are protected by counting records: provide one row per person."
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from querygate.core.column_profile import ColumnFigures
-from querygate.custody.policy.proposals.proposal import Proposal
-from querygate.custody.policy.proposals.proposal_cuts import (
+from querygate.custody.policy.drafts.column_proposal import Proposal
+from querygate.custody.policy.drafts.draft_cuts import (
     COMMON,
     Demand,
     common_groups,

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.column_profile import ColumnFigures
+from querygate.custody.policy.drafts.column_proposal import ALIKE, NUMBERS, Proposal, is_seldom
+from querygate.custody.policy.drafts.draft_codes import ProposedGroup, group_lines
+from querygate.custody.policy.drafts.draft_cuts import with_fitting_cuts
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_frame import bridge
 from querygate.custody.policy.policy_types import ColumnPolicy
-from querygate.custody.policy.proposals.proposal import ALIKE, NUMBERS, Proposal, is_seldom
-from querygate.custody.policy.proposals.proposal_codes import ProposedGroup, group_lines
-from querygate.custody.policy.proposals.proposal_cuts import with_fitting_cuts
-from querygate.custody.policy.proposals.proposal_domains import toml_list, toml_text
-from querygate.custody.policy.proposals.proposal_frame import bridge
 from querygate.custody.policy.view_rules import crossing_views, spanning_views
 
 DIVERSE = '{ kind = "distinct", l = 2 }'

@@ -6,7 +6,7 @@ import csv
 import random
 from pathlib import Path
 
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 
 
 def drafted(folder: Path, regions: list[str], people: int) -> dict[str, tuple[str, str]]:

@@ -17,9 +17,7 @@ from querygate.core.count_text import counted
 from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
-from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
-from querygate.custody.policy.ordinal_values import in_order
-from querygate.custody.policy.proposals.proposal_domains import (
+from querygate.custody.policy.drafts.draft_domains import (
     Keys,
     age_keys,
     date_keys,
@@ -30,6 +28,8 @@ from querygate.custody.policy.proposals.proposal_domains import (
     toml_text,
     year_keys,
 )
+from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
+from querygate.custody.policy.ordinal_values import in_order
 
 FEW = 50
 """Values up to which a category lists them."""

@@ -11,10 +11,10 @@ from dataclasses import replace
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
+from querygate.custody.policy.drafts.column_proposal import YEARS, Proposal
+from querygate.custody.policy.drafts.draft_age import Amend
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposals.proposal import YEARS, Proposal
-from querygate.custody.policy.proposals.proposal_age import Amend
-from querygate.custody.policy.proposals.proposal_domains import toml_list, toml_text
 
 LIMITS = {"age": (0, 120), "birth": YEARS}
 """What ages and years of birth lie between; sevens, eights and nines beyond say why there is none."""

@@ -15,8 +15,8 @@ from querygate.core.column_profile import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation
-from querygate.custody.policy.proposals.proposal import NUMBERS, UNSURE, Proposal, propose_columns
-from querygate.custody.policy.proposals.proposal_domains import toml_text
+from querygate.custody.policy.drafts.column_proposal import NUMBERS, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.drafts.draft_domains import toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 6, 6
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,

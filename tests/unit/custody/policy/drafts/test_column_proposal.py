@@ -10,13 +10,13 @@ import pytest
 
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.column_proposal import choose_k
+from querygate.custody.policy.drafts.draft_domains import date_keys, round_domain, toml_text
+from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
+from querygate.custody.policy.drafts.draft_form import choose_form
+from querygate.custody.policy.drafts.draft_person import PersonProposal, propose_person
+from querygate.custody.policy.drafts.draft_table import MOST_CATEGORIES, MOST_NUMBERS, MOST_QUASI, propose
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposals.proposal import choose_k
-from querygate.custody.policy.proposals.proposal_domains import date_keys, round_domain, toml_text
-from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
-from querygate.custody.policy.proposals.proposal_form import choose_form
-from querygate.custody.policy.proposals.proposal_person import PersonProposal, propose_person
-from querygate.custody.policy.proposals.proposal_table import MOST_CATEGORIES, MOST_NUMBERS, MOST_QUASI, propose
 
 ROWS = 1000
 

@@ -11,9 +11,9 @@ import pytest
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.column_relations import follows, rank_correlation, untold
-from querygate.custody.policy.proposals.proposal import Proposal
-from querygate.custody.policy.proposals.proposal_frame import bridge
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.policy.drafts.column_proposal import Proposal
+from querygate.custody.policy.drafts.draft_frame import bridge
+from querygate.custody.roots.policy_draft import draft_from
 from tests.unit.custody.publish.publications import ends, new_site, put, write_parquet
 
 ROWS = 600

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, Source
+from querygate.custody.policy.drafts.column_proposal import Proposal, choose_k
+from querygate.custody.policy.drafts.draft_age import Amend, with_dates, with_proposed_age
+from querygate.custody.policy.drafts.draft_blanks import with_absent, without_blanks
+from querygate.custody.policy.drafts.draft_code_system import with_fitting_systems
+from querygate.custody.policy.drafts.draft_codes import propose_groups
+from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
+from querygate.custody.policy.drafts.draft_form import choose_form
+from querygate.custody.policy.drafts.draft_person import for_several_rows, propose_person
+from querygate.custody.policy.drafts.draft_table import NOTHING, propose
 from querygate.custody.policy.identifier_signs import PATTERNS
-from querygate.custody.policy.proposals.proposal import Proposal, choose_k
-from querygate.custody.policy.proposals.proposal_age import Amend, with_dates, with_proposed_age
-from querygate.custody.policy.proposals.proposal_blanks import with_absent, without_blanks
-from querygate.custody.policy.proposals.proposal_code_system import with_fitting_systems
-from querygate.custody.policy.proposals.proposal_codes import propose_groups
-from querygate.custody.policy.proposals.proposal_file import dataset_name, write_policy
-from querygate.custody.policy.proposals.proposal_form import choose_form
-from querygate.custody.policy.proposals.proposal_person import for_several_rows, propose_person
-from querygate.custody.policy.proposals.proposal_table import NOTHING, propose
 
 
 @dataclass(frozen=True, slots=True)

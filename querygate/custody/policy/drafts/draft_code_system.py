@@ -14,8 +14,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from querygate.core.vault_ports import Source
-from querygate.custody.policy.proposals.proposal import TITLES, Proposal
-from querygate.custody.policy.proposals.proposal_domains import toml_text
+from querygate.custody.policy.drafts.column_proposal import TITLES, Proposal
+from querygate.custody.policy.drafts.draft_domains import toml_text
 from querygate.methods.code_lists.code_spelling import normalise
 
 PRESET = "hierarchy"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 from tests.places import DATA
 from tests.policies import make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put, write_parquet

@@ -16,8 +16,8 @@ import numpy as np
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.timestamps import DAY_US
 from querygate.core.types import Floats, Ints
-from querygate.custody.policy.proposals.proposal import Proposal, named_from
-from querygate.custody.policy.proposals.proposal_domains import toml_list
+from querygate.custody.policy.drafts.column_proposal import Proposal, named_from
+from querygate.custody.policy.drafts.draft_domains import toml_list
 from querygate.custody.policy.toml_reader import EPOCH
 
 ENOUGH, NEEDED = 3, 1
