@@ -47,6 +47,7 @@ soak: setup
 docs: setup
 	$(BIN)/python -m querygate.cli.reference_pages docs/reference
 	$(BIN)/python docs/reference/make_statistics.py
+	$(BIN)/python docs/reference/make_map.py
 	test ! -f build/bench.json || $(BIN)/python docs/measured.py
 
 # The same pages that a gate serves under /docs, for any web server.

@@ -6,13 +6,13 @@ decides a range is here, once, for every engine.
 
 from querygate.bounds.class_limits import ClassLimits, Nesting, nest
 from querygate.bounds.class_sums import moment_columns
-from querygate.bounds.evaluate import expression_bounds
-from querygate.bounds.expand import spread
+from querygate.bounds.column_values import value_bounds
+from querygate.bounds.expression_values import expression_bounds
 from querygate.bounds.frechet import JointLimits
-from querygate.bounds.gather import ROW, counts_by_frame, gather
+from querygate.bounds.group_cells import ROW, counts_by_frame, gather
+from querygate.bounds.group_spread import spread
+from querygate.bounds.margin_readings import Readings, read_groups
 from querygate.bounds.membership import Membership, count_bounds
-from querygate.bounds.readings import Readings, read_groups
-from querygate.bounds.values import value_bounds
 
 __all__ = [
     "gather",

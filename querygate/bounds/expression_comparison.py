@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querygate.bounds.arithmetic import Box, as_doubles
-from querygate.bounds.evaluate import evaluate
+from querygate.bounds.expression_values import evaluate
+from querygate.bounds.interval_arithmetic import Box, as_doubles
 from querygate.core.expression import Expression
 from querygate.core.predicate import Comparison
 from querygate.core.types import Bools

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from weakref import WeakKeyDictionary
 
-from querygate.bounds.expand import ExpandedRows, Keys, spread
+from querygate.bounds.group_spread import ExpandedRows, Keys, spread
 from querygate.core.block import Block
 
 KEPT_BYTES = 64 * 2**20

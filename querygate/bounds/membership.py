@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from querygate.bounds.expression_comparison import outcomes
-from querygate.bounds.thresholds import inside, summed_rows
+from querygate.bounds.markov import inside, summed_rows
 from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeColumn, CodeSets, NumberColumn, SetColumn
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate

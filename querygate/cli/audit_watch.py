@@ -17,7 +17,7 @@ from querygate.cli.shared.shared_options import format_option, open_here, site_o
 from querygate.control.alerts import Alerts
 from querygate.custody.roots.live_audit import LiveAudit, explain_alert
 from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
-from querygate.site.rest_key import webhook_secret
+from querygate.site.encryption_key import webhook_secret
 
 if TYPE_CHECKING:
     from querygate.custody.roots.live_audit import Alert

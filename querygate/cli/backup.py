@@ -13,12 +13,12 @@ from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import Command, load
 from querygate.cli.shared.output import print_record
 from querygate.cli.shared.shared_options import format_option, site_option
+from querygate.control.budgets.ledger_evidence import note_opening
 from querygate.control.ids import stamp_now
-from querygate.control.ledger_evidence import note_opening
 from querygate.control.schema import MIGRATIONS
 from querygate.core.count_text import counted
 from querygate.site.backup import make_backup
-from querygate.site.evidence import open_ledger
+from querygate.site.budget_evidence import open_ledger
 from querygate.site.folder_lock import alone
 from querygate.site.layout import open_site
 from querygate.site.open_gate import now, open_gate

@@ -17,7 +17,7 @@ from querygate.core.types import QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
-from querygate.site.evidence import rebuild_ledger
+from querygate.site.budget_evidence import rebuild_ledger
 from querygate.sql.parse import statements
 
 

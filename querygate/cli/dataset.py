@@ -15,12 +15,12 @@ from querygate.cli.shared.asked_gate import asked_gate
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_record, print_records, progress
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
-from querygate.control.chain import LogEvent
+from querygate.control.log.entry_chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial

@@ -12,9 +12,9 @@ from querygate.cli.shared.output import print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.site.encryption_key import SETTING, add_key, keep_one_key, open_seal
 from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
-from querygate.site.rest_key import SETTING, add_key, keep_one_key, open_seal
 
 
 @click.group(cls=CommandGroup)

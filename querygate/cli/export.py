@@ -173,7 +173,7 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
 
     Only reviewers can see it. Once the extract is built, this is the report on what was built.
     """
-    from querygate.custody.assess.risk_body import RiskReport  # loads what measures raw rows
+    from querygate.custody.risk_report.risk_body import RiskReport  # loads what measures raw rows
 
     check_new(out)
     with progress() as tell:

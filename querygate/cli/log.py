@@ -31,13 +31,13 @@ from querygate.control import (
     stamp,
     verify_lines,
 )
-from querygate.control.chain import LogEvent
-from querygate.control.ledger_evidence import LedgerEvidence
-from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
-from querygate.control.log_search import asked_models
-from querygate.control.signature import PUBLIC
+from querygate.control.budgets.ledger_evidence import LedgerEvidence
+from querygate.control.log.entry_chain import LogEvent
+from querygate.control.log.entry_kinds import KINDS, is_of_kind, unknown_kind
+from querygate.control.log.log_search import asked_models
+from querygate.control.log.signature import PUBLIC
 from querygate.core.json_body import JsonValue
-from querygate.site.evidence import compare_ledger, is_behind
+from querygate.site.budget_evidence import compare_ledger, is_behind
 from querygate.site.health import Health, mark_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite

@@ -10,7 +10,7 @@ from querygate.cli.shared.command import Command, LazyGroup
 from querygate.cli.shared.output import print_json, print_records
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 
 ELSEWHERE = {
     "preview": ("querygate.cli.policy_preview:preview_policy", "Measure what a policy costs, before publishing."),

@@ -15,6 +15,8 @@ from querygate.cli.shared.output import print_json, print_record, print_records,
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
 from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.policy_search.alternatives_search import SearchOptions
+from querygate.custody.policy_search.search_report import SearchReport
 from querygate.custody.roots.release_policies import (
     Register,
     no_population,
@@ -23,8 +25,6 @@ from querygate.custody.roots.release_policies import (
     this_year,
     write_search,
 )
-from querygate.custody.search.alternatives_search import SearchOptions
-from querygate.custody.search.search_report import SearchReport
 
 HARBOR = "safe-harbor"
 

@@ -15,7 +15,7 @@ from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import QueryOptions
 from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY
-from querygate.gate.explain_text import explanation_lines
+from querygate.gate.width_explanation_text import explanation_lines
 
 EXAMPLE = """\
 querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"

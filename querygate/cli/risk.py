@@ -12,10 +12,10 @@ from querygate.cli.shared.output import print_record, progress
 from querygate.cli.shared.shared_options import check_new, format_option, new_folder, open_here, site_option
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress
-from querygate.custody.assess.risk_body import RiskReport
-from querygate.custody.assess.risk_files import make_files
-from querygate.custody.assess.sides import DiseaseScope
 from querygate.custody.policy import load_policy
+from querygate.custody.risk_report.risk_body import RiskReport
+from querygate.custody.risk_report.risk_files import make_files
+from querygate.custody.risk_report.sides import DiseaseScope
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate_adapters.sources.open_source import open_source
 

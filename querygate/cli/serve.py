@@ -20,8 +20,8 @@ from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
+from querygate.site.budget_evidence import check_anchored
 from querygate.site.door_limits import DoorLimits
-from querygate.site.evidence import check_anchored
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.folder_lock import present
 from querygate.site.job_exchange import JobExchange

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from querygate.control.database import Database
-from querygate.control.log_search import first_at
+from querygate.control.log.log_search import first_at
 from querygate.core.budget import EPSILON_PLACES
 
 # JSON keeps quotes within texts behind backslashes, so these marks stand where the entry itself says it, and first.

@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from querygate.control.chain import LogBody, canonical
 from querygate.control.database import Database
 from querygate.control.ids import stamp_now
-from querygate.control.log import Log
+from querygate.control.log.entry_chain import LogBody, canonical
+from querygate.control.log.log import Log
 from querygate.core.json_body import JsonValue
 
 KIND = "audit.alert"

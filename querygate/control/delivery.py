@@ -11,7 +11,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 
-from querygate.control.chain import canonical
+from querygate.control.log.entry_chain import canonical
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 

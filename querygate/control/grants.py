@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias, get_args
 
 from querygate.control.accounts import HAND, SIGN_ON, Source, check_group, no_user
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
-from querygate.control.log import Log
+from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError
 from querygate.core.rights import MODES
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from querygate.control.chain import canonical
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp_now
+from querygate.control.log.entry_chain import canonical
 from querygate.core.jobs import Job, JobKind, JobState
 
 REVEALED: JobKind = "audit.reveal"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from querygate.control.ids import stamp
-from querygate.control.log import Log
+from querygate.control.log.log import Log
 
 KIND = "login.failed"
 OTHERS = "other addresses"

@@ -35,17 +35,17 @@ from querygate.core.rights import GrantBook, not_granted
 from querygate.core.step_times import timed
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, Principal, QueryOptions, Request
 from querygate.gate import order_and_limit as order
+from querygate.gate.answer_cache import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
+from querygate.gate.answer_rows import answer_groups, shown_part
 from querygate.gate.describe import make_verdict
 from querygate.gate.estimates import NOTE as NOT_GUARANTEED
 from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
-from querygate.gate.explain import explain_width, withhold_reasons
 from querygate.gate.grant_check import granted_modes
-from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_failure
-from querygate.gate.kept_answers import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
 from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.plan_cells import Sheet, fetch_sheets, too_large
 from querygate.gate.render import make_body, to_json
+from querygate.gate.width_explanation import explain_width, withhold_reasons
 from querygate.gate.widths import told_widths
 from querygate.sql import accepted_plan, without_zero_divisors
 from querygate.sql import understand as understand_sql

@@ -18,8 +18,8 @@ from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native, PublishedVersion, Store
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
 from querygate.core.types import Catalog, Column, Reference
-from querygate.gate.range_texts import value_text
 from querygate.gate.sharpness import Sharpness, find_sharpness
+from querygate.gate.value_texts import value_text
 from querygate.sql import understand
 from querygate.sql.name_text import name_text
 from querygate.sql.noisy_plan import understand_noisy

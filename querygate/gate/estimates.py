@@ -22,13 +22,13 @@ from querygate.core.plan import NONE, Aggregate, LeftOut, MeasureCells, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.predicate import HasAny, Predicate, leaves
 from querygate.core.types import Estimate, Floats, Group, Ints, Range, Scalar
-from querygate.estimates import figures
+from querygate.estimates import weighted_statistics
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.estimates.points import UNIT
-from querygate.gate.groups import as_block, make_groups
+from querygate.gate.aggregate_ranges import QUOTIENTS
+from querygate.gate.answer_rows import as_block, make_groups
 from querygate.gate.likely_tables import LikelyTables, PointSheet
 from querygate.gate.plan_cells import RangedGroup
-from querygate.gate.ranges import QUOTIENTS
 from querygate.gate.window_ranges import Keys, Wholes, wanted_wholes
 
 DIGITS = 4
@@ -140,7 +140,7 @@ class _Likely:
         inner = None if plan.inner is None else as_block(plan.inner, self.groups(plan.inner))[0]
         ranged, wholes = self._of(plan, inner), self._wholes(plan, inner)
         if shown is None:
-            there = [group for group in ranged if group.always or (group.count.low or 0) >= figures.HALF]
+            there = [group for group in ranged if group.always or (group.count.low or 0) >= weighted_statistics.HALF]
             return make_groups(plan, there, self._check, wholes=wholes, inner=True)
         if plan.windows and plan.having is not None:
             kept = {(group.keys, _chosen(plan, group)) for group in shown}
@@ -248,33 +248,33 @@ def _point(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int) ->
 # -- an aggregate over points ------------------------------------------------------------------------------------------
 
 
-def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = UNIT) -> figures.Figure:
+def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = UNIT) -> weighted_statistics.Figure:
     """An aggregate over cells that are points."""
     cells = measures[aggregate.measure]
     weight = _weight(cells, unit)
     values = [_middle(value.low, value.high) for value in cells.values]
     match aggregate.family:
         case "sets":
-            return figures.of_values(cells.sets, weight)
+            return weighted_statistics.of_values(cells.sets, weight)
         case "pair":
             x, y = values if aggregate.statistic in QUOTIENTS else values[::-1]
-            return figures.of_pair(aggregate.statistic, x, y, weight)
+            return weighted_statistics.of_pair(aggregate.statistic, x, y, weight)
         case "groups":
             first, second = ((s[0] + s[1]) / (2.0 * unit) for s in (cells.splits[0][:2], cells.splits[0][2:]))
-            return figures.of_groups(aggregate.statistic, values[0], first, second)
+            return weighted_statistics.of_groups(aggregate.statistic, values[0], first, second)
         case "table":
             return _of_table(aggregate.statistic, cells, weight)
     x = values[0] if values else np.zeros(weight.size)
     if aggregate.family == "distinct":
-        x, weight = figures.distinct(x, weight)
-    of_column = figures.OF_COLUMN.get(aggregate.statistic)
+        x, weight = weighted_statistics.distinct(x, weight)
+    of_column = weighted_statistics.OF_COLUMN.get(aggregate.statistic)
     return None if of_column is None else of_column(x, weight, *aggregate.parameters)
 
 
-def _of_table(statistic: str, cells: MeasureCells, weight: Floats) -> figures.Figure:
+def _of_table(statistic: str, cells: MeasureCells, weight: Floats) -> weighted_statistics.Figure:
     exposed, outcome = (split[1] > split[3] for split in cells.splits)
     of = [float(weight[a & b].sum()) for a in (exposed, ~exposed) for b in (outcome, ~outcome)]
-    return figures.of_table(statistic, of[0], of[1], of[2], of[3])
+    return weighted_statistics.of_table(statistic, of[0], of[1], of[2], of[3])
 
 
 def _weight(cells: MeasureCells, unit: int) -> Floats:

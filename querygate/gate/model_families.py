@@ -15,6 +15,7 @@ from querygate.core.model_question import Family, ModelQuestion
 from querygate.core.types import Range, Scalar
 from querygate.gate.model_design import Coefficient, level_text, make_design, records_of, reference_level
 from querygate.gate.model_patterns import Patterns
+from querygate.stats.models.coefficient_table import FIGURES, RATIOS, Figure, Scatter, regression_figures
 from querygate.stats.models.logistic_and_poisson import (
     IDENTITY,
     LOGISTIC,
@@ -24,8 +25,8 @@ from querygate.stats.models.logistic_and_poisson import (
     Link,
     find_root,
 )  # fmt: skip
+from querygate.stats.models.mantel_haenszel import PARTS, Counted, Stratum, limits, log_error, pooled_range
 from querygate.stats.models.moment_regression import Moments, moment_figures, solve
-from querygate.stats.models.regression_figures import FIGURES, RATIOS, Figure, Scatter, regression_figures
 from querygate.stats.models.standardised_rates import (
     GroupStratum,
     StandardisedRate,
@@ -36,7 +37,6 @@ from querygate.stats.models.standardised_rates import (
     rate_ratio,
     standardised_rate,
 )  # fmt: skip
-from querygate.stats.models.strata import PARTS, Counted, Stratum, limits, log_error, pooled_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from querygate.core.limits.deadline import check_deadline
 from querygate.core.plan import Plan
 from querygate.core.types import Bools, Column
 from querygate.gate.plan_cells import Sheet
-from querygate.gate.range_texts import value_text
 from querygate.gate.straddles import find_cuts, mixed_rows, published_ranges, sharp_values, straddling_rows
+from querygate.gate.value_texts import value_text
 from querygate.sql import Filling, Place
 
 FIVE_TIMES = 0.2

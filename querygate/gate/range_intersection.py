@@ -9,7 +9,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.pace import take_share
 from querygate.core.plan import Aggregate, MeasureCells
 from querygate.core.types import Range
-from querygate.gate.ranges import column_range, count_range, make_range, uses_classes
+from querygate.gate.aggregate_ranges import column_range, count_range, make_range, uses_classes
 from querygate.stats.cells import meet
 from querygate.stats.knowledge.class_ranges import class_mean
 from querygate.stats.knowledge.mean_reach import cells_reach, classes_reach

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from querygate.control.head_mark import read_mark
+from querygate.control.log.head_mark import read_mark
 from querygate.core.errors import QueryGateError
 from querygate.site.anchors import sent_file
-from querygate.site.evidence import mark_file
+from querygate.site.budget_evidence import mark_file
 from querygate.site.health import (
     Health,
     control_health,
@@ -106,7 +106,7 @@ def waiting_messages(opened: OpenSite) -> list[WaitingMessages]:
 
 
 def receivers(opened: OpenSite) -> list[Receiver]:
-    """Whom the settings have told of what, and whether all of it has arrived. Where alerts go, `audit watch` is told."""
+    """Whom the settings have told of what, and whether it has all arrived. `audit watch` is told where alerts go."""
     settings, found = opened.site.settings, []
     late = {
         (one.what, one.channel): f"{one.number} waiting, tried {one.tries} times" for one in waiting_messages(opened)

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from querygate.control.chain import GENESIS
 from querygate.control.delivery import NotSent, post_to, text_to
-from querygate.control.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
-from querygate.control.signature import PRIVATE, SignedStatement, has_library, load_key
+from querygate.control.log.entry_chain import GENESIS
+from querygate.control.log.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
+from querygate.control.log.signature import PRIVATE, SignedStatement, has_library, load_key
 from querygate.core.json_body import JsonValue
-from querygate.site.evidence import mark_file
+from querygate.site.budget_evidence import mark_file
+from querygate.site.encryption_key import webhook_secret
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
-from querygate.site.rest_key import webhook_secret
 
 
 def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
 from querygate.control.grants import UPGRADE
-from querygate.control.head_mark import mark_problem, read_mark
-from querygate.control.signature import PRIVATE, has_library
+from querygate.control.log.head_mark import mark_problem, read_mark
+from querygate.control.log.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.site.evidence import check_anchored, compare_ledger, mark_file
+from querygate.site.budget_evidence import check_anchored, compare_ledger, mark_file
+from querygate.site.encrypted_file import is_sealed
+from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_file, now
-from querygate.site.rest_key import SETTING, needs_key, open_seal
-from querygate.site.sealed_file import is_sealed
 from querygate.site.sign_on_file import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in

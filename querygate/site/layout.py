@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from querygate.control.database import Database
-from querygate.control.signature import has_library, load_key
+from querygate.control.log.signature import has_library, load_key
 from querygate.core.errors import ConfigError
 from querygate.core.files.private_files import for_owner
 from querygate.site.settings import FILE, SETTINGS, Settings, load_settings

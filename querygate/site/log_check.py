@@ -5,7 +5,7 @@ from __future__ import annotations
 from querygate.control import ChainBroken
 from querygate.core.json_body import JsonValue
 from querygate.core.progress import Progress
-from querygate.site.evidence import compare_ledger, is_behind
+from querygate.site.budget_evidence import compare_ledger, is_behind
 from querygate.site.open_gate import OpenSite
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from querygate.control import Log
-from querygate.control.chain import LogEvent
+from querygate.control.log.entry_chain import LogEvent
 
 MOST_ENTRIES = 500
 MOST_BYTES = 4_000_000

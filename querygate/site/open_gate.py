@@ -16,7 +16,7 @@ from querygate.core.files.file_digest import FileDigest
 from querygate.core.limits.turn import Turn
 from querygate.core.ports import Store
 from querygate.gate.answer import Gate
-from querygate.gate.kept_answers import KeptAnswers
+from querygate.gate.answer_cache import KeptAnswers
 from querygate.site.layout import Site
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import DuckDBStore

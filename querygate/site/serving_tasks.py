@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from querygate.control import Segment, discard, load_key, rotate
-from querygate.control.chain import ChainBroken
 from querygate.control.delivery import NotSent
+from querygate.control.log.entry_chain import ChainBroken
 from querygate.core.errors import QueryGateError
 from querygate.site.anchors import anchor
 from querygate.site.open_gate import OpenSite

@@ -21,11 +21,11 @@ from querygate.core.margin_choice import check_linked
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
-from querygate.sql.allow import allow
+from querygate.sql.allow_list import allow
 from querygate.sql.compose import compose, reading_notes
 from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.person_column import tell_of_several_rows
-from querygate.sql.plan import make_plan
+from querygate.sql.planner import make_plan
 from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.subqueries.unions import join_plans
 from querygate.sql.suggestions.other_dialects import rewritten

@@ -17,7 +17,7 @@ from sqlglot import exp
 from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
-from querygate.sql.allow import may_have
+from querygate.sql.allow_list import may_have
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.column_lookup import substitute_names
 from querygate.sql.from_tables import UNLISTED, Names, Tables, nameless, quoted_column

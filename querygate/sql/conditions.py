@@ -32,7 +32,7 @@ from querygate.core.predicate import (
 )
 from querygate.core.types import Column, folded
 from querygate.core.valueset import ValueSet, kind_of
-from querygate.sql.allow import COMPARISONS
+from querygate.sql.allow_list import COMPARISONS
 from querygate.sql.code_tests import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant

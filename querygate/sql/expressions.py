@@ -21,7 +21,7 @@ from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, TRUE, Predicate, both, either, is_true, negate
 from querygate.core.types import Column, SqlValue, folded
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.allow import COMPARISONS
+from querygate.sql.allow_list import COMPARISONS
 from querygate.sql.code_tests import is_code_test
 from querygate.sql.narrow_numbers import ROUNDINGS, decimal, is_single, single
 from querygate.sql.parse import span_of

@@ -10,7 +10,7 @@ from querygate.core.errors import ExtractRefused, Refusal
 from querygate.core.extracts.extract_spec import invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
-from querygate.sql.allow import allow
+from querygate.sql.allow_list import allow
 from querygate.sql.compose import compose
 from querygate.sql.name_text import name_text
 from querygate.sql.noisy_plan import understand_noisy

@@ -17,7 +17,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Expression, Ref, is_number
 from querygate.core.plan import NONE, GroupKey, Rank, Window
 from querygate.sql.aggregates import AGGREGATE_NODES, is_aggregate, listed, read_aggregate
-from querygate.sql.allow import may_have
+from querygate.sql.allow_list import may_have
 from querygate.sql.expressions import Context
 from querygate.sql.parse import span_of
 

@@ -34,7 +34,7 @@ from querygate.web.saved.saved_routes import SavedViews
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.device_routes import DeviceViews
 from querygate.web.sign_on.optional_sign_on import SignOnDoor
-from querygate.web.work_routes import WorkViews
+from querygate.web.worker_routes import WorkViews
 
 View = Callable[..., Response]
 F = TypeVar("F", bound=Callable[..., object])

@@ -24,7 +24,7 @@ from querygate.core.budget_ledger import Ledger
 from querygate.core.errors import ConfigError
 from querygate.core.step_times import listen
 from querygate.core.types import Principal
-from querygate.site.evidence import mark_file, open_ledger
+from querygate.site.budget_evidence import mark_file, open_ledger
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.siem_export import lag

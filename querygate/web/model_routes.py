@@ -11,8 +11,8 @@ from querygate.core.answer_bodies import ReadableBody
 from querygate.core.model_question import FAMILIES, LONGEST_FORMULA, ModelQuestion
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.gate.explain_text import explanation_lines
-from querygate.gate.model import ask_model
+from querygate.gate.model_answer import ask_model
+from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 from querygate.web.problems import malformed
 from querygate.web.query_routes import give

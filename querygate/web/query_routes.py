@@ -17,18 +17,18 @@ from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
-from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
+from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.audit_cases import AuditCases, elsewhere
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
+from querygate.site.idempotent_question import HEADER, QuestionsOnce
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
-from querygate.site.question_once import HEADER, QuestionsOnce
-from querygate.web.ask_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
+from querygate.web.query_route_table import DEFAULT_HISTORY, MOST_HTTP_ROWS
 from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
 from querygate.web.route import JSON
 

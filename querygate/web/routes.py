@@ -6,7 +6,7 @@ from querygate.core.extracts.approval import STATES
 from querygate.core.rights import Right
 from querygate.site.extract_requests.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
-from querygate.web.ask_route_table import ASK, ASK_ROUTES, DATASET, DATASET_CODES
+from querygate.web.query_route_table import ASK, ASK_ROUTES, DATASET, DATASET_CODES
 from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
 from querygate.web.saved.saved_route_table import SAVED_ROUTES
 

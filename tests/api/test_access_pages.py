@@ -11,7 +11,7 @@ import pytest
 
 from querygate.site.admin_overview import shown_settings
 from querygate.site.settings import SETTINGS, Settings
-from querygate.web.console import access_pages, audit_pages, overview_pages, publish_pages, site_pages
+from querygate.web.console import access_pages, audit_pages, publish_pages, site_pages, today_and_log_pages
 from querygate.web.console.page_session import PageRoute
 from tests.api.console_site import ConsoleSite
 from tests.each import each
@@ -167,7 +167,7 @@ def test_settings_that_may_be_secret_are_left_out(site: ConsoleSite) -> None:
     assert told["anchor_mail_command"] == "mail …"
 
 
-ROOMS = (access_pages, audit_pages, overview_pages, publish_pages, site_pages)
+ROOMS = (access_pages, audit_pages, today_and_log_pages, publish_pages, site_pages)
 ROUTES = [route for room in ROOMS for route in room.PAGES]
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, Request
-from querygate.site import question_once
-from querygate.site.question_once import QuestionsOnce
+from querygate.site import idempotent_question
+from querygate.site.idempotent_question import QuestionsOnce
 from tests.each import each
 
 SQL = "SELECT sex, AVG(sbp) FROM clinic GROUP BY sex"
@@ -67,19 +67,19 @@ def test_keys_that_are_no_names(send, key):
 
 def test_while_it_is_under_way_nobody_asks_again(small, asked, monkeypatch):
     once, began, go_on = QuestionsOnce(small.opened), threading.Event(), threading.Event()
-    question, real = Request(Principal("ann", "researcher"), "clinic", SQL), question_once.ask
+    question, real = Request(Principal("ann", "researcher"), "clinic", SQL), idempotent_question.ask
 
     def slow(*given):
         began.set()
         assert go_on.wait(30)
         return real(*given)
 
-    monkeypatch.setattr(question_once, "ask", slow)
+    monkeypatch.setattr(idempotent_question, "ask", slow)
     found = []
     first = threading.Thread(target=lambda: found.append(once.ask(question, "d-1")))
     first.start()
     assert began.wait(30)
-    with pytest.raises(question_once.NotPermitted) as busy:
+    with pytest.raises(idempotent_question.NotPermitted) as busy:
         once.ask(question, "d-1")
     assert (busy.value.code, busy.value.retry_after_s) == ("QG325", 1.0)
     go_on.set()
@@ -89,15 +89,15 @@ def test_while_it_is_under_way_nobody_asks_again(small, asked, monkeypatch):
 
 def test_what_failed_for_the_moment_can_be_asked_again(small, monkeypatch):
     once, question = QuestionsOnce(small.opened), Request(Principal("ann", "researcher"), "clinic", SQL)
-    real = question_once.ask
+    real = idempotent_question.ask
 
     def out_of_time(*given):
-        raise question_once.NotPermitted("QG305", "Too long.")
+        raise idempotent_question.NotPermitted("QG305", "Too long.")
 
-    monkeypatch.setattr(question_once, "ask", out_of_time)
-    with pytest.raises(question_once.NotPermitted, match="Too long"):
+    monkeypatch.setattr(idempotent_question, "ask", out_of_time)
+    with pytest.raises(idempotent_question.NotPermitted, match="Too long"):
         once.ask(question, "e-1")
-    monkeypatch.setattr(question_once, "ask", real)
+    monkeypatch.setattr(idempotent_question, "ask", real)
     assert once.ask(question, "e-1")["rows"]
 
 
@@ -107,7 +107,7 @@ def test_a_job_is_named_again(small, asked, monkeypatch):
     def underway(*given):
         raise JobUnderway("j_1")
 
-    monkeypatch.setattr(question_once, "ask", underway)
+    monkeypatch.setattr(idempotent_question, "ask", underway)
     before = asked()
     for _ in range(2):
         with pytest.raises(JobUnderway, match="j_1"):
@@ -121,7 +121,7 @@ def test_whoever_died_is_taken_over_from_and_never_answers_twice(small, asked, m
     once, question = QuestionsOnce(small.opened), Request(Principal("ann", "researcher"), "clinic", SQL)
     monkeypatch.setattr(once._asked, "settle", lambda *given, **more: None)
     first, before = once.ask(question, "g-1"), asked()
-    with pytest.raises(question_once.NotPermitted) as busy:
+    with pytest.raises(idempotent_question.NotPermitted) as busy:
         once.ask(question, "g-1")
     assert busy.value.code == "QG325"
     with small.opened.log.database.writing() as connection:
@@ -138,7 +138,7 @@ def _an_hour_ago():
 
     from querygate.control import stamp
 
-    return stamp(question_once.now() - timedelta(hours=1))
+    return stamp(idempotent_question.now() - timedelta(hours=1))
 
 
 FORMS = {

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.methods.code_lists import gwas_diseases
-from querygate.methods.code_lists.normalise import normalise
-from querygate.methods.code_lists.systems import code_tree
+from querygate.methods.code_lists.code_spelling import normalise
+from querygate.methods.code_lists.code_systems import code_tree
 from tests.own_keys import in_the_name_of
 from tests.places import DATA
 from tests.policies import ROUGH_AGE, WITHHELD, code_list, make_policy

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from querygate.control.head_mark import MARK, read_mark
+from querygate.control.log.head_mark import MARK, read_mark
 from querygate.core.budget_ledger import Ledger
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.open_noise import open_budgets

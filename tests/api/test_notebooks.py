@@ -10,7 +10,7 @@ import pytest
 
 from querygate.web import create_app
 from querygate.web.console import notebook_pages
-from querygate.web.console.note_text import make_fence, make_html, make_inert
+from querygate.web.console.notebook_text import make_fence, make_html, make_inert
 from tests.api.browser import Browser
 from tests.each import each
 from tests.rights_site import CARL, make_rights_site

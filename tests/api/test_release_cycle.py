@@ -20,7 +20,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.extract_site import open_extracts
-from tests.unit.custody.search.county import write
+from tests.unit.custody.policy_search.county import write
 
 WISH = {"dataset": "adult", "purpose": "Do incomes of the old differ?", "kind": "release", "formats": ["csv"]}
 

@@ -22,7 +22,7 @@ PATH = "/api/v1/datasets/clinic/risk"
 
 @pytest.fixture(autouse=True)
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate.custody.assess.risk_charts.can_draw", lambda: False)
+    monkeypatch.setattr("querygate.custody.risk_report.risk_charts.can_draw", lambda: False)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from querygate.core.audit.audit_records import Unanswerable
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
 from querygate.custody.audit.true_totals import exact_totals
-from querygate.methods.inference import Finding, Inference, signs_left
+from querygate.methods.audit import Finding, Inference, signs_left
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 

@@ -28,8 +28,8 @@ from querygate.methods.views import (
     ViewsRelease,
     certified_views,
 )
+from querygate.methods.views.certificates import class_sums
 from querygate.methods.views.frontier import Frontier
-from querygate.methods.views.release import class_sums
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
 from tests.places import DATA
 from tests.unit.methods.views.tables import SURVEY_PLAN, survey_like

@@ -31,7 +31,7 @@ from querygate.site.layout import open_site
 from querygate.site.noise_by_job import NoiseByJob
 from querygate.site.open_gate import open_gate
 from querygate_adapters.store.duckdb_lockdown import connect
-from querygate_adapters.vault import row_columns
+from querygate_adapters.vault import noise_rows
 from tests.attack.dear_statements import HIGH, LOW, TARGET, Neighbour, dear, make_site
 from tests.work import HANG_S
 
@@ -148,7 +148,7 @@ def test_the_vault_is_asked_for_whole_columns_and_nothing_else(tmp_path: Path, m
         def __exit__(self, *_: object) -> None:
             self._database.close()
 
-    monkeypatch.setattr(row_columns, "connect", lambda *args, **more: Listening(connect(*args, **more)))
+    monkeypatch.setattr(noise_rows, "connect", lambda *args, **more: Listening(connect(*args, **more)))
     site = make_site(tmp_path, {TARGET: LOW})
     for sql in STATEMENTS:
         count(site.priced(sql), site.way)
@@ -177,7 +177,7 @@ class Clock:
 def ticking(site: Neighbour, clock: Clock, *, vault: Path | None = None) -> Gate:
     noise = replace(site.way.noise, tick_s=0.25, wait=clock.wait)
     if vault is not None:
-        noise = replace(noise, rows=row_columns.VaultColumns(vault, memory_mb=64))
+        noise = replace(noise, rows=noise_rows.VaultColumns(vault, memory_mb=64))
     return replace(site.opened.gate, noise=noise, clock_s=clock)
 
 

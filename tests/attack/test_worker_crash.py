@@ -40,8 +40,8 @@ from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
-from querygate.control.log import Log
-from querygate_adapters.vault.row_columns import VaultColumns
+from querygate.control.log.log import Log
+from querygate_adapters.vault.noise_rows import VaultColumns
 from querygate_adapters.vault.version_writer import DuckDBPublication
 
 PLACES = {"lease": (Jobs, "lease"), "reserve": (Ledger, "reserve"), "read": (VaultColumns, "read"),

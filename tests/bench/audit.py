@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.methods.inference.answer_verdict import Watch
-from querygate.methods.inference.any_combination import known
-from querygate.methods.inference.set_pairs import near_pairs, packed
+from querygate.methods.audit.answer_verdict import Watch
+from querygate.methods.audit.any_combination import known
+from querygate.methods.audit.set_pairs import near_pairs, packed
 from tests.report import row
-from tests.unit.methods.inference.exact import atoms
+from tests.unit.methods.audit.exact import atoms
 
 K = 10
 PAIR_SETS = (25_000, 50_000, 100_000)

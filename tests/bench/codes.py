@@ -35,16 +35,16 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.catalogue import METHODS
+from querygate.methods.code_lists.code_methods import METHODS
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
+from querygate.methods.code_lists.code_spelling import normalise
+from querygate.methods.code_lists.code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
-from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.methods.code_lists.sensitive_rules import SensitiveRule
 from querygate.methods.code_lists.subtrees import halved
-from querygate.methods.code_lists.systems import LEVELS, tree_of
 from tests.places import DATA
 from tests.report import row
 from tests.unit.methods.code_lists import brute

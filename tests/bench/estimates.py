@@ -24,11 +24,11 @@ from querygate.core.errors import Refusal
 from querygate.core.types import Group, Scalar
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload import Question
-from querygate.custody.workload.asked_figures import LIMITS
-from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.trial_answers import LIMITS
 from querygate.custody.workload.usable_share import KINDS, PAPER
+from querygate.custody.workload.workload_sample import drawn
+from querygate.gate.answer_rows import answer_groups
 from querygate.gate.estimates import with_estimates
-from querygate.gate.groups import answer_groups
 from querygate.gate.likely_tables import LikelyTables
 from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand

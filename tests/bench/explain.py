@@ -28,8 +28,8 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.policy import Policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.workload import Question, public_cuts, standing_workload
-from querygate.custody.workload.drawn_questions import SEED
 from querygate.custody.workload.usable_share import PAPER
+from querygate.custody.workload.workload_sample import SEED
 from querygate.gate.answer import answer, ask
 from querygate.gate.widths import mean_widths
 from querygate.site.layout import init_site

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools
-from querygate.methods.inference.answer_verdict import Watch
+from querygate.methods.audit.answer_verdict import Watch
 from tests.report import row
 
 RECORDS, QUERIES, USERS, PROJECTS, ORGANISATIONS, K = 10_000, 2_000, 20, 5, 2, 5

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import Database, Log, make_key, rotate, stamp
-from querygate.control.chain import GENESIS, Entry, canonical, digest
+from querygate.control.log.entry_chain import GENESIS, Entry, canonical, digest
 from querygate.core.types import Principal, Request
 from querygate.custody.roots.evidence_reports import replay_site
 from querygate.gate.answer import answer

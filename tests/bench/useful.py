@@ -19,11 +19,11 @@ from typing import Any
 
 from querygate.core.types import Range
 from querygate.core.vault_ports import Source
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload import Figure, Question
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import PAPER
+from querygate.custody.workload.workload_sample import drawn
 from querygate_adapters.sources.open_source import open_source
 from tests.bench.views import EVERYTHING, STEP, Truth, laplace, plain_file, rounded, share_of, studies, told_from_truth
 from tests.policies import PolicyText

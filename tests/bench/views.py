@@ -30,10 +30,11 @@ from querygate.core.vault_ports import Source
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.workload import Figure, Question
-from querygate.custody.workload.asked_figures import Ranges, asked_figures
-from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.trial_answers import Ranges, asked_figures
 from querygate.custody.workload.usable_share import KINDS, PAPER
+from querygate.custody.workload.workload_sample import drawn
 from querygate.methods.dp.accuracy import within
+from querygate.methods.views import certified_views
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate_adapters.sources.open_source import open_source
 from tests.places import DATA, ROOT
@@ -177,13 +178,10 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
 def _uncertified() -> Iterator[None]:
     """Views as their trees give them: neither coarsened nor verified."""
     with ExitStack() as stack:
-        stack.enter_context(patch("querygate.methods.views.certify.uncrossed", lambda one, two, *_: ([one, two], [])))
-        stack.enter_context(patch("querygate.methods.views.certify.balanced", lambda views, *_: (views[-1], [], [])))
+        stack.enter_context(patch.object(certified_views, "uncrossed", lambda one, two, *_: ([one, two], [])))
+        stack.enter_context(patch.object(certified_views, "balanced", lambda views, *_: (views[-1], [], [])))
         stack.enter_context(
-            patch(
-                "querygate.methods.views.certify.find_frontiers",
-                lambda _, __, views, *___: ColumnFrontiers(tuple(views)),
-            )
+            patch.object(certified_views, "find_frontiers", lambda _, __, views, *___: ColumnFrontiers(tuple(views)))
         )
         measured = Measurement(0, 0)
         stack.enter_context(patch("querygate.custody.publish.publish.verify_views", lambda *_, **__: measured))

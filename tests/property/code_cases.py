@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.ports import Limits
-from querygate.gate.groups import compute_groups
+from querygate.gate.answer_rows import compute_groups
 from querygate.site.open_gate import OpenSite
 from querygate.sql import understand
 from tests.code_study import macros

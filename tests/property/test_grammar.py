@@ -16,7 +16,7 @@ import pytest
 from sqlglot import exp
 
 from querygate.sql.aggregates import NAMES
-from querygate.sql.allow import FUNCTIONS, GRAMMAR
+from querygate.sql.allow_list import FUNCTIONS, GRAMMAR
 from querygate.sql.code_tests import TESTS
 from tests.property.grammar import Writer
 from tests.property.grammar_values import Field

@@ -12,7 +12,7 @@ from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
-from querygate.gate.groups import compute_groups
+from querygate.gate.answer_rows import compute_groups
 from querygate.sql import understand
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 from tests.policies import make_policy, quasi, sensitive

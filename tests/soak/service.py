@@ -36,7 +36,7 @@ from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
-from querygate.site.evidence import compare_ledger
+from querygate.site.budget_evidence import compare_ledger
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import duckdb
 import numpy as np
 
-from querygate.core.column_figures import BLANK, ColumnFigures
+from querygate.core.column_profile import BLANK, ColumnFigures
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted

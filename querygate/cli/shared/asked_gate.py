@@ -16,7 +16,7 @@ from querygate.cli.shared.output import tell_problem
 from querygate.cli.shared.shared_options import open_here
 from querygate.client.answer import Answer
 from querygate.client.client import Client
-from querygate.control.log import QueryLine
+from querygate.control.log.log import QueryLine
 from querygate.control.saved.saved_queries import SavedQuery
 from querygate.core.answer_bodies import AnswerBody, DatasetBody, DescriptionBody, Verdict
 from querygate.core.errors import NotPermitted

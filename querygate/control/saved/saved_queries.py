@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from querygate.control.ids import Entropy, new_query_id, stamp_now
-from querygate.control.log import Log
+from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError
 
 MOST_OF_ONE = 500

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from querygate.control.accounts import HAND, SIGN_ON, USER_NAME, no_user
 from querygate.control.grants import Actor, Grants, GroupGrant
 from querygate.control.ids import stamp_now
-from querygate.control.log import Log
+from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import UserRole
 from querygate.core.types import Principal

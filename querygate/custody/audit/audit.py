@@ -24,7 +24,7 @@ from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.custody.audit.failure_leaks import failing
 from querygate.custody.audit.query_sets import QuerySets, StatementCase
 from querygate.gate.incidents import make_fault
-from querygate.methods.inference import (
+from querygate.methods.audit import (
     FAMILY,
     POOLED,
     Finding,

@@ -17,8 +17,8 @@ import numpy as np
 from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import fraction
-from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined, noted
-from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
+from querygate.methods.audit import PRESENCE, Base, Domain, Pattern, Unexamined, noted
+from querygate.methods.audit.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 
 SECRETS = "(secrets)"
 """The base of secret conditions that are counted."""

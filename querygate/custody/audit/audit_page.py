@@ -16,8 +16,8 @@ from querygate.custody.audit.audit import LogStatement
 from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.finding_text import LARGEST_FLOAT, what_of
 from querygate.custody.pages.fill import fill
-from querygate.methods.inference import Finding
-from querygate.methods.inference.cases import finding_id
+from querygate.methods.audit import Finding
+from querygate.methods.audit.cases import finding_id
 
 TEMPLATE = "audit_report.html"
 

@@ -18,8 +18,8 @@ from querygate.custody.audit.audit import Audit, LogStatement, Unproved
 from querygate.custody.audit.finding_text import describe_case, describe_finding
 from querygate.custody.audit.masked_text import masked
 from querygate.custody.audit.true_totals import Exact
-from querygate.methods.inference.cases import GRAVITY, make_cases
-from querygate.methods.inference.coalitions import make_views
+from querygate.methods.audit.cases import GRAVITY, make_cases
+from querygate.methods.audit.coalitions import make_views
 
 
 @dataclass(frozen=True)

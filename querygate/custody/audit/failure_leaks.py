@@ -10,7 +10,7 @@ from querygate.core.audit.audit_body import Severity
 from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
-from querygate.methods.inference import CaseStatement, Finding
+from querygate.methods.audit import CaseStatement, Finding
 from querygate.sql.logged.logged_failures import FailurePoint, may_fail
 from querygate.sql.logged.logged_statement import UnauditableStatement
 

@@ -13,8 +13,8 @@ from querygate.core.audit.audit_body import AuditCase, AuditFinding, CombinedAns
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.custody.audit.masked_text import masked, where_asked
-from querygate.methods.inference import PRESENCE, VARIANCE, Finding, Inference
-from querygate.methods.inference.cases import Case, finding_id
+from querygate.methods.audit import PRESENCE, VARIANCE, Finding, Inference
+from querygate.methods.audit.cases import Case, finding_id
 
 TELLING = frozenset({"group", "dominance"})
 """Notices whose note says what a group has."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from querygate.methods.inference import Finding
+from querygate.methods.audit import Finding
 from querygate.sql.logged.logged_set import logged_set
 from querygate.sql.parse import DIALECT
 

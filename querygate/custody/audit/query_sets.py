@@ -19,7 +19,7 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded
 from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
-from querygate.methods.inference import FAMILY, PRESENCE, VARIANCE, Pattern, QueryTotal
+from querygate.methods.audit import FAMILY, PRESENCE, VARIANCE, Pattern, QueryTotal
 from querygate.sql.formulas import AnswerFormula
 from querygate.sql.logged.logged_statement import (
     ConditionPart,

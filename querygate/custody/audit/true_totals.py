@@ -12,7 +12,7 @@ import numpy as np
 
 from querygate.core.audit.audit_records import AuditRecords, Unanswerable
 from querygate.custody.audit.audit import Audit
-from querygate.methods.inference import Finding, Inference, signs_left
+from querygate.methods.audit import Finding, Inference, signs_left
 
 Exact = Mapping[int, Mapping[str, Fraction]]
 """By the number of the finding, then by measure."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import Box, Intervals, ValueSets
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from querygate.core.block import ALL_NULLS, NO_NULLS, Block, BlockColumn, NumberColumn, SetColumn
 from querygate.core.types import Bools, Ints, Margin
 from querygate.custody.evidence.class_reader import ClassedVersion, labels_of
-from querygate.methods.inference.class_differences import least_difference
+from querygate.methods.audit.class_differences import least_difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from querygate.custody.columns.hierarchies import nodes, rows_of
 from querygate.custody.extract.protected_records import Field, Side
 from querygate.custody.extract.raw_tables import numbers_of, texts_of
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Box, Hierarchy, Intervals
 
 OR = " | "

@@ -11,9 +11,9 @@ import pyarrow as pa
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ExtractRefused
 from querygate.core.types import Ints
-from querygate.custody.codes.code_items import PublishedCodes
+from querygate.custody.code_lists.code_items import PublishedCodes
 from querygate.custody.extract.protected_records import Field
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 

@@ -18,7 +18,7 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
 from querygate.core.vault_ports import Source, StagingTables, ValueCount
-from querygate.custody.codes.code_items import PublishedCodes, publish_codes
+from querygate.custody.code_lists.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract.class_columns import (
@@ -38,7 +38,7 @@ from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.partition import partition, prepare, quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
+from querygate.custody.publish.step_state import PublicationState, Step, StepProgress
 from querygate.custody.verify.diversity_check import GuaranteeCheck, WrittenCells, measure_guarantees
 from querygate.methods.anonymise import (
     ANONYMISERS,

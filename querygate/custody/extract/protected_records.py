@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from querygate.core.extracts.extract_spec import Kind
 from querygate.core.types import Ints
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 

@@ -22,7 +22,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy, ReleasePolicy
 from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.partition import quasi_identifiers, read_table, with_classes, with_loss
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.methods.anonymise import loss_by_attribute, partition_check
 
 

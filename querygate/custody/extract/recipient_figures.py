@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from querygate.core.extracts.extract_spec import ExtractSpec, RecipientModel
 from querygate.core.extracts.model_formula import parse_formula
-from querygate.custody.codes.code_items import CodeReport, explain_codes
+from querygate.custody.code_lists.code_items import CodeReport, explain_codes
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels
 from querygate.custody.extract.recipe_trials import fitted

@@ -27,8 +27,8 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.release_check import PopulationMatch, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_types import SAFE_HARBOR
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
-from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
+from querygate.custody.policy_search.lattice_study import LatticeStudy, harbor, lay_out
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 from querygate.methods.policy_search import PolicyRisk, explain_measured, rules
 

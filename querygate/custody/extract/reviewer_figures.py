@@ -18,7 +18,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
 from querygate.core.types import Floats, Ints
-from querygate.custody.codes.code_items import explain_codes
+from querygate.custody.code_lists.code_items import explain_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe
 from querygate.custody.extract.protected_records import ProtectedRecords

@@ -29,7 +29,7 @@ from querygate.custody.extract.raw_tables import out_of, texts_of
 from querygate.custody.extract.register_columns import RegisterColumn, RenumberedColumn, link
 from querygate.custody.extract.same_disease_check import FileRisk, Yardstick, look_at_safe_harbor, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 from querygate.methods.same_disease import (
     InstanceRisk,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from querygate.bounds.evaluate import expression_bounds
+from querygate.bounds.expression_values import expression_bounds
 from querygate.bounds.membership import Membership
 from querygate.core.block import MISSING, SOME_NULLS, Block, BlockColumn, Dictionary, NumberColumn, SetColumn
 from querygate.core.expression import Expression

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from querygate.bounds.arithmetic import half_away
+from querygate.bounds.interval_arithmetic import half_away
 from querygate.core.noise_ports import ExactNumber, Rows, Tallied, Tally, WantedTally
 from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.noise.row_values import TRUE, RowValues

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.bounds.arithmetic import half_away
+from querygate.bounds.interval_arithmetic import half_away
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, told_key
 from querygate.core.noise_ports import RowCodes, Rows
 from querygate.core.plan import GroupKey, LeftOut

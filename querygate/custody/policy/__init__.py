@@ -14,6 +14,7 @@
 """
 
 from querygate.custody.policy.diversity_rules import NO_WISH
+from querygate.custody.policy.interval_edges import MAX_EDGES, bin_edges, closed, grid_edges
 from querygate.custody.policy.policy_reader import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.policy_types import (
     CodeGroup,
@@ -33,7 +34,6 @@ from querygate.custody.policy.policy_types import (
     StatisticPolicy,
     ViewRules,
 )
-from querygate.custody.policy.public_edges import MAX_EDGES, bin_edges, closed, grid_edges
 
 __all__ = [
     "load_policy",

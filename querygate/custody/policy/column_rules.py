@@ -16,11 +16,11 @@ from querygate.custody.policy.derived_ages import check_ages, read_age
 from querygate.custody.policy.diversity_rules import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
+from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import check_carry
 from querygate.custody.policy.policy_types import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number
-from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, round_step
-from querygate.custody.policy.release_cells import read_edges, read_groups
-from querygate.custody.policy.source_reading import read_absent
+from querygate.custody.policy.release_rules import read_edges, read_groups
+from querygate.custody.policy.source_rules import read_absent
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
 from querygate.custody.policy.text_columns import read_identifier, read_transformed
 from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlTable, listed, show_value

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from querygate.core.column_figures import BLANK
+from querygate.core.column_profile import BLANK
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from pathlib import Path
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_group_rules import read_code_groups
 from querygate.custody.policy.column_rules import read_columns
+from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
-from querygate.custody.policy.noise_rules import read_noise
+from querygate.custody.policy.noise_budget_rules import read_noise
 from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.policy_types import (
     AnonymiseOptions,
@@ -29,12 +30,11 @@ from querygate.custody.policy.policy_types import (
     ColumnPolicy,
     Policy,
 )
-from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges
-from querygate.custody.policy.release_cells import check_tight, read_release
+from querygate.custody.policy.release_rules import check_tight, read_release
+from querygate.custody.policy.statistic_rules import check_method, read_largest_k, read_max_width, read_statistics
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
 from querygate.custody.policy.view_rules import read_views
-from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
 
 def load_policy(path: str | PathLike[str]) -> Policy:

@@ -10,16 +10,16 @@ import numpy as np
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.vault_ports import JoinedTable, Profile, Source
-from querygate.custody.codes.code_items import PublishedCodes, publish_codes
+from querygate.custody.code_lists.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.hierarchies import make_tree
 from querygate.custody.columns.person_rows import check_supported, count_persons
 from querygate.custody.columns.source_columns import wanted_columns
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.policy.source_reading import reading_of
-from querygate.custody.publish.number_publication import PER_CLASS, own_intervals
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.policy.source_rules import reading_of
+from querygate.custody.publish.sensitive_numbers import PER_CLASS, own_intervals
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.methods.anonymise import Hierarchy
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from querygate.core.types import IN_SQL, Bools, Cells, Floats, Ints, Range
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Attribute, Intervals, Table, ValueSets, boxes
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 

@@ -13,7 +13,7 @@ from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy
 from querygate.custody.policy.diversity_rules import least_values
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import (
     Alpha,
     Closeness,

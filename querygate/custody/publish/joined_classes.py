@@ -13,7 +13,7 @@ import numpy as np
 
 from querygate.core.types import Array, Ints
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.views import NULL, CellRelease, RecordTable
 from querygate.methods.views.balance import REASON as BALANCE
 from querygate.methods.views.column_frontiers import WITNESS

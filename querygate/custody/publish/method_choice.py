@@ -19,7 +19,7 @@ from querygate.core.types import Ints
 from querygate.custody.policy import Policy
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_trial import Trial
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.publish.width_limits import WidthLimits
 from querygate.methods.anonymise import (
     ANONYMISERS,

@@ -15,8 +15,8 @@ from querygate.core.types import Cells, ClassCells, Ints, Range
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.moment_rules import LEAST_K_EXACT, has_moments
-from querygate.custody.publish.number_publication import members_of, moments_of, own_intervals
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.sensitive_numbers import members_of, moments_of, own_intervals
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.stats import STATISTICS
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS

@@ -17,14 +17,14 @@ import numpy as np
 
 from querygate.core.coarse_parts import Fork, Parts, divided_at, numbers_of, runs_of
 from querygate.core.types import Floats, Ints
-from querygate.custody.codes.code_items import publish_codes_in_classes
+from querygate.custody.code_lists.code_items import publish_codes_in_classes
 from querygate.custody.columns.hierarchies import places
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
 from querygate.custody.publish.method_trial import Trial
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.step_state import PublicationState, Step
 from querygate.methods.anonymise import (
     ANONYMISERS,
     NULL,

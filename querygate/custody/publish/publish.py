@@ -31,19 +31,18 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
-from querygate.custody.codes import code_groups
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists import code_groups
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
 from querygate.custody.columns.source_columns import Beside, check_columns, open_joined, tell_no_others
 from querygate.custody.policy import Policy
+from querygate.custody.publish import class_cells as cells
 from querygate.custody.publish import coded_rows, rare_values
-from querygate.custody.publish import generalise as cells
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
-from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
 from querygate.custody.publish.republication_guard import (
     Republication,
     VersionHandling,
@@ -52,6 +51,7 @@ from querygate.custody.publish.republication_guard import (
     measure,
 )
 from querygate.custody.publish.revealing_codes import code_warnings
+from querygate.custody.publish.step_state import PublicationState, Step, StepProgress
 from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import check_persons, divide_views
 from querygate.custody.publish.view_risk import UnitRisk

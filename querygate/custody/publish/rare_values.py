@@ -18,7 +18,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Array, Ints
 from querygate.custody.columns.value_codes import is_text
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 
 _CODE = re.compile(r"(?=.*[0-9]).{1,19}")
 _WORD = re.compile(r"(?=.*[0-9])[0-9A-Za-z.:+/-]+|[A-Za-z]{1,3}")

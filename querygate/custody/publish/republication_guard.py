@@ -17,7 +17,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import Policy
 from querygate.custody.policy.diversity_rules import least_values
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from querygate.custody.codes.code_items import CodeReport, explain_codes
+from querygate.custody.code_lists.code_items import CodeReport, explain_codes
 from querygate.custody.policy.toml_reader import dotted
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 
 MUCH = 0.1
 """Of the people, from which on it is worth a warning."""

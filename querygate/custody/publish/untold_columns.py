@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from querygate.custody.policy.toml_reader import dotted
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 
 MUCH = 0.1
 """Of the records, from which on it is worth a warning."""

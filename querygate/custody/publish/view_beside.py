@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from querygate.core.count_text import counted
 from querygate.core.types import Bools, Ints
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.publish.view_records import rules_of, units_of
 from querygate.custody.publish.view_versions import refusal
 from querygate.custody.verify.earlier_views import ABSENT, EarlierUnit, EarlierVersion, stacked

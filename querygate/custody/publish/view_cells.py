@@ -16,7 +16,7 @@ import pyarrow as pa
 from querygate.core.types import Bools, Column, Ints, Margin
 from querygate.custody.policy import Policy
 from querygate.custody.policy.view_rules import value_unit
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.publish.view_records import FrameRecords, Unit, UnitBins, rules_of, tells_sums, units_of
 from querygate.methods.views import NULL, CellRelease, ClassFigures, QuasiIdentifier, RecordTable
 from querygate.methods.views.frontier import Frontier

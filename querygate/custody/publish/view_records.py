@@ -17,7 +17,7 @@ from querygate.custody.policy import ColumnPolicy, Policy, ViewRules
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.publish.guarantees import column_guards, person_numbers
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.views import (
     CellLimits,
     FrameColumn,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.custody.publish.joined_classes import JoinedClass, most_people
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.publish.view_cells import ANYTHING, MarginCells, margins_of
 from querygate.custody.publish.view_division import Coarsening, MadeViews
 from querygate.custody.publish.view_records import code_size, units_of

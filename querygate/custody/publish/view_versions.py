@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
-from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.republication_guard import Overlap, Republication, VersionHandling, listed_versions
+from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.verify.earlier_views import EarlierVersion, Incomparable, KeptVersion, read_earlier
 
 Earlier = Mapping[int, Catalog | None]

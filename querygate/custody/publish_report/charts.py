@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querygate.core.types import Column, Floats, Ints
-from querygate.custody.codes.code_items import CodeReport
-from querygate.custody.codes.code_measures import CodeMeasures
+from querygate.custody.code_lists.code_items import CodeReport
+from querygate.custody.code_lists.code_measures import CodeMeasures
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
 from querygate.custody.publish_report.k_sweep import SweepPoint
 from querygate.custody.publish_report.report_body import PublishReport

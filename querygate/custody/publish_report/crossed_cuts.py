@@ -21,7 +21,7 @@ from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import again, divided
 from querygate.custody.publish.partition import prepare, read_table
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.custody.publish_report.k_sweep import divided_alone, most_records, published_method
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import NULL, Guard, PersonCount, Table, ncp

@@ -9,7 +9,7 @@ from querygate.core.types import IN_SQL, Column, Group
 from querygate.custody.policy import StatisticPolicy
 from querygate.custody.publish.expected_widths import statistics_of
 from querygate.custody.publish_report.report_case import ReportCase, scale_of
-from querygate.custody.workload.asked_figures import ask_version
+from querygate.custody.workload.trial_answers import ask_version
 from querygate.sql.name_text import name_text
 
 MOST_VALUES = 25

@@ -18,7 +18,7 @@ from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_choice import again
 from querygate.custody.publish.partition import partition
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import Infeasible, ncp
 from querygate.methods.risk import attack

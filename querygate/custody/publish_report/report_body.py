@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from querygate.core.json_body import JsonValue
-from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport
 from querygate.custody.publish.republication_guard import Overlap

@@ -12,9 +12,9 @@ from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.workload import public_cuts, standing_workload
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.policy_cost import MeasuredEdit, measure_advice
 from querygate.custody.workload.usable_share import Standing, standing
+from querygate.custody.workload.workload_sample import drawn
 
 QUESTIONS = 24
 MOST_RECORDS = 50_000

@@ -20,8 +20,8 @@ from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.report_case import OnTrial, ReportCase
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import median_width
+from querygate.custody.workload.workload_sample import drawn
 
 QUESTIONS = {"one view": (26, 10), "others": (18, 6)}
 """So many are asked whose columns some view has together, and so many others: of counts, prevalences and means, and of

@@ -1,1 +1,1 @@
-"""Where the custodian's jobs are put together: one file per job, each joining a site, its vault and the code above."""
+"""Composition roots of the custodian's jobs: one file per job, each joining a site, its vault and the code above."""

@@ -26,8 +26,6 @@ from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog
 from querygate.core.vault_ports import Source
-from querygate.custody.assess.risk_body import RiskReport
-from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_columns import Beside
@@ -46,6 +44,8 @@ from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
 from querygate.custody.extract.same_disease_extract import make_same_disease
 from querygate.custody.policy import Policy
+from querygate.custody.risk_report.risk_body import RiskReport
+from querygate.custody.risk_report.risk_files import make_files as make_risk_files
 from querygate.custody.roots.publish_version import read_kept_policy
 from querygate.custody.roots.requester_history import read_history
 from querygate.custody.roots.risk_assessment import assess_extract

@@ -12,7 +12,7 @@ import logging
 import threading
 from dataclasses import replace
 
-from querygate.control.log_tail import follow
+from querygate.control.log.log_tail import follow
 from querygate.core.errors import ConfigError
 from querygate.core.ports import QueryLog
 from querygate.core.types import Bools, Catalog

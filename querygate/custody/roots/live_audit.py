@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from querygate.control.alerts import Alerts
-from querygate.control.log_tail import AnsweredQuery, follow
+from querygate.control.log.log_tail import AnsweredQuery, follow
 from querygate.core.audit.audit_records import Unanswerable
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
@@ -23,7 +23,7 @@ from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.custody.roots.certified_answers import has_views, is_certified
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.site_coalitions import POOLED, views_of
-from querygate.methods.inference.answer_verdict import ITSELF, WHOLE
+from querygate.methods.audit.answer_verdict import ITSELF, WHOLE
 from querygate.site.open_gate import OpenSite
 
 SAID = {

@@ -16,8 +16,8 @@ from querygate.custody.audit.true_totals import Exact, exact_totals
 from querygate.custody.roots.certified_answers import has_views, is_certified
 from querygate.custody.roots.site_coalitions import POOLED, views_of
 from querygate.custody.roots.withdraw_dataset import last_catalog
-from querygate.methods.inference import Unexamined, noted
-from querygate.methods.inference.cases import GRAVITY, make_cases
+from querygate.methods.audit import Unexamined, noted
+from querygate.methods.audit.cases import GRAVITY, make_cases
 from querygate.site.open_gate import OpenSite
 from querygate.sql.code_tests import with_flags
 from querygate_adapters.sources.open_source import open_source

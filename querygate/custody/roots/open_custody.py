@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from querygate.site.evidence import check_anchored
+from querygate.site.budget_evidence import check_anchored
 from querygate.site.open_gate import OpenSite
 
 if TYPE_CHECKING:

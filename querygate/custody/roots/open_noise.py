@@ -9,9 +9,9 @@ from querygate.core.budget import Budgets
 from querygate.core.budget_ledger import Ledger
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.methods.dp import ComposedAccounting
-from querygate.site.evidence import check_anchored, open_ledger
+from querygate.site.budget_evidence import check_anchored, open_ledger
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.row_columns import VaultColumns
+from querygate_adapters.vault.noise_rows import VaultColumns
 
 
 def open_noise(opened: OpenSite) -> Noise:

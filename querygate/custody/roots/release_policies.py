@@ -17,10 +17,10 @@ from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.toml_reader import RawTable
+from querygate.custody.policy_search import AlternativesSearch, Decision, applied, harboured, search
+from querygate.custody.policy_search.alternatives_search import SearchOptions
+from querygate.custody.policy_search.search_report import SearchedPopulation, SearchReport
 from querygate.custody.roots.scratch_vault import scratch_rows
-from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, search
-from querygate.custody.search.alternatives_search import SearchOptions
-from querygate.custody.search.search_report import SearchedPopulation, SearchReport
 from querygate_adapters.sources.open_source import open_source
 
 TEMPLATE = "policy_search.html"

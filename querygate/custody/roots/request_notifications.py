@@ -14,9 +14,9 @@ from querygate.control import Notices
 from querygate.core.errors import ConfigError
 from querygate.core.extracts.approval import said
 from querygate.custody.roots.outbox import Send, deliver, mail_by, post_to
+from querygate.site.encryption_key import webhook_secret
 from querygate.site.extract_requests.extracts import CHANNELS
 from querygate.site.open_gate import OpenSite
-from querygate.site.rest_key import webhook_secret
 from querygate.site.settings import Settings
 
 

@@ -18,18 +18,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from querygate.control import ChainBroken, VerifiedChain, stamp
-from querygate.control.catch_up import CaughtUp, catch_up
-from querygate.control.chain import Chain
-from querygate.control.entry_links import links_of_lines
-from querygate.control.head_mark import MARK, HeadMark, read_mark, set_mark
-from querygate.control.ledger_evidence import note_opening
+from querygate.control.budgets.ledger_evidence import note_opening
+from querygate.control.log.entry_chain import Chain
+from querygate.control.log.entry_links import links_of_lines
+from querygate.control.log.head_mark import MARK, HeadMark, read_mark, set_mark
+from querygate.control.log.missing_entries import CaughtUp, catch_up
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.write_off import WrittenOff, write_off
 from querygate.gate.describe import served_catalogs
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.backup import Backup, opened_backup
-from querygate.site.evidence import compare_ledger, mark_file, open_ledger
+from querygate.site.budget_evidence import compare_ledger, mark_file, open_ledger
 from querygate.site.folder_lock import alone
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, now, open_gate

@@ -22,18 +22,18 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.spreadsheet_cells import unescape
 from querygate.core.types import Catalog, Ints
 from querygate.core.vault_ports import Source
-from querygate.custody.assess.extract_side import check_released, released_side
-from querygate.custody.assess.risk_body import After, RiskReport
-from querygate.custody.assess.risk_files import make_files
-from querygate.custody.assess.risk_report import Assessment, make_report
-from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, raw_sides
-from querygate.custody.assess.version_side import published_side
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
 from querygate.custody.columns.source_columns import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.view_rules import not_of_views
+from querygate.custody.risk_report.extract_side import check_released, released_side
+from querygate.custody.risk_report.risk_body import After, RiskReport
+from querygate.custody.risk_report.risk_files import make_files
+from querygate.custody.risk_report.risk_report import Assessment, make_report
+from querygate.custody.risk_report.sides import DiseaseScope, Side, at_stake, raw_sides
+from querygate.custody.risk_report.version_side import published_side
 from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now

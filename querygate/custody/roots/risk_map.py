@@ -19,11 +19,11 @@ from querygate.custody.policy import Policy
 from querygate.custody.roots.policy_preview import MOST_WHOLE
 from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.helpful_edits import KS
 from querygate.custody.workload.policy_cost import CANNOT, QUESTIONS
 from querygate.custody.workload.standing_workload import MOST_QUESTIONS, Question
 from querygate.custody.workload.usable_share import Standing, standing
+from querygate.custody.workload.workload_sample import drawn
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.store.duckdb_store import DuckDBRelease

@@ -12,9 +12,9 @@ from querygate.core.vault_ports import Source
 from querygate.custody.columns.person_rows import count_persons
 from querygate.custody.columns.source_columns import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
-from querygate.custody.policy.source_reading import reading_of
-from querygate.custody.publish.publication_state import PublicationState, StepProgress
+from querygate.custody.policy.source_rules import reading_of
 from querygate.custody.publish.rare_values import put_together
+from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables

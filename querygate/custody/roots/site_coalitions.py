@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from querygate.methods.inference.coalitions import POOLED
+from querygate.methods.audit.coalitions import POOLED
 from querygate.site.open_gate import OpenSite
 
 PROJECT, ORGANISATION = "project ", "organisation "

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from querygate.control.sqlite_requests import SqliteRequests
+from querygate.control.sqlite_extract_requests import SqliteRequests
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.interrupts import uninterrupted
 from querygate.core.types import Catalog

@@ -7,7 +7,7 @@ from typing import Literal
 
 from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import VerifierTables
-from querygate.custody.codes.public_codes import open_system
+from querygate.custody.code_lists.public_codes import open_system
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.moment_rules import has_moments

@@ -14,8 +14,8 @@ import numpy as np
 
 from querygate.core.types import Arrays, Catalog, Column, Ints
 from querygate.core.vault_ports import ListedCodes
-from querygate.custody.codes.public_codes import CodeSystem, open_system
-from querygate.custody.codes.record_code_lists import read_texts, utility_groups
+from querygate.custody.code_lists.public_codes import CodeSystem, open_system
+from querygate.custody.code_lists.record_code_lists import read_texts, utility_groups
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.diversity_check import GuaranteeCheck

@@ -15,8 +15,8 @@ import numpy as np
 
 from querygate.core.types import Bools, Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
-from querygate.custody.codes.public_codes import CodeSystem, open_system
-from querygate.custody.codes.record_code_lists import read_texts
+from querygate.custody.code_lists.public_codes import CodeSystem, open_system
+from querygate.custody.code_lists.record_code_lists import read_texts
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
 from querygate.custody.verify.verifier_types import require
 from querygate.methods.code_lists.code_tree import ROOT

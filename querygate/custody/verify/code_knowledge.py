@@ -15,8 +15,8 @@ from scipy import sparse
 
 from querygate.core.types import Array, Bools, Ints
 from querygate.core.vault_ports import ListedCodes
-from querygate.custody.codes.public_codes import CodeSystem
-from querygate.custody.codes.record_code_lists import known_sets, listed_rules, sensitive_codes
+from querygate.custody.code_lists.public_codes import CodeSystem
+from querygate.custody.code_lists.record_code_lists import known_sets, listed_rules, sensitive_codes
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 

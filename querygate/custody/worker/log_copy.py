@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import GENESIS, ChainBroken, Database
-from querygate.control.chain import Entry, canonical, digest
 from querygate.control.ids import stamp
+from querygate.control.log.entry_chain import Entry, canonical, digest
 from querygate.site.open_gate import now
 
 FOLDER = "gate"

@@ -71,7 +71,7 @@ class PublishHandlers:
         return {"valid": True, "dataset": found.dataset, "k": found.k, "warnings": list(found.warnings)}
 
     def draft(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.roots.policy_proposal import tried_draft
+        from querygate.custody.roots.policy_draft import tried_draft
         from querygate_adapters.sources.open_source import open_source
 
         progress("looking over the source")

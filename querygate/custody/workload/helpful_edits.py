@@ -12,9 +12,9 @@ from typing import Literal
 
 from querygate.core.types import DISCRETE
 from querygate.custody.policy import ColumnPolicy, Number, Policy, ViewRules
+from querygate.custody.policy.interval_edges import exact
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.policy_writer import write_toml
-from querygate.custody.policy.public_edges import exact
 from querygate.custody.policy.toml_reader import RawTable, show_value
 from querygate.custody.policy.view_rules import FEW_VALUES
 from querygate.custody.workload.standing_workload import public_cuts

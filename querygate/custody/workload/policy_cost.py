@@ -19,11 +19,11 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.policy.toml_reader import RawTable
-from querygate.custody.workload.drawn_questions import asked_columns, drawn
 from querygate.custody.workload.helpful_edits import Edit, Kind, cost_edits, helpful_edits, k_edits
 from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.standing_workload import MOST_QUESTIONS, Question
 from querygate.custody.workload.usable_share import Figure, Standing, UsableShare, standing, usable_shares
+from querygate.custody.workload.workload_sample import asked_columns, drawn
 
 QUESTIONS, FEWER_QUESTIONS = 32, 20
 """So many counts, prevalences and means are asked of each change, of each the same; fewer of several views together."""

@@ -10,9 +10,9 @@ Pure: arrays in, arrays out; entropy arrives as an argument.
 (array([3, 3]), 286.0)
 """
 
-from querygate.methods.synthesis.catalogue import METHODS
 from querygate.methods.synthesis.condense import condense
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, Variable, rare_columns
+from querygate.methods.synthesis.synthesis_methods import METHODS
 
 __all__ = [
     "METHODS",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.synthesis.catalogue import METHODS, SynthesisMethod
 from querygate.methods.synthesis.centroids import masked
 from querygate.methods.synthesis.cluster_sums import Clusters
 from querygate.methods.synthesis.cluster_synthesis import synthesise
@@ -13,6 +12,7 @@ from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, check_microdata
 from querygate.methods.synthesis.parts import parts
 from querygate.methods.synthesis.permitted_values import has_few_values, permissible
+from querygate.methods.synthesis.synthesis_methods import METHODS, SynthesisMethod
 
 
 def condense(

@@ -15,8 +15,8 @@ Pure: arrays in, arrays out. The caller codes the columns; what is made of them 
 
 from __future__ import annotations
 
-from querygate.methods.views.beside import EarlierColumn, EarlierViews, Uncertified, certified_beside
-from querygate.methods.views.certify import (
+from querygate.methods.views.certificates import CellRelease, ClassFigures, ColumnRelease, ViewsRelease
+from querygate.methods.views.certified_views import (
     TooFewPeople,
     ViewPlan,
     cell_records,
@@ -24,8 +24,8 @@ from querygate.methods.views.certify import (
     certified_views,
     gathered,
 )
+from querygate.methods.views.earlier_versions import EarlierColumn, EarlierViews, Uncertified, certified_beside
 from querygate.methods.views.frame import CellLimits, FrameColumn
-from querygate.methods.views.release import CellRelease, ClassFigures, ColumnRelease, ViewsRelease
 from querygate.methods.views.table import NULL, ClassGuard, Measure, QuasiIdentifier, RecordTable, SensitiveColumn
 
 __all__ = [

@@ -22,7 +22,7 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
-from querygate.methods.views.programme import ZeroSums
+from querygate.methods.views.linear_programme import ZeroSums
 from querygate.methods.views.rationals import solve_exactly
 from querygate.methods.views.tree import ROOT
 

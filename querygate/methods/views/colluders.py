@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Bools
+from querygate.methods.views.certificates import CellRelease
 from querygate.methods.views.column_frontiers import witnesses
-from querygate.methods.views.release import CellRelease
 from querygate.methods.views.table import SensitiveColumn
 from querygate.methods.views.windows import Windows
 

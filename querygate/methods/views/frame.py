@@ -15,7 +15,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import distinct_columns
-from querygate.methods.views.split import balanced_cut, peeled
+from querygate.methods.views.code_splits import balanced_cut, peeled
 from querygate.methods.views.table import QuasiIdentifier, RecordTable
 from querygate.methods.views.value_uncertainty import hides
 

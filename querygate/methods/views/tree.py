@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.views.split import balanced_cut, peeled
+from querygate.methods.views.code_splits import balanced_cut, peeled
 from querygate.methods.views.table import QuasiIdentifier
 from querygate.methods.views.value_uncertainty import hides
 

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, eye_array, hstack, vstack
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import by_atom
 from querygate.methods.views.holders import Holders
-from querygate.methods.views.programme import sums_below
+from querygate.methods.views.linear_programme import sums_below
 from querygate.methods.views.sum_cells import SumCells
 from querygate.methods.views.table import Measure
 from querygate.methods.views.windows import GREATEST, LEAST

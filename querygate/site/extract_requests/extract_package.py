@@ -25,8 +25,8 @@ from typing import IO, Any, BinaryIO
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.files.private_files import for_owner
-from querygate.site.rest_key import needs_key
-from querygate.site.sealed_file import FileSeal, is_sealed
+from querygate.site.encrypted_file import FileSeal, is_sealed
+from querygate.site.encryption_key import needs_key
 
 MANIFEST = "manifest.json"
 STAGED = ".staged"

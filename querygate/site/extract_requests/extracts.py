@@ -45,9 +45,9 @@ from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
+from querygate.site.encryption_key import open_seal
 from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
-from querygate.site.rest_key import open_seal
 from querygate.sql.extract_condition import read_condition
 
 REPORT = "report.html"

@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
-from querygate.sql.allow import allow
+from querygate.sql.allow_list import allow
 from querygate.sql.compose import Query, compose
 from querygate.sql.formulas import AnswerFormula, Shown, make_formula, make_shown, number_of
 from querygate.sql.group_keys import grouping_sets

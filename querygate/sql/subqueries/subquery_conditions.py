@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Catalog, folded
-from querygate.sql.allow import may_have
+from querygate.sql.allow_list import may_have
 from querygate.sql.parse import span_of
 
 _PLAIN = {"expressions", "from_", "where", "distinct"}

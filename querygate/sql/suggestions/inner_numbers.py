@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from querygate.core.types import Catalog
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.allow import COMPARISONS
+from querygate.sql.allow_list import COMPARISONS
 
 
 def inner_number_first(tree: exp.Select, catalog: Catalog) -> exp.Select | None:

@@ -19,8 +19,8 @@ import numpy as np
 import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.types import Floats, Range
+from querygate.stats.models.coefficient_table import FIGURES, SOFTWARE, Figure
 from querygate.stats.models.logistic_and_poisson import Trouble
-from querygate.stats.models.regression_figures import FIGURES, SOFTWARE, Figure
 from querygate.stats.models.verified_numbers import Intervals
 from querygate.stats.models.wald import tails, wald_p
 from querygate.stats.numerics import gamma

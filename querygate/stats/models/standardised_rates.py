@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from querygate.core.types import Range
-from querygate.stats.models.regression_figures import NORMAL
-from querygate.stats.models.strata import Counted, largest_quotient
+from querygate.stats.models.coefficient_table import NORMAL
+from querygate.stats.models.mantel_haenszel import Counted, largest_quotient
 from querygate.stats.models.verified_numbers import Intervals
 from querygate.stats.numerics import enclose
 

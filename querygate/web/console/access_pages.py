@@ -20,7 +20,7 @@ from querygate.core.budget import SpentBudget
 from querygate.core.errors import QueryGateError
 from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right
 from querygate.site.account_changes import AccountChanges
-from querygate.site.evidence import open_ledger
+from querygate.site.budget_evidence import open_ledger
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.page import go, make_page
 from querygate.web.console.page_session import PageRoute

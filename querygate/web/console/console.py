@@ -11,8 +11,8 @@ from typing import Final
 
 from flask import Response, render_template, request
 
-from querygate.control.log import QueryLine
-from querygate.control.log_search import asked_models
+from querygate.control.log.log import QueryLine
+from querygate.control.log.log_search import asked_models
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
@@ -20,8 +20,8 @@ from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
-from querygate.gate.explain_text import explanation_lines
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork
 from querygate.sql.aggregates import NAMES

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from querygate.control.saved.notebooks import Cell, Notebook
 from querygate.core.json_body import JsonValue
 from querygate.web.console.charts.chart import Chart
-from querygate.web.console.note_text import make_fence, make_inert
+from querygate.web.console.notebook_text import make_fence, make_inert
 from querygate.web.console.snippets import make_snippets
 
 

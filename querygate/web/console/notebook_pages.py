@@ -17,8 +17,8 @@ from querygate.site.notebook_work import NotebookWork
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.access_pages import ask_first
 from querygate.web.console.charts.answer_charts import make_charts
-from querygate.web.console.note_text import make_html
 from querygate.web.console.notebook_export import FILES, ShownAnswer, ShownCell
+from querygate.web.console.notebook_text import make_html
 from querygate.web.console.page import go, make_download, make_page
 from querygate.web.console.page_session import PageRoute
 

@@ -31,7 +31,7 @@ MIDDLE = compare("age", ValueSet.between("integer", 7, 21))
 def test_they_are_those_of_each_group(
     rows: int, keys: tuple[GroupKey, ...], where: Predicate, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_module("querygate.bounds.gather"), "MOST_AT_ONCE", at_once)
+    monkeypatch.setattr(import_module("querygate.bounds.group_cells"), "MOST_AT_ONCE", at_once)
     frame = np.random.default_rng(3).integers(0, FRAMES, rows)
     block = replace(make_block(rows), frame=frame)
     plan = make_plan(where, keys=keys)

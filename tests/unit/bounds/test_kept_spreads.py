@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from querygate.bounds.expand import Keys, spread
+from querygate.bounds.group_spread import Keys, spread
 from querygate.bounds.kept_spreads import KeptSpreads
 from querygate.core.block import Block, Dictionary, NumberColumn, SetColumn
 from querygate.core.expression import Lookup

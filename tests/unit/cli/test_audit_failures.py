@@ -10,9 +10,9 @@ import pytest
 from querygate import demo
 from querygate.custody.audit import audit as audit_steps
 from querygate.custody.audit import failure_leaks
-from querygate.methods.inference import coalitions, small_groups
-from querygate.methods.inference.finding_check import NotSound
-from querygate.methods.inference.finding_check import verify as check
+from querygate.methods.audit import coalitions, small_groups
+from querygate.methods.audit.finding_check import NotSound
+from querygate.methods.audit.finding_check import verify as check
 
 CLINIC = demo.HERE / "clinic.csv"
 ELEVEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51"

@@ -9,8 +9,8 @@ from datetime import timedelta
 import duckdb
 import pytest
 
-from querygate.control.rotation import rotate
-from querygate.control.signature import load_key
+from querygate.control.log.archive_rotation import rotate
+from querygate.control.log.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.site.layout import open_site

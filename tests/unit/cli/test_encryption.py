@@ -10,10 +10,10 @@ import sys
 import pytest
 
 from querygate.core.errors import ConfigError
+from querygate.site.encryption_key import KEYS, add_key, keep_one_key, open_seal, read_key
 from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
-from querygate.site.rest_key import KEYS, add_key, keep_one_key, open_seal, read_key
 from tests.empty_site import empty_site
 
 PLANTED = "Zoë O'Hara 内,1931-04-05,hiv\n" * 40

@@ -12,15 +12,15 @@ import click
 import pytest
 
 from querygate.cli.shared.shared_options import new_folder
-from querygate.custody.assess.risk_report import FORMAT
-from tests.unit.custody.assess import small as ward
+from querygate.custody.risk_report.risk_report import FORMAT
+from tests.unit.custody.risk_report import small as ward
 
 
 @pytest.fixture(autouse=True)
 def without_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures take longer than all the rest; one test draws them."""
     if request.node.name != "test_files_and_figures":
-        monkeypatch.setattr("querygate.custody.assess.risk_charts.can_draw", lambda: False)
+        monkeypatch.setattr("querygate.custody.risk_report.risk_charts.can_draw", lambda: False)
 
 
 @pytest.fixture

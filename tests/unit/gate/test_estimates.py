@@ -21,7 +21,7 @@ from querygate.estimates import points
 from querygate.gate import answer as steps
 from querygate.gate import estimates
 from querygate.gate.answer import Gate, answer, ask
-from querygate.gate.groups import compute_groups
+from querygate.gate.answer_rows import compute_groups
 from querygate.gate.likely_tables import LikelyTables
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

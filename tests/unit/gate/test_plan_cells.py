@@ -16,7 +16,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import Group, Range, Request
 from querygate.custody.evidence.replay import replay
 from querygate.gate.answer import HURRIED, answer, ask, check
-from querygate.gate.groups import answer_groups
+from querygate.gate.answer_rows import answer_groups
 from querygate.gate.plan_cells import Sheet, fetch_sheets
 from querygate.sql import understand
 from tests.property.grammar import Writer, fields_of

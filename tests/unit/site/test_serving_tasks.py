@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from querygate.control.delivery import NotSent
-from querygate.control.signature import load_key
+from querygate.control.log.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.site import serving_tasks
 from querygate.site.anchors import anchor

@@ -18,7 +18,7 @@ import numpy as np
 from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, Dictionary, NumberColumn, SetColumn
 from querygate.core.plan import Plan
 from querygate.core.types import Catalog, Group, Range
-from querygate.gate.groups import compute_groups, shown_part
+from querygate.gate.answer_rows import compute_groups, shown_part
 from querygate.gate.order_and_limit import arrange
 
 EPOCH = dt.date(1970, 1, 1)

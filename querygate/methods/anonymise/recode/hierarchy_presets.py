@@ -12,7 +12,7 @@ import datetime
 import re
 from collections.abc import Callable, Sequence
 
-from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10_path, icd10cm_path
+from querygate.core.code_systems.icd_chapters import icd9_path, icd10_path, icd10cm_path
 
 ROOT = "*"
 LONGEST = 40

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from querygate.custody.audit.audit import LogStatement
-from querygate.methods.inference import Finding
+from querygate.methods.audit import Finding
 from tests.unit.custody.audit.test_audit import audited
 
 SECRET = ("sbp", "dx")

@@ -15,8 +15,8 @@ from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import find_weaknesses
 from querygate.custody.evidence.view_differences import read_views
 from querygate.custody.roots.evidence_reports import replay_site, report_store, report_users
-from querygate.methods.inference import class_differences
-from querygate.methods.inference.class_differences import least_difference
+from querygate.methods.audit import class_differences
+from querygate.methods.audit.class_differences import least_difference
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 from tests.seeds import seeds

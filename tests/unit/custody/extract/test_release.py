@@ -18,9 +18,9 @@ from querygate.custody.extract import release_extract as making
 from querygate.custody.extract.release_check import look_up
 from querygate.custody.policy import load_policy
 from querygate.custody.policy.policy_writer import write_toml
+from querygate.custody.policy_search.lattice_study import lay_out
+from querygate.custody.policy_search.policy_edits import applied
 from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.search.lattice_study import lay_out
-from querygate.custody.search.policy_edits import applied
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, ILLNESS, diverse, make_policy, quasi, sensitive
 

@@ -17,12 +17,12 @@ import pytest
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.json_body import to_json
-from querygate.custody.assess.extract_side import released_side
-from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
 from querygate.custody.extract import same_disease_extract as making
 from querygate.custody.extract.same_disease_check import look_up
 from querygate.custody.policy import load_policy
+from querygate.custody.risk_report.extract_side import released_side
+from querygate.custody.risk_report.sides import DiseaseScope, raw_sides
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened

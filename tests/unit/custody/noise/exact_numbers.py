@@ -21,7 +21,7 @@ from querygate.methods.dp import MECHANISMS, share
 from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import version_file
-from querygate_adapters.vault.row_columns import VaultColumns
+from querygate_adapters.vault.noise_rows import VaultColumns
 
 NATIVE = DuckDBNative()
 OPTIONS = NoiseOptions(1.0, 10.0, 10.0)

@@ -19,7 +19,7 @@ from querygate.custody.noise import row_tally
 from querygate.custody.noise.noisy_groups import Figures
 from querygate.custody.noise.row_tally import first_rows
 from querygate.custody.noise.row_values import places
-from querygate_adapters.vault.row_columns import VaultColumns
+from querygate_adapters.vault.noise_rows import VaultColumns
 from tests.sql.study import CATALOG, ROWS, raw, samples
 from tests.unit.custody.noise.exact_numbers import exact_numbers, priced, with_noise, write_vault
 

@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from querygate.core.column_figures import ColumnFigures
+from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.clinical_measures import Measure, Unit, measure_of, measures
-from querygate.custody.policy.proposals.proposal_domains import number_keys
+from querygate.custody.policy.drafts.draft_domains import number_keys
 
 
 def column(name: str, low: float, middle: float, high: float, spread: float = 0.0, step: float = 0.0) -> ColumnFigures:

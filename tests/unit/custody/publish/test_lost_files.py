@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from querygate.control.rotation import rotate
-from querygate.control.signature import load_key
+from querygate.control.log.archive_rotation import rotate
+from querygate.control.log.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.delete_person import delete_from

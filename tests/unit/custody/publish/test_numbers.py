@@ -13,7 +13,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
-from querygate.custody.publish import number_publication as publishing
+from querygate.custody.publish import sensitive_numbers as publishing
 from querygate.gate.describe import explain_policy, make_verdict
 from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.sql import understand

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.custody.publish.publication_state import TIMES, Step
 from querygate.custody.publish.publish import publish
+from querygate.custody.publish.step_state import TIMES, Step
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, make_policy
 from tests.unit.custody.publish.publications import new_site, shelf_of, write_parquet

@@ -12,7 +12,7 @@ import pytest
 from querygate.core.errors import ConfigError, QueryGateError, UnsupportedSQL
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.codes import code_groups
+from querygate.custody.code_lists import code_groups
 from querygate.custody.extract.extract_scope import narrowed
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.log_audit import audit_site

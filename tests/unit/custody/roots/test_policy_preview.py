@@ -22,9 +22,9 @@ from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.roots import trial_pool
 from querygate.custody.roots.policy_preview import PolicyPreview, PreviewScale, preview
 from querygate.custody.roots.trial_version import published_on_trial
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.policy_cost import LEAST_GAIN, MeasuredEdit
 from querygate.custody.workload.usable_share import standing
+from querygate.custody.workload.workload_sample import drawn
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 from tests.policies import IDENTIFIER, PolicyText, diverse, make_policy, quasi, sensitive

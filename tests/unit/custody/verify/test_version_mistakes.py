@@ -20,7 +20,7 @@ from querygate.methods.views import (
     certified_beside,
     certified_cell,
 )
-from querygate.methods.views.release import figures_of
+from querygate.methods.views.certificates import figures_of
 from querygate.site.open_gate import OpenSite
 from tests.unit.custody.publish.publications import copy_site, new_site, put
 from tests.unit.custody.publish.test_view_versions import VIEWS, newcomers, people, plus

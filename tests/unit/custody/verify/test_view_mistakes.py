@@ -23,8 +23,8 @@ from querygate.methods.views import (
     frame,
     tree,
 )
+from querygate.methods.views.certificates import figures_of
 from querygate.methods.views.frontier import Frontier
-from querygate.methods.views.release import figures_of
 from tests.unit.custody.publish.publications import new_site, put
 from tests.unit.custody.verify.view_stores import SURVEY, survey
 

@@ -12,9 +12,9 @@ import pytest
 
 from querygate.custody.policy import Policy
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
-from querygate.custody.workload.drawn_questions import asked_columns
 from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.usable_share import sampling_error
+from querygate.custody.workload.workload_sample import asked_columns
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import PolicyText, make_policy, quasi, sensitive
 

@@ -11,8 +11,8 @@ import pytest
 
 from querygate.core.types import Catalog, Column
 from querygate.custody.workload import Question, public_cuts, standing_workload
-from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import PAPER
+from querygate.custody.workload.workload_sample import drawn
 from tests.policies import AGE, SEX, make_policy, quasi, sensitive
 
 DAY = (dt.date(2020, 1, 1) - dt.date(1970, 1, 1)).days

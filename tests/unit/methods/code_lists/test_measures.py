@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.methods.code_lists.baskets import Baskets, Items
+from querygate.methods.code_lists.code_systems import lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease, gwas_diseases
 from querygate.methods.code_lists.local_items import LocalItems
@@ -19,7 +20,6 @@ from querygate.methods.code_lists.losses import changes, frequent_sets, publishe
 from querygate.methods.code_lists.record_matches import PublishedRecords, estimates, matches, unchanged
 from querygate.methods.code_lists.reidentification import reidentification, unique_records
 from querygate.methods.code_lists.set_partition import partitioned
-from querygate.methods.code_lists.systems import lines_of
 from tests.unit.methods.code_lists.case_counts import case_counts, surviving
 
 SIZE = 6

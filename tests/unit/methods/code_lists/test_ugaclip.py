@@ -7,8 +7,8 @@ import math
 import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
-from querygate.methods.code_lists.catalogue import METHODS
 from querygate.methods.code_lists.cba import cba
+from querygate.methods.code_lists.code_methods import METHODS
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.least_frequent import least_frequent

@@ -9,7 +9,7 @@ import pytest
 
 from querygate.methods.views.atoms import Atoms
 from querygate.methods.views.balance import _exact
-from querygate.methods.views.programme import ZeroSums
+from querygate.methods.views.linear_programme import ZeroSums
 from querygate.methods.views.rationals import solve_exactly
 from tests.each import each
 from tests.seeds import seeds

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from querygate.methods.views import CellLimits, FrameColumn, QuasiIdentifier, RecordTable
+from querygate.methods.views.code_splits import balanced_cut, peeled
 from querygate.methods.views.frame import frame_cells
 from querygate.methods.views.frontier import Frontier, collapse_greedily
-from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.tree import ROOT, grow
 from tests.each import each
 from tests.seeds import seeds

@@ -10,6 +10,7 @@ import numpy as np
 import statsmodels.api as sm
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
+from querygate.stats.models.coefficient_table import Figure, Scatter, regression_figures
 from querygate.stats.models.logistic_and_poisson import (
     IDENTITY,
     LOGISTIC,
@@ -19,7 +20,6 @@ from querygate.stats.models.logistic_and_poisson import (
     Link,
     find_root,
 )  # fmt: skip
-from querygate.stats.models.regression_figures import Figure, Scatter, regression_figures
 from querygate.stats.models.verified_numbers import Intervals
 
 LINKS: dict[str, Link] = {"logistic": LOGISTIC, "poisson": POISSON, "shares": POISSON_SHARES, "linear": IDENTITY}

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from querygate.stats.models.coefficient_table import regression_figures
 from querygate.stats.models.logistic_and_poisson import (
     LOGISTIC,
     POISSON_SHARES,
@@ -13,7 +14,6 @@ from querygate.stats.models.logistic_and_poisson import (
     find_root,
     likely_root,
 )
-from querygate.stats.models.regression_figures import regression_figures
 from querygate.stats.models.verified_numbers import Intervals
 from tests.unit.stats.models.table_cases import LINKS, make_case, misses
 

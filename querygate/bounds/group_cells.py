@@ -1,0 +1,374 @@
+"""A plan on a block: the cells of every possible group, for every measure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.bounds.class_limits import ClassLimits
+from querygate.bounds.class_sums import ClassRows, undecided
+from querygate.bounds.expression_values import expression_bounds, result_places
+from querygate.bounds.group_spread import ExpandedRows
+from querygate.bounds.kept_spreads import KeptSpreads
+from querygate.bounds.membership import Membership
+from querygate.bounds.true_intervals import pieces_of
+from querygate.core.block import Block, NumberColumn
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan, SelectedAmong
+from querygate.core.predicate import (
+    TRUE,
+    And,
+    Atom,
+    Comparison,
+    Or,
+    Predicate,
+    both,
+    columns,
+    either,
+    is_free,
+    leaves,
+    negate,
+)
+from querygate.core.types import CALCULABLE, Bools, Cells, ClassCells, Ints, Scalar, SqlValue
+
+_AFFINE = frozenset({"add", "sub", "neg"})
+
+_SPREADS = KeptSpreads()
+
+MOST_AT_ONCE = 2**18
+"""Groups times frame cells that are counted at once."""
+
+
+def gather(
+    plan: Plan,
+    block: Block,
+    check: Callable[[], None] = lambda: None,
+    *,
+    exists: Bools | None = None,
+    limits: ClassLimits | None = None,
+) -> list[FetchedGroup]:
+    """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
+
+    `check` is called now and then; it raises when the statement has had its time. `exists` tells which rows there are
+    for certain, where rows are groups of an inner query; all do otherwise. `limits` say how many records of classes are
+    meant, in a margin.
+    """
+    groups = []
+    for chosen in plan.sets:
+        groups += _gather_set(plan, chosen, block, check, exists, limits)
+    return groups
+
+
+def _gather_set(
+    plan: Plan,
+    chosen: tuple[int, ...],
+    block: Block,
+    check: Callable[[], None],
+    exists: Bools | None,
+    limits: ClassLimits | None,
+) -> list[FetchedGroup]:
+    """The groups of one grouping set."""
+    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
+    rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
+    if exists is not None:
+        rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
+    fixed = {i: by.of(chosen) for i in chosen if isinstance(by := plan.keys[i].by, LeftOut)}
+    apart_by = [i for i in chosen if i not in fixed]
+    total = not any(not isinstance(plan.keys[i].by, Constant) for i in apart_by)  # no key that tells records apart
+    decided, loose = _decided_columns(spreading.values())
+    cut = frozenset(by.column for by in spreading.values())
+    classes = ClassRows(block) if block.classified is not None else None
+    groups: list[FetchedGroup] = []
+    for constants, condition in _cases(plan.keys, [i for i in apart_by if i not in spreading]):
+        members = Membership(rows.block, check)
+        measures = plan.measures
+        if condition != TRUE:
+            measures = tuple(replace(m, where=both([m.where, condition])) for m in plan.measures)
+        measured = [_cells(measure, rows, members) for measure in measures]
+        free = [_is_free(measure, decided, loose, rows.block) for measure in measures]
+        tied = [not is_free or _is_tied(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]
+        measured = [
+            replace(c, free=False, solid=False) if is_tied or _ignores(m, rows.block) else c
+            for m, c, is_tied in zip(measures, measured, tied, strict=True)
+        ]
+        if spreading:
+            told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
+            found = [
+                (FetchedGroup(keys, (), chosen=chosen), own)
+                for keys, own in zip(told, rows.members, strict=True)
+                if measured[0].most[own].any()  # somebody can be there
+            ]
+        else:
+            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
+        each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied])
+        for group in each.of_groups(found, classes, limits, rows.block):
+            check()
+            if group.always or group.cells[0].most.any():
+                groups.append(group)
+    return groups
+
+
+def counts_by_frame(
+    plan: Plan, block: Block, frames: int, check: Callable[[], None] = lambda: None
+) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    """How many records of each frame cell satisfy the first measure of a plan at least and at most, by the keys of the
+    groups of its first grouping set; of groups that are not there, nobody. `frames` is how many frame cells there are.
+    """
+    chosen, where = plan.sets[0], plan.measures[0].where
+    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
+    rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
+    found: dict[tuple[Scalar, ...], tuple[Ints, Ints]] = {}
+    for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
+        asked = where if condition == TRUE else both([where, condition])
+        least, most = Membership(rows.block, check).counts(asked)
+        for key, *counts in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
+            found[_told(plan, {**constants, **_places(plan, spreading, key)})] = (counts[0], counts[1])
+    return found
+
+
+def _by_group(
+    rows: ExpandedRows, counts: tuple[Ints, Ints], frames: int, check: Callable[[], None]
+) -> Iterator[tuple[tuple[int, ...], Ints, Ints]]:
+    """Each group with its counts by frame cell; where there are many, one after the other and without those in which
+    nobody is, as all at once would take memory and gain nothing."""
+    frame, every = rows.block.frame, len(rows.keys) * frames
+    if frame is None:
+        raise ValueError("this block is of no margin")
+    if every <= MOST_AT_ONCE or len(rows.keys) == 1:
+        at = rows.place * frames + frame
+        least, most = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in counts)
+        yield from zip(rows.keys, least, most, strict=True)
+        return
+    for key, own in zip(rows.keys, rows.members, strict=True):
+        check()
+        if counts[1][own].any():
+            least, most = (np.bincount(frame[own], n[own], frames).astype(np.int64) for n in counts)
+            yield key, least, most
+
+
+ROW = "row"
+"""The column of a block of groups that numbers its rows."""
+
+
+def _places(plan: Plan, spreading: Iterable[int], key: Sequence[int]) -> dict[int, Scalar]:
+    """The values of keys by their places among those that a key can have."""
+    return {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
+
+
+def _told(plan: Plan, found: dict[int, Scalar]) -> tuple[Scalar, ...]:
+    return tuple(found.get(i) for i in range(len(plan.keys)))
+
+
+def _cases(keys: Sequence[GroupKey], places: Sequence[int]) -> Iterator[tuple[dict[int, Scalar], Predicate]]:
+    """Every combination of the values of keys that are choices, with the condition that leads to it."""
+    ways: list[list[tuple[Scalar, Predicate]]] = []
+    for i in places:
+        by = keys[i].by
+        led = isinstance(by, Choice)
+        ways.append([(v, _leads_to(by, v) if led else TRUE) for v in keys[i].values])  # type: ignore[arg-type]
+    for combination in itertools.product(*ways):
+        told = {i: value for i, (value, _) in zip(places, combination, strict=True)}
+        yield told, both(condition for _, condition in combination)
+
+
+def _leads_to(by: Choice, value: Scalar) -> Predicate:
+    return either(way for way, result in by.ways if isinstance(result, Constant) and told_key(result.value) == value)
+
+
+# -- the cells of a measure ----------------------------------------------------------------------------------------
+
+
+def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> MeasureCells:
+    """Count bounds and values of one measure, a cell per row of the spread block."""
+    least, most = members.counts(measure.where)
+    least = np.where(rows.alone, least, 0)
+    possible = np.ones(rows.block.size, dtype=np.bool_)
+    sets: tuple[frozenset[int], ...] = ()
+    ends, solid = [], True
+    for value in measure.values:
+        if value.type not in CALCULABLE:
+            sets = _value_sets(value, rows.block)
+            continue
+        low, high = expression_bounds(value, members, measure.where)
+        possible &= low <= high
+        ends.append((low, high))
+        solid = solid and _is_solid(value, measure.where, members, most)
+    least, most = np.where(possible, least, 0), np.where(possible, most, 0)
+    values = tuple(Cells(low, high, least, most, integer=low.dtype.kind == "i") for low, high in ends)
+    splits = tuple(_split(measure.where, condition, rows, members) for condition in measure.splits)
+    return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid, frame=rows.block.frame)
+
+
+def _split(
+    where: Predicate, condition: Predicate, rows: ExpandedRows, members: Membership
+) -> tuple[Ints, Ints, Ints, Ints]:
+    found = []
+    for side in (condition, negate(condition)):
+        least, most = members.counts(both([where, side]))
+        found += [np.where(rows.alone, least, 0), most]
+    return (found[0], found[1], found[2], found[3])
+
+
+def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
+    """The results, by number, that each row's category may have; NULL is not among them."""
+    column = block.category(e.columns[0])
+    values = column.dictionary.values
+    table = e if isinstance(e, Lookup) else Lookup.over_values(e.columns[0], e.type, values, (*values, None))
+    number: dict[SqlValue, int] = {result: i for i, result in enumerate(dict.fromkeys(table.results))}
+    number[None] = -1
+    ids = np.array([number[result] for result in table.results], dtype=np.int64)
+    members = ids[result_places(table, values)][column.dictionary.members].tolist()
+    starts = column.dictionary.starts.tolist()
+    by_set = [frozenset(members[a:b]) - {-1} for a, b in itertools.pairwise(starts)]
+    return tuple(by_set[s] for s in column.sets.tolist())
+
+
+def _decided_columns(keys: Iterable[Lookup]) -> tuple[frozenset[str], frozenset[str]]:
+    """Columns whose value a key tells, and columns that a key cuts into something else than one piece."""
+    decided, loose = set(), set()
+    for by in keys:
+        one_to_one = len(set(by.results)) == len(by.results)
+        if by.of_category and one_to_one:
+            decided.add(by.column)
+        elif by.of_category or not one_to_one:
+            loose.add(by.column)
+    return frozenset(decided), frozenset(loose)
+
+
+def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], block: Block) -> bool:
+    """Sharp bounds need each column in one place, and no knowledge about the values beyond their intervals.
+
+    A value may speak of a column of the condition if the condition clips it in an atom of its own.
+    """
+    names = [name for value in measure.values for name in value.columns]
+    if loose & (columns(measure.where) | frozenset(names)):
+        return False
+    for name in names:
+        column = block.columns[name]
+        if isinstance(column, NumberColumn) and column.tight:
+            return False
+    if measure.splits and not _are_apart([columns(measure.where) | set(names), *map(columns, measure.splits)]):
+        return False
+    if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
+        return False
+    alone = all(isinstance(value, Ref | Lookup) or _is_monotone(value) for value in measure.values)
+    exact = not any(_is_rounded(part) for part in leaves([measure.where, *measure.splits]))
+    return exact and alone and is_free(measure.where, decided) and _decides(measure.where, set(names))
+
+
+def _is_rounded(p: Predicate) -> bool:
+    """A comparison of doubles that were calculated: ends moved outwards may leave open what is decided."""
+    if not isinstance(p, Comparison):
+        return False
+    return any(isinstance(side, Call | Choice) and side.type == "number" for side in (p.left, p.right))
+
+
+def _decides(where: Predicate, names: set[str]) -> bool:
+    """Whether what the condition says of these columns is said in atoms of its own AND, so that clipping is exact."""
+    if not names & columns(where):
+        return True
+    parts = where.parts if isinstance(where, And) else (where,)
+    return all(isinstance(part, Atom) or not names & columns(part) for part in parts) and not isinstance(where, Or)
+
+
+def _are_apart(sets: Sequence[frozenset[str]]) -> bool:
+    return sum(map(len, sets)) == len(frozenset().union(*sets))
+
+
+def _is_monotone(e: Expression) -> bool:
+    """A tree of functions each of which reaches the ends of its hull at ends of its arguments."""
+    match e:
+        case Choice() | Call(name="single" | "decimal"):
+            return False
+        case Call(arguments=arguments):
+            return all(_is_monotone(argument) for argument in arguments)
+    return True
+
+
+def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) -> bool:
+    """Whether every value between the ends is possible too: the column itself, or moved, in one piece."""
+    if isinstance(e, Call):
+        whole = e.name in _AFFINE and sum(bool(a.columns) for a in e.arguments) == 1
+        return whole and all(_is_solid(a, where, members, most) for a in e.arguments if a.columns)
+    if not isinstance(e, Ref):
+        return False
+    column = members.block.number(e.column)
+    for part in where.parts if isinstance(where, And) else (where,):
+        if isinstance(part, Atom) and part.column == e.column and not part.true.is_everything:
+            pieces = pieces_of(part, column)
+            if pieces is None:
+                return True
+            low, high = pieces.clip(column.low, column.high)
+            if not (pieces.contain(low, high) | (low > high) | (most == 0)).all():
+                return False
+    return True
+
+
+def _ignores(measure: Measure, block: Block) -> bool:
+    """Whether intervals and counts alone say less of the values than is published: class sums tie them together."""
+    return any(name in block.told for value in measure.values for name in value.columns)
+
+
+def _is_tied(measure: Measure, cut: frozenset[str], block: Block) -> bool:
+    """Whether something that has class sums decides who is selected."""
+    return bool(block.told) and (not block.told.isdisjoint(cut) or bool(undecided(measure, block)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Measures as they were asked for, with the condition of a case, and their cells in a spread block; `apart` is as
+    in `ClassCells`."""
+
+    asked: Sequence[Measure]
+    measures: Sequence[Measure]
+    cells: Sequence[MeasureCells]
+    apart: Sequence[bool]
+
+    def of_groups(
+        self,
+        found: Sequence[tuple[FetchedGroup, Ints]],
+        classes: ClassRows | None,
+        limits: ClassLimits | None,
+        block: Block,
+    ) -> Iterator[FetchedGroup]:
+        """Each group with its cells, and what is told of their classes where a measure takes a column that has it."""
+        groups, rows = [group for group, _ in found], [own for _, own in found]
+        cells = list(self.cells)
+        amongs: list[list[SelectedAmong | None]] = [[None] * len(found) for _ in cells]
+        if limits is not None and found:
+            for i, asked in enumerate(self.asked):
+                cells[i], amongs[i] = limits.narrowed(groups, rows, asked, cells[i], block)
+        for place, (group, here) in enumerate(found):
+            made = []
+            for measure, of_all, among, apart in zip(self.measures, cells, amongs, self.apart, strict=True):
+                told = (
+                    ()
+                    if classes is None
+                    else classes.of_values(measure, of_all, among[place], here, block, apart=apart)
+                )
+                made.append(_part(of_all, here, told, among[place]))
+            yield FetchedGroup(group.keys, tuple(made), group.always, group.chosen)
+
+
+def _part(
+    cells: MeasureCells, rows: Ints, classes: tuple[ClassCells | None, ...], among: SelectedAmong | None
+) -> MeasureCells:
+    """The cells of one group in which somebody may be, with what is told of their classes."""
+    held = rows[cells.most[rows] > 0]
+    least, most = cells.least[held], cells.most[held]
+    return MeasureCells(
+        cells.size[held],
+        least,
+        most,
+        tuple(Cells(v.low[held], v.high[held], least, most, v.integer) for v in cells.values),
+        tuple(cells.sets[i] for i in held.tolist()) if cells.sets else (),
+        tuple((s[0][held], s[1][held], s[2][held], s[3][held]) for s in cells.splits),
+        cells.free,
+        cells.solid,
+        classes,
+        None if cells.frame is None else cells.frame[held],
+        None if among is None else SelectedAmong(among.place[held], among.least, among.most),
+    )

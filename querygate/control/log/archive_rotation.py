@@ -1,0 +1,135 @@
+"""Moving old entries into archives, and letting old archives go, without breaking the chain.
+
+Whatever the moment at which the process dies, each entry is in the database or in an archive that the database knows,
+and in one of them only: the archive is complete, signed and on disk before one transaction takes note of it, says so
+in the log and removes the entries. A file of which there was no time to take note is made anew by the next run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+from querygate.control.budgets.ledger_evidence import OPENING
+from querygate.control.budgets.logged_spending import NotedTotals
+from querygate.control.ids import stamp_now
+from querygate.control.log.archives import COLUMNS, Segment
+from querygate.control.log.entry_chain import START, Chain, VerifiedChain
+from querygate.control.log.entry_links import lines_of
+from querygate.control.log.log import INTENT, OUTCOME, Log
+from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments
+from querygate.control.log.signature import SignedStatement, SiteKey
+
+MOST_ENTRIES = 100_000
+"""In one archive: the gate waits while that many are removed from the database, which takes about a second."""
+
+_HEADS = "SELECT seq, time, kind, query_id FROM log ORDER BY seq LIMIT ?"
+_CONCLUDED = "SELECT 1 FROM log WHERE query_id = ? AND kind = ?"
+_OPENED = """SELECT 1 FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
+             AND kind NOT IN ('query.intent', 'query.outcome') AND seq > ? LIMIT 1"""
+_NOTE = f"INSERT INTO segment ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+
+def rotate(log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MOST_ENTRIES) -> list[Segment]:
+    """Archive all entries older than `keep`. Returns the archives that were made; ChainBroken where the log is."""
+    limit = stamp_now(log.clock, -keep)
+    made = []
+    with log.archives.alone():
+        while (segment := _archive(log, key, limit, most)) is not None:
+            _take_note(log, segment, user)
+            made.append(segment)
+        log.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # nor in what SQLite keeps beside the file
+    return made
+
+
+def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
+    """Remove the files of archives whose last entry is older than `keep`. Their heads and signatures stay."""
+    limit = stamp_now(log.clock, -keep)
+    with log.archives.alone():
+        with log.database.snapshot() as connection:
+            segments = read_segments(connection)
+        old: list[Segment] = []
+        for segment in segments:
+            if segment.until >= limit:
+                break
+            old += [segment] if segment.discarded is None else []
+        if old:
+            with log.database.writing() as connection:
+                _carry_on(log, connection, old[-1].last)
+                for segment in old:
+                    connection.execute(
+                        "UPDATE segment SET discarded = ? WHERE number = ?", (stamp_now(log.clock), segment.number)
+                    )
+                log.append(connection, DISCARDED, None, user, None, {"archives": [one.told() for one in old]})
+        # Also those that an earlier run took note of and did not get round to.
+        for segment in [one for one in segments if one.discarded] + old:
+            log.archives.remove(segment)
+    return old
+
+
+def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
+    """The next archive, complete on disk; None where there is nothing old."""
+    with log.database.snapshot() as connection:
+        segments = read_segments(connection)
+        before = VerifiedChain(segments[-1].last, segments[-1].head) if segments else START
+        last, until = _cut(connection, limit, most)
+        if last <= before.entries:
+            return None
+        segment = Segment(len(segments) + 1, before.entries + 1, last, before.head, "", until, "", stamp_now(log.clock))
+        chain = Chain(start=before)
+        sealed = log.archives.write(segment.name, _lines(connection, chain, last), packed=True)
+    segment = replace(segment, head=chain.head, sha256=sealed)
+    statement = SignedStatement(segment.first, segment.last, segment.prev, segment.head, segment.sealed)
+    log.archives.write(log.archives.signature(segment).name, [key.sign(statement)], packed=False)
+    return segment
+
+
+def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, str]:
+    """The last entry to archive, and its time. A query is not torn apart: its intent stays as long as its outcome."""
+    last, until = 0, ""
+    times: dict[int, str] = {}
+    open_since: dict[bytes, int] = {}
+    for seq, time, kind, query_id in connection.execute(_HEADS, (most,)):
+        if time.decode() >= limit:
+            break
+        last, times[seq] = seq, time.decode()
+        if kind == INTENT.encode():
+            open_since[query_id] = seq
+        elif kind == OUTCOME.encode():
+            open_since.pop(query_id, None)
+    concluded = [
+        seq
+        for query_id, seq in open_since.items()
+        if connection.execute(_CONCLUDED, (query_id.decode(), OUTCOME)).fetchone()
+    ]
+    last = min([last, *(seq - 1 for seq in concluded)])
+    return last, times.get(last, until)
+
+
+def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[bytes]:
+    """The lines up to the entry `last`; each is checked before it is handed on."""
+    for links in read_links(connection, last=last):
+        chain.follow((links,))
+        for line in lines_of(links):
+            yield line + b"\n"
+
+
+def _take_note(log: Log, segment: Segment, user: str) -> None:
+    """In one transaction: the archive is on record, the log says so, and its entries leave the database."""
+    with log.database.writing() as connection:
+        # Deleted entries are overwritten: what is discarded later must not be found in free pages of the file.
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(_NOTE, tuple(getattr(segment, name) for name in COLUMNS))
+        log.append(connection, ROTATED, None, user, None, segment.told())
+        _carry_on(log, connection, segment.last)
+        connection.execute("DELETE FROM log WHERE seq <= ?", (segment.last,))
+
+
+def _carry_on(log: Log, connection: sqlite3.Connection, last: int) -> None:
+    """Say again what was spent from budgets, where the log would not say it any more after the entry `last`."""
+    if connection.execute(_OPENED, (last,)).fetchone() is None:
+        body = NotedTotals(log).body()
+        if body["charges"]:
+            log.append(connection, OPENING, None, None, None, body)

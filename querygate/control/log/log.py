@@ -1,0 +1,422 @@
+"""The log of everything that was asked and done: append-only, chained, on disk before the caller goes on.
+
+A query makes two entries. `intend` stands before anything is computed, `conclude` before any byte leaves: an answer
+that somebody saw is in the log, and a query that never concluded counts as asked (fail closed).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple, TextIO, TypedDict, Unpack, cast
+
+from querygate.control.database import Database, decoded
+from querygate.control.ids import Clock, stamp, stamp_now
+from querygate.control.log.archives import Archives
+from querygate.control.log.entry_chain import (
+    GENESIS,
+    START,
+    ChainBroken,
+    Entry,
+    LogEvent,
+    VerifiedChain,
+    canonical,
+    chained_text,
+    digest,
+)
+from querygate.control.log.log_reader import Told, queries_in, read_lines, read_segments, verify_log
+from querygate.control.log.parallel_verify import verify_in_parts
+from querygate.core.answer_bodies import AnswerBody
+from querygate.core.limits.turn import turn_given_up
+from querygate.core.ports import AskedQuery, Outcome
+from querygate.core.request_ids import request_id
+
+INTENT = "query.intent"
+OUTCOME = "query.outcome"
+
+_TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash"], ...] = (
+    "version", "sql", "mode", "canonical_hash", "policy_hash",
+)  # fmt: skip
+
+_LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
+_LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
+_OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
+_AT = "SELECT * FROM log WHERE seq = ?"
+_OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
+_POLICY = "SELECT json_extract(body, '$.policy_hash') FROM log WHERE query_id = ? AND kind = 'query.intent'"
+_LAST_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq DESC LIMIT 1"  # noqa: S608
+_ALL_OF = f"SELECT * FROM log WHERE kind = ? AND dataset = ? AND {_OTHERS} ORDER BY seq"  # noqa: S608
+_FAMILY = f"SELECT * FROM log WHERE kind >= :first AND kind < :after AND {_OTHERS} ORDER BY seq"  # noqa: S608
+_INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
+_QUERIES = """SELECT seq FROM log AS entry
+  WHERE (kind = 'query.outcome' OR kind = 'query.intent' AND NOT EXISTS (
+           SELECT 1 FROM log AS outcome WHERE outcome.query_id = entry.query_id AND outcome.kind = 'query.outcome'))
+    AND (:since IS NULL OR time >= :since)
+    AND (:user IS NULL OR user = :user)
+    AND (:dataset IS NULL OR dataset = :dataset)
+  ORDER BY seq DESC LIMIT :limit"""
+
+
+class QueryLine(TypedDict):
+    """A line of the query log."""
+
+    id: str
+    time: str
+    user: str
+    dataset: str | None
+    version: int | None
+    sql: str
+    mode: str | None
+    outcome: Outcome
+    code: str | None
+    answer: AnswerBody | None
+    epsilon: float | None
+    prev: str
+    hash: str
+
+
+class Log:
+    """The site's log. Writers in any number of threads and processes make one chain.
+
+    Older entries may lie in `archives`; whoever reads the log reads those too.
+    """
+
+    def __init__(self, database: Database, clock: Clock, archives: Path | None = None) -> None:
+        self.database = database
+        self.clock = clock
+        self.archives = Archives(archives or database.path.parent / "logs")
+        self._intents = _OpenIntents()
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
+        """Put a query on record before it is computed."""
+        intent = _Intent.of(asked)
+        self._append(INTENT, query_id, *intent)
+        self._intents.add(query_id, intent)
+
+    def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
+        """Put a query on record with an answer that was computed before: both entries, on disk at once."""
+        intent = _Intent.of(asked)
+        outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
+        bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
+        with turn_given_up(), self.database.appending() as connection:
+            link = self._last(connection)
+            for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
+                link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
+
+    def conclude(
+        self,
+        query_id: str,
+        outcome: Outcome,
+        *,
+        code: str | None = None,
+        answer: AnswerBody | None = None,
+        epsilon: float | None = None,
+        user: str | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        sql: str | None = None,
+        mode: str | None = None,
+    ) -> None:
+        """Put on record how a query ended, before anything is sent.
+
+        Who asked what comes from the intent. A query refused before it had one (its SQL could not be read) brings
+        `user` and `sql` and what else is known; it cannot be "answered".
+        """
+        result = {"outcome": outcome, "code": code, "answer": answer, "epsilon": epsilon}
+        intent = self._intents.take(query_id) or self._find_intent(query_id)
+        if intent is not None:
+            self._append(OUTCOME, query_id, intent.user, intent.dataset, {**intent.body, **result})
+        elif outcome == "answered" or user is None or sql is None:
+            raise ValueError(f"{query_id} has no intent")
+        else:
+            request = {"version": version, "sql": sql, "mode": mode, **_request()}
+            self._append(OUTCOME, query_id, user, dataset, {**request, **result})
+
+    def note(
+        self,
+        kind: str,
+        *,
+        user: str | None,
+        dataset: str | None = None,
+        body: Mapping[str, object] | None = None,
+        query_id: str | None = None,
+    ) -> None:
+        """Put an event other than a query on record: `publish`, `user.add`, `key.revoke` ... Never with a secret. With
+        the id of a query, it is found by that."""
+        if kind.startswith("query."):
+            raise ValueError(f"{kind} is not an administrative event")
+        self._append(kind, query_id, user, dataset, body or {})
+
+    def _append(
+        self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
+    ) -> None:
+        text = canonical(body)  # before others wait for us
+        with turn_given_up(), self.database.appending() as connection:
+            self._put(connection, self._last(connection), kind, query_id, user, dataset, text)
+
+    def append(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        query_id: str | None,
+        user: str | None,
+        dataset: str | None,
+        body: Mapping[str, object],
+    ) -> None:
+        """The next entry, within a transaction of the caller."""
+        self._put(connection, self._last(connection), kind, query_id, user, dataset, canonical(body))
+
+    @staticmethod
+    def _last(connection: sqlite3.Connection) -> tuple[int, str]:
+        """Number and hash of the last entry, which the next one is chained to."""
+        found = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
+        return found[0], found[1]
+
+    def _put(
+        self,
+        connection: sqlite3.Connection,
+        last: tuple[int, str],
+        kind: str,
+        query_id: str | None,
+        user: str | None,
+        dataset: str | None,
+        body: str,
+    ) -> tuple[int, str]:
+        """One entry after the last, with a body in its one spelling; then it is the last itself."""
+        told = (last[0] + 1, stamp_now(self.clock), kind, query_id, _storable(user), _storable(dataset), body)
+        hashed = digest(chained_text(*told, last[1]))
+        connection.execute(_INSERT, (*told, last[1], hashed))
+        return told[0], hashed
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def queries(
+        self,
+        since: datetime | None = None,
+        user: str | None = None,
+        dataset: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[QueryLine]:
+        """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
+        first = None if since is None else stamp(since)
+        wanted = {"since": first, "user": user, "dataset": dataset, "limit": -1 if limit is None else limit}
+        with self.database.snapshot() as connection:
+            found = [seq for (seq,) in connection.execute(_QUERIES, wanted)]
+            segments = [one for one in read_segments(connection) if first is None or one.until >= first]
+            left = None if limit is None else limit - len(found)
+            archived = queries_in(self.archives, segments, since=first, user=user, dataset=dataset, limit=left)
+            yield from map(_query_line, archived)
+            # One read each: answers may be large.
+            for seq in reversed(found):
+                yield _query_line(Entry(*decoded(connection.execute(_AT, (seq,)).fetchone())).event())
+
+    def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
+        """Who asked and what was answered; None where no answer was given."""
+        entry = self._of_query(query_id, OUTCOME)
+        body = json.loads(entry.body) if entry else {}
+        if entry is None or entry.user is None or body["answer"] is None:
+            return None
+        return entry.user, body["answer"]
+
+    def entry(self, seq: int) -> LogEvent | None:
+        """One entry by its number; None where there is none, or none outside the archives."""
+        rows = self.database.settled_rows(_AT, (seq,))
+        return Entry(*rows[0]).event() if rows else None
+
+    def noted(self, query_id: str, kind: str) -> LogEvent | None:
+        """What was noted beside a query; None where nothing was, or nothing outside the archives."""
+        entry = self._of_query(query_id, kind)
+        return entry.event() if entry else None
+
+    def has_ended(self, query_id: str) -> bool:
+        """Whether the outcome of a query is in the log; in the archives nobody looks."""
+        return self._of_query(query_id, OUTCOME) is not None
+
+    def query(self, query_id: str) -> QueryLine | None:
+        """One line of the query log; None where there is none, or none outside the archives."""
+        entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)
+        if entry is None:
+            return None
+        return _query_line(entry.event())
+
+    def policy_hash(self, query_id: str) -> str | None:
+        """The hash of the policy that a query was asked under; None where there is none, or none outside the
+        archives."""
+        rows = self.database.rows(_POLICY, (query_id,))
+        return str(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def last(self, kind: str, dataset: str) -> LogEvent | None:
+        """The latest event of a kind about a dataset, questions apart; None where there is none, or none outside the
+        archives.
+        """
+        rows = self.database.settled_rows(_LAST_OF, (kind, dataset))
+        return Entry(*rows[0]).event() if rows else None
+
+    def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
+        """Every event of a kind about a dataset, questions apart, oldest first. An archive that cannot be read is left
+        out: whoever needs these does not stop working for it, and `verify` names it. Reading archives takes time, so
+        whoever has none may leave them out.
+        """
+        with self.database.snapshot() as connection:
+            for segment in read_segments(connection) if archived else ():
+                with suppress(ChainBroken):
+                    lines = self.archives.lines(segment) if segment.discarded is None else ()
+                    events = (json.loads(line) for line in lines if kind.encode() in line)
+                    yield from (event for event in events if (event["kind"], event["dataset"]) == (kind, dataset))
+            for row in connection.execute(_ALL_OF, (kind, dataset)):
+                yield Entry(*decoded(row)).event()
+
+    def events_in(self, family: str) -> Iterator[LogEvent]:
+        """Every event whose kind has this first word, oldest first, archives included."""
+        with self.database.snapshot() as connection:
+            mark = f'"kind":"{family}.'.encode()
+            for segment in read_segments(connection):
+                lines = self.archives.lines(segment) if segment.discarded is None else ()
+                yield from (json.loads(line) for line in lines if mark in line[45:90])
+            for row in connection.execute(_FAMILY, {"first": f"{family}.", "after": f"{family}/"}):
+                yield Entry(*decoded(row)).event()
+
+    def lines_after(self, seq: int) -> Iterator[bytes]:
+        """Every entry after one, as a line of an exported log; of those that were discarded there are none."""
+        with self.database.snapshot() as connection:
+            yield from read_lines(connection, self.archives, seq)
+
+    def discarded_until(self) -> str:
+        """The time of the last entry of which only a head is left; "" where all are there."""
+        rows = self.database.rows("SELECT max(until) FROM segment WHERE discarded IS NOT NULL")
+        return rows[0][0] or ""
+
+    def head(self) -> VerifiedChain:
+        """Where the log ends, as the database says. Nothing is verified."""
+        for sql in (_LAST, _LAST_ARCHIVED):
+            if rows := self.database.settled_rows(sql):
+                return VerifiedChain(rows[0][0], rows[0][1])
+        return START
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of an entry, wherever it lies; None where there is no such entry, or no more."""
+        with self.database.snapshot() as connection:
+            row = connection.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
+            if row is not None:
+                return str(decoded(row, "replace")[0])
+            for segment in read_segments(connection):
+                if segment.last == seq:
+                    return segment.head
+                if segment.first <= seq < segment.last and segment.discarded is None:
+                    start = f'{{"seq":{seq},'.encode()
+                    found = (line for line in self.archives.lines(segment) if line.startswith(start))
+                    return str(json.loads(next(found))["hash"])
+        return None
+
+    def events(self) -> Iterator[LogEvent]:
+        """Every entry as it is chained, queries and administration alike, oldest first."""
+        return map(json.loads, self.lines())
+
+    def lines(self) -> Iterator[bytes]:
+        """Every entry as a line of an exported log, archives first; of those that were discarded there are none."""
+        with self.database.snapshot() as connection:
+            yield from read_lines(connection, self.archives)
+
+    def export(self, stream: TextIO) -> None:
+        """Write every entry as one line of JSON: what `verify_lines` reads."""
+        for line in self.lines():
+            stream.write(line.decode() + "\n")
+
+    def verify(self, known: VerifiedChain | None = None) -> VerifiedChain:
+        """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
+        with self.database.snapshot() as connection:
+            try:
+                found = verify_in_parts(connection, self.archives, known)
+            except sqlite3.DatabaseError:
+                found = None  # the long way shows at which entry
+            return found or verify_log(connection, self.archives, known)
+
+    def verify_telling(self, told: Told) -> VerifiedChain:
+        """The same from the first entry to the last in one go, and how far it has come. Raises ChainBroken."""
+        with self.database.snapshot() as connection:
+            return verify_log(connection, self.archives, told=told)
+
+    def _find_intent(self, query_id: str) -> _Intent | None:
+        """One that another process put on record."""
+        entry = self._of_query(query_id, INTENT)
+        return None if entry is None else _Intent(entry.user, entry.dataset, json.loads(entry.body))
+
+    def _of_query(self, query_id: str, kind: str) -> Entry | None:
+        rows = self.database.settled_rows(_OF_QUERY, (query_id, kind))
+        return Entry(**dict(rows[0])) if rows else None
+
+
+class _Intent(NamedTuple):
+    """Who asked, of what, and what the outcome repeats."""
+
+    user: str | None
+    dataset: str | None
+    body: Mapping[str, object]
+
+    @classmethod
+    def of(cls, asked: AskedQuery) -> _Intent:
+        return cls(
+            _storable(asked["user"]),
+            _storable(asked["dataset"]),
+            {**{name: asked[name] for name in _TOLD}, **_request()},
+        )
+
+
+class _OpenIntents:
+    """What this process has put on record and not concluded, so that it need not be read again. Those that somebody
+    else concludes are forgotten when there are too many."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._kept: dict[str, _Intent] = {}
+        self._lock = threading.Lock()
+
+    def add(self, query_id: str, intent: _Intent) -> None:
+        with self._lock:
+            self._kept[query_id] = intent
+            if len(self._kept) > self._most:
+                self._kept.pop(next(iter(self._kept)))
+
+    def take(self, query_id: str) -> _Intent | None:
+        with self._lock:
+            return self._kept.pop(query_id, None)
+
+
+def _query_line(fields: LogEvent) -> QueryLine:
+    """The entry in the shape of the query log."""
+    body = fields["body"]
+    return {
+        "id": cast(str, fields["query_id"]),  # an entry about a query has one, and a user
+        "time": fields["time"],
+        "user": cast(str, fields["user"]),
+        "dataset": fields["dataset"],
+        "version": body["version"],
+        "sql": body["sql"],
+        "mode": body["mode"],
+        "outcome": body.get("outcome", "failed"),
+        "code": body.get("code"),
+        "answer": body.get("answer"),
+        "epsilon": body.get("epsilon"),
+        "prev": fields["prev"],
+        "hash": fields["hash"],
+    }
+
+
+def _request() -> dict[str, str]:
+    """The id of the HTTP request that asks, where there is one."""
+    named = request_id.get()
+    return {} if named is None else {"request_id": named}
+
+
+def _storable(text: str | None) -> str | None:
+    """The text without lone surrogates, which JSON can bring in and SQLite cannot keep."""
+    return None if text is None else text.encode(errors="replace").decode()

@@ -1,0 +1,89 @@
+"""Codes to items, by the method of the policy: once for all records, or for each part of them in another way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import Floats, Ints
+from querygate.core.vault_ports import ListedCodes
+from querygate.custody.code_lists.record_code_lists import (
+    CodeLists,
+    known_sets,
+    listed_groups,
+    listed_rules,
+    sensitive_codes,
+    utility_groups,
+)
+from querygate.custody.policy import CodesPolicy
+from querygate.methods.code_lists import CodeUtility, Items, LocalItems, SensitiveRule, halved
+from querygate.methods.code_lists.code_methods import METHODS
+from querygate.methods.code_lists.code_policies import CodePrivacy
+from querygate.methods.code_lists.relational import CodesInClasses
+from querygate.methods.code_lists.unprotectable import Unprotectable
+
+
+def protect(lists: CodeLists, k: int, staging: ListedCodes) -> Items | LocalItems:
+    """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
+    return cast("Items | LocalItems", _run(lists, *_given(lists, k, staging)))
+
+
+def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
+    """Items for each class on its own; classes that cannot be protected as they are join the nearest."""
+    m = (lists.column.codes or CodesPolicy()).protect.m
+    return cast(CodesInClasses, _run(lists, classes, halved(lists.levels), k, m, centres))
+
+
+def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]:
+    """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
+    column, system = lists.column, lists.system
+    wanted = column.codes or CodesPolicy()
+    asked = wanted.protect
+    match asked.kind:
+        case "complete":
+            return halved(lists.levels), k
+        case "coherence":
+            return lists.present(sensitive_codes(column, system)), k, asked.m, asked.share
+        case "uncertainty":
+            return lists.present(sensitive_codes(column, system)), asked.share, asked.m
+        case "rules":
+            rules, secret = _rules(lists)
+            return rules, k, asked.share, lists.levels, secret
+    if wanted.method == "apriori":
+        return lists.levels, k, asked.m
+    known = (lists.among(itemset) for itemset in known_sets(column, system, staging))
+    sets = tuple(one for one in known if one is not None)
+    return k, CodePrivacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
+
+
+def _utility(lists: CodeLists) -> CodeUtility:
+    """The groups of codes that occur; listed ones are spared where the policy says so."""
+    groups = CodeUtility.by_level(utility_groups(lists.column, lists.system)[lists.occurring].tolist())
+    if (lists.column.codes or CodesPolicy()).utility.spare == "none":
+        return groups
+    listed = listed_groups(lists.column, lists.system)[lists.occurring] >= 0
+    return replace(groups, spared=frozenset(np.flatnonzero(listed).tolist()))
+
+
+def _rules(lists: CodeLists) -> tuple[list[SensitiveRule], list[int]]:
+    """Rules that somebody may know the left side of, and all codes that are secret in any. Where nobody has all that is
+    secret, it is enough that the rest leads to k records.
+    """
+    rules = listed_rules(lists.column, lists.system)
+    sides = [(lists.among(known), lists.among(secret) or ()) for known, secret in rules]
+    secret = np.array(sorted({code for _, codes in rules for code in codes}), dtype=np.int64)
+    return [SensitiveRule(known, secret) for known, secret in sides if known is not None], lists.present(
+        secret
+    ).tolist()
+
+
+def _run(lists: CodeLists, *given: object) -> Items | LocalItems | CodesInClasses:
+    method = METHODS.get((lists.column.codes or CodesPolicy()).method)
+    try:
+        made: Items | LocalItems | CodesInClasses = method.run(lists.baskets, *given)
+    except Unprotectable as problem:
+        raise ConfigError("QG803", f"Column {lists.column.name}: {problem.reason}", problem.remedy) from None
+    return made

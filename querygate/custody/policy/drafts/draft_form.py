@@ -1,0 +1,144 @@
+"""How a proposed policy publishes: as certified views where it can, and otherwise as classes.
+
+Views answer most of what papers print much more narrowly at the same k. Of lists of codes they tell named groups alone,
+and they have not several rows per person where something is sensitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from querygate.core.column_profile import ColumnFigures
+from querygate.custody.policy.drafts.column_proposal import ALIKE, NUMBERS, Proposal, is_seldom
+from querygate.custody.policy.drafts.draft_codes import ProposedGroup, group_lines
+from querygate.custody.policy.drafts.draft_cuts import with_fitting_cuts
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_frame import bridge
+from querygate.custody.policy.policy_types import ColumnPolicy
+from querygate.custody.policy.view_rules import crossing_views, spanning_views
+
+DIVERSE = '{ kind = "distinct", l = 2 }'
+NEEDS_CLASSES = "Left out to start with: a column with a hierarchy makes the classes of views larger."
+SHARP = (
+    "Views in place of classes over all quasi-identifiers: counts, prevalences and means by a few columns at a time "
+    "are much narrower at the same k. `querygate policy preview` compares both and other views, in figures."
+)
+PLAIN = "Classes in place of views: {why}. Class means are told in steps of a guard over k."
+PLAIN_ROWS = "Classes in place of views: {why}."
+OF_GROUPS = "Views tell of the groups of its codes that [views.codes] names, and nothing else of it."
+LINKED = (
+    "Two sensitive columns are asked about together only if they are linked, and linked columns have larger classes: "
+    "answers about each of them are wider. Often laid beside each other:"
+)
+
+
+ORDER = ("quasi-identifier", "sensitive")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Columns with the keys that fit how they are published, and the tables that follow them: comments and lines."""
+
+    columns: tuple[Proposal, ...]
+    tables: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def choose_form(
+    proposals: Sequence[Proposal],
+    figures: Mapping[str, ColumnFigures],
+    k: int,
+    *,
+    several_rows: bool,
+    groups: Mapping[str, Sequence[ProposedGroup]] | None = None,
+) -> Form:
+    """Views, or classes with the reason why. What is published comes first, in the order in which it is asked for:
+    views are chosen in that order.
+    """
+    proposals = sorted(proposals, key=lambda p: (ORDER.index(p.role), p.rank) if p.is_published else (len(ORDER), ()))
+    proposals = with_fitting_cuts(proposals, figures, k)
+    shown = [p for p in proposals if p.is_published or p.role == "codes"]
+    why = ""
+    if several_rows and any(p.role != "quasi-identifier" for p in shown):
+        why = "people have several rows, and views cannot show then that nobody's value is certain"
+    elif any(p.role == "codes" and not (groups or {}).get(p.name) for p in shown):
+        why = "of lists of codes, views tell the groups that `views.codes` names, and none was found that enough have"
+    elif any(map(_is_diagnosis, shown)) or not any(map(_fits_views, shown)):
+        why = "a diagnosis is generalised along its hierarchy, which makes the classes of views large"
+    small = ("Groups that cannot have k records are not shown.", ("[answers]", f"min_group = {k}"))
+    if not why:
+        plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
+        bridged = bridge(plain, figures)
+        lines = _last_by(bridged.frame, bridged.columns) if bridged.preferred else ('mode = "auto"',)
+        views = (SHARP, ("[views]", *lines))
+        lists = [group_lines(p.name, (groups or {})[p.name]) for p in shown if p.role == "codes"]
+        columns = tuple(
+            replace(p, why=(p.why[0], p.why[1], OF_GROUPS)) if p.role == "codes" else p for p in bridged.columns
+        )
+        return Form(columns, (small, views, *bridged.preferred, *_linked(bridged.columns), *lists))
+    columns = tuple(
+        p.left_out(ALIKE) if p.role == "sensitive" and _is_category(p) and is_seldom(figures[p.name], k) else p
+        for p in map(_of_classes, proposals)
+    )
+    if several_rows:
+        return Form(columns, (small, (PLAIN_ROWS.format(why=why), ())))
+    lines = ("[anonymise]", 'class_moments = "rounded"') if _has_sums(columns) else ()
+    return Form(columns, (small, ((PLAIN if lines else PLAIN_ROWS).format(why=why), lines)))
+
+
+def _last_by(frame: str, columns: Sequence[Proposal]) -> tuple[str, ...]:
+    """The views that the schema gives, divided by the frame column last: where some of a frame cell were not asked a
+    question, its classes by other columns stay.
+    """
+    quasi = [
+        ColumnPolicy(p.name, p.role, "integer" if p.type in NUMBERS else "category")
+        for p in columns
+        if p.role == "quasi-identifier"
+    ]
+    spanning = spanning_views(quasi, frame)
+    extra = crossing_views(quasi, spanning)
+    last = [[*(name for name in view if name != frame), frame] for view in spanning]
+    parts = {"spanning": last, "extra": [list(view) for view in extra]}
+    lists = {key: toml_list(toml_list(map(toml_text, view)) for view in views) for key, views in parts.items() if views}
+    return ('mode = "spanning"', f"frame = {toml_list([toml_text(frame)])}", *(f"{k} = {v}" for k, v in lists.items()))
+
+
+def _fits_views(p: Proposal) -> bool:
+    return p.role == "quasi-identifier" and "hierarchy" not in p.keys
+
+
+def _is_diagnosis(p: Proposal) -> bool:
+    return p.is_published and p.keys.get("hierarchy", "").startswith('"icd')
+
+
+def _has_sums(columns: Sequence[Proposal]) -> bool:
+    return any(p.role == "sensitive" and p.type in ("integer", "number") for p in columns)
+
+
+def _of_classes(p: Proposal) -> Proposal:
+    """In classes no bin is narrower than the guard, and categories need others in every class."""
+    role = p.offer or p.role
+    if role != "sensitive":
+        return p
+    if "guard" in p.keys:
+        notes = {key: note for key, note in p.notes.items() if key != "bins"}
+        return replace(p, keys=p.keys | {"bins": p.keys["guard"]}, notes=notes)
+    return replace(p, keys=p.keys | {"diversity": DIVERSE}) if _is_category(p) else p
+
+
+def _is_category(p: Proposal) -> bool:
+    return p.type in ("category", "boolean")
+
+
+def _linked(columns: Sequence[Proposal]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Pairs of measures that analysts lay beside each other, each column in one of them at most. An offer."""
+    by_measure = {p.measure: p.name for p in reversed(columns) if p.role == "sensitive" and p.measure}
+    pairs: list[tuple[str, str]] = []
+    for p in columns:
+        other = by_measure.get(p.beside, "")
+        taken = {name for pair in pairs for name in pair}
+        if p.role == "sensitive" and other and not {p.name, other} & taken:
+            pairs.append((p.name, other))
+    if pairs:
+        listed = toml_list(toml_list(map(toml_text, pair)) for pair in pairs)
+        yield LINKED, (f"# linked = {listed}",)

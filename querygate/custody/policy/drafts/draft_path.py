@@ -1,0 +1,76 @@
+"""The path of a proposal: look over a source, propose a role and a domain for each column, and how to publish them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from querygate.core.column_profile import ColumnFigures, Surveyor
+from querygate.core.errors import ConfigError
+from querygate.core.vault_ports import AgeAt, Source
+from querygate.custody.policy.drafts.column_proposal import Proposal, choose_k
+from querygate.custody.policy.drafts.draft_age import Amend, with_dates, with_proposed_age
+from querygate.custody.policy.drafts.draft_blanks import with_absent, without_blanks
+from querygate.custody.policy.drafts.draft_code_system import with_fitting_systems
+from querygate.custody.policy.drafts.draft_codes import propose_groups
+from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
+from querygate.custody.policy.drafts.draft_form import choose_form
+from querygate.custody.policy.drafts.draft_person import for_several_rows, propose_person
+from querygate.custody.policy.drafts.draft_table import NOTHING, propose
+from querygate.custody.policy.identifier_signs import PATTERNS
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedPolicy:
+    """A policy file to be edited, and what it says of each column."""
+
+    text: str
+    dataset: str
+    k: int
+    rows: int
+    columns: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedOver:
+    """A source as it is to be read, and the figures of its columns; `name` is what the source is called."""
+
+    name: str
+    source: Source
+    figures: tuple[ColumnFigures, ...]
+    absent: Mapping[str, tuple[str, ...]]
+    age: AgeAt | None
+    survey: Surveyor
+
+
+def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: datetime.date) -> LookedOver:
+    """What a policy is proposed from. Raises ConfigError QG802 where the source has too few rows."""
+    source, figures, absent = without_blanks(source, survey(source, PATTERNS), survey, amend)
+    source, figures, age = with_proposed_age(source, figures, survey, amend, today)
+    rows = figures[0].rows if figures else 0
+    if rows < 2:
+        raise ConfigError(
+            "QG802",
+            f"The source has {'one row' if rows else 'no rows'}: too few to propose a policy from.",
+            "Name a source that contains data of several people.",
+        )
+    return LookedOver(name, source, figures, absent, age, survey)
+
+
+def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING) -> DraftedPolicy:
+    """Propose a policy for a source; the dataset is named after it. Columns that are `left_out` are no
+    quasi-identifiers, for the reason that is given.
+    """
+    source, figures, rows = looked.source, looked.figures, looked.figures[0].rows
+    person = propose_person(figures, propose(figures, choose_k(rows)))
+    k = choose_k(person.people)
+    columns = propose(figures, k, left_out)
+    if person.people < rows:
+        columns = tuple(for_several_rows(columns, k))
+    columns = with_absent(with_dates(with_fitting_systems(source, columns), looked.age), looked.absent)
+    several_rows = person.people < rows
+    groups = {} if several_rows else propose_groups(source, looked.survey, columns, k)
+    form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)
+    dataset = dataset_name(looked.name)
+    return DraftedPolicy(write_policy(dataset, rows, form, k, person), dataset, k, rows, form.columns)

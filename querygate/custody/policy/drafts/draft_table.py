@@ -1,0 +1,209 @@
+"""The table as a whole: which of its columns are published. Not more than can be published well, and nothing twice.
+
+Columns that papers ask for most come first. What is left out says why, and is one edit away.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from querygate.core.column_profile import ColumnFigures
+from querygate.core.count_text import counted
+from querygate.core.types import Role, folded
+from querygate.custody.policy.column_relations import follows, rank_correlation
+from querygate.custody.policy.drafts.column_proposal import NUMBERS, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.drafts.draft_domains import toml_text
+
+MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 6, 6
+"""Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,
+which has every question; a fourth makes two views, and most questions about two categories are told by neither. On the
+demo study 92 % of what a paper would ask of three can be printed, and 26 % of what it would ask of four: other
+questions, since those about the fourth are no longer asked.
+"""
+
+NOTHING: Mapping[str, str] = {}
+
+ALWAYS, THIN, STEPS = 2, 2, 12
+"""Quasi-identifiers that are published however small the table is. One more is, if so many times k records are left for
+each combination of their values, on average; a number or a date counts as so many values at most.
+"""
+
+COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
+"""From which rank correlation on a number repeats another, codes are groups of a number, and a number is another
+reading of the same measure. From which share of wrong guesses that it avoids on, one column tells another.
+"""
+
+AGAIN = "Another column already gives the {once}, and the two together would reveal more."
+OVER = (
+    f"Left out: {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive categories are enough to start with."
+)
+OVER_QUASI = (
+    f"Left out to start with: with more than {MOST_QUASI} quasi-identifiers most answers by two of them at once are "
+    "too wide to print. With it, each combination of their values would have about {left} on average. `querygate "
+    "policy preview` tells what it would cost."
+)
+CROWDED = (
+    "Left out to start with: with it, each combination of the quasi-identifiers' values would have about {left} on "
+    "average, and every answer would be wider. `querygate policy preview` tells what it would cost."
+)
+SAME_NAME = "Left out: another column has this name, apart from capitals."
+
+
+def propose(columns: Iterable[ColumnFigures], k: int, left_out: Mapping[str, str] = NOTHING) -> tuple[Proposal, ...]:
+    """A proposal for each column, in the order of the source. `left_out` are quasi-identifiers that are not published,
+    with the reason; no other takes their place.
+    """
+    figures = {c.name: c for c in columns}
+    found = _unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures)
+    kept = _limited(found, figures, k)
+    return _told_apart([p.left_out(left_out[p.name]) if p.name in left_out else p for p in kept])
+
+
+def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
+    """Where no name speaks of what others know, whatever is not known to be sensitive might be it."""
+    if any(p.role == "quasi-identifier" for p in proposals):
+        return proposals
+    return [
+        replace(p, role="quasi-identifier")
+        if p.role == "sensitive" and p.rank[0] == UNSURE and p.type in ("category", "boolean")
+        else p
+        for p in proposals
+    ]
+
+
+def _told_apart(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    """A title that several published columns would have says which of them it is."""
+    times = Counter(p.keys.get("title") for p in proposals if p.is_published)
+    return tuple(
+        replace(p, keys=p.keys | {"title": toml_text(f"{json.loads(p.keys['title'])} ({p.name})")})
+        if p.is_published and times[p.keys.get("title")] > 1 and "title" in p.keys
+        else p
+        for p in proposals
+    )
+
+
+def _ranked(proposals: Iterable[Proposal]) -> list[Proposal]:
+    return sorted(proposals, key=lambda p: p.rank)
+
+
+def _once(proposals: list[Proposal]) -> list[Proposal]:
+    """Age is published once, and a date of birth only where there is no age."""
+    first: dict[str, str] = {}
+    for p in _ranked(proposals):
+        if p.is_published:
+            first.setdefault(p.once, p.name)
+    return [
+        p.left_out(AGAIN.format(once=p.once)) if p.is_published and p.once and p.name != first[p.once] else p
+        for p in proposals
+    ]
+
+
+# -- copies ----------------------------------------------------------------------------------------------------------
+
+
+def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures]) -> list[Proposal]:
+    """Of columns that tell nearly the same, the first by rank."""
+    kept: list[Proposal] = []
+    told: dict[str, str] = {}
+    for p in _ranked(proposals):
+        if not p.is_published:
+            continue
+        why = next(filter(None, (_repeated(p, other, figures) for other in kept)), "")
+        if why:
+            told[p.name] = why
+        elif _room(p, kept):
+            kept.append(p)
+    return [p.left_out(told[p.name]) if p.name in told else p for p in proposals]
+
+
+def _repeated(p: Proposal, other: Proposal, figures: Mapping[str, ColumnFigures]) -> str:
+    """Why a column says the same as another; empty where it does not."""
+    ours, theirs = figures[p.name].sample, figures[other.name].sample
+    if ours.size != theirs.size:
+        return ""
+    if other.type in NUMBERS and (p.type in NUMBERS or figures[p.name].all_are("integer")):
+        found = abs(rank_correlation(ours, theirs))
+        what, least = (
+            (f"Another reading of what {other.name} measures", READING)
+            if p.measure and p.measure == other.measure
+            else (f"Nearly a copy of {other.name}", COPY)
+            if p.type in NUMBERS
+            else (f"Groups of {other.name}", CODED)
+        )
+        if found >= least:
+            return f"{what} (rank correlation {found:.2f}): published once."
+    if p.type in NUMBERS:
+        return ""
+    if p.role == other.role == "quasi-identifier" and (found := follows(ours, theirs)) >= TELLING:
+        return f"Tells {other.name} (it avoids {found:.0%} of wrong guesses): published once."
+    found = follows(theirs, ours)
+    return (
+        f"Follows from {other.name} (which avoids {found:.0%} of wrong guesses): published once."
+        if found >= TELLING
+        else ""
+    )
+
+
+# -- how many --------------------------------------------------------------------------------------------------------
+
+
+def _limited(proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> tuple[Proposal, ...]:
+    kept: list[Proposal] = []
+    why: dict[str, str] = {}
+    for p in _ranked(proposals):
+        if not p.is_published:
+            continue
+        told = _not_kept(p, kept, figures, k)
+        if told:
+            why[p.name] = told
+        else:
+            kept.append(p)
+    return tuple(p.left_out(why[p.name]) if p.name in why else p for p in proposals)
+
+
+def _not_kept(p: Proposal, kept: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> str:
+    """Why a column is not published beside those before it; empty where it is."""
+    if _is_taken(p, kept):
+        return SAME_NAME
+    if not _is_quasi(p.role):
+        return "" if _room(p, kept) else OVER
+    quasi = [one for one in kept if _is_quasi(one.role)]
+    left = figures[p.name].rows / math.prod(_values(one, figures[one.name]) for one in [*quasi, p])
+    told = counted(round(left), "record")
+    if not _room(p, kept):
+        return OVER_QUASI.format(left=told)
+    return CROWDED.format(left=told) if len(quasi) >= ALWAYS and left < THIN * k else ""
+
+
+def _values(p: Proposal, c: ColumnFigures) -> int:
+    """Values, or bands, that answers tell apart; those of a category that are too rare are one."""
+    named = p.keys.get("values", "")
+    told = len(json.loads(named)) + ("rare" in p.keys) if named else c.distinct
+    return max(1, min(told, STEPS) if not _is_category(p) else told)
+
+
+def _room(p: Proposal, kept: Sequence[Proposal]) -> bool:
+    """Whether one more of its role and sort can be published well."""
+    most = MOST_QUASI if p.role == "quasi-identifier" else MOST_NUMBERS if _is_number(p) else MOST_CATEGORIES
+    alike = [one for one in kept if one.role == p.role and (_is_number(one) == _is_number(p) or _is_quasi(p.role))]
+    return len(alike) < most
+
+
+def _is_taken(p: Proposal, kept: Sequence[Proposal]) -> bool:
+    return any(folded(one.name) == folded(p.name) for one in kept)
+
+
+def _is_number(p: Proposal) -> bool:
+    return not _is_category(p)
+
+
+def _is_category(p: Proposal) -> bool:
+    return p.type in ("category", "boolean")
+
+
+def _is_quasi(role: Role) -> bool:
+    return role == "quasi-identifier"

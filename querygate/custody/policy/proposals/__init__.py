@@ -1,1 +1,0 @@
-"""Policies proposed from a table: roles, domains, cuts, codes and views, with reasons."""

@@ -1,0 +1,94 @@
+"""Public cells that nothing finer than is ever published, and the table [release] of records that leave at them.
+
+A number with `edges` has the cells between them in place of a grid; a category with `groups` is published as whole
+groups of values alone. Both are fixed before any class is made, and neither depends on the data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from querygate.core.count_text import counted
+from querygate.custody.policy.interval_edges import MAX_EDGES
+from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
+from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
+from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
+
+_GROUPS = "a list of lists of strings, each value in exactly one of them"
+_RISK = Bound(above=0, most=1)
+
+
+def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """The column with the edges of its cells, the domain's ends among them; an empty list is one cell."""
+    kind = str(column.type)
+    accepted = f"increasing {VALUES[kind]} within the domain; a cell begins at each"
+    for key in ("grid", "cuts"):
+        if key in table:
+            table.fail(key, "cannot be combined with edges, which define the cells", "nothing: remove the line")
+    edges = table.increasing("edges", kind)
+    if edges is None:
+        table.fail("edges", "is not an increasing list", accepted)
+        return column
+    if column.low is None or column.high is None:
+        return column
+    if edges and not column.low <= edges[0] <= edges[-1] <= column.high:
+        shown = listed(show_value(kind, end) for end in (column.low, column.high))
+        table.fail("edges", f"is outside the domain [{shown}]", accepted)
+        return column
+    if len(edges) > MAX_EDGES - 2:
+        table.fail("edges", f"makes more than {MAX_EDGES:,} edges", "fewer edges")
+    return replace(column, edges=tuple(sorted({column.low, *edges, column.high})))
+
+
+def read_groups(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """The column with its groups. They tell its public values too, where `values` does not."""
+    if "hierarchy" in table:
+        table.fail("hierarchy", "cannot be combined with groups, which define what is published", "one of the two")
+    raw = table.raw["groups"]
+    is_list = isinstance(raw, list) and raw and all(isinstance(group, list) and group for group in raw)
+    if not is_list or not all(isinstance(value, str) for group in raw for value in group):
+        table.fail("groups", "is not a list of non-empty lists of strings", _GROUPS)
+        return column
+    counts = Counter(value for group in raw for value in group)
+    if twice := sum(1 for count in counts.values() if count > 1):
+        table.fail("groups", f"has {counted(twice, 'value')} more than once", _GROUPS)
+    known = set(column.values)
+    if known and (absent := known - set(counts)):
+        table.fail("groups", f"leaves out {len(absent):,} of its values, such as {min(absent)}", _GROUPS)
+    if known and (strange := set(counts) - known):
+        what = counted(len(strange), "value that is not public", "values that are not public")
+        table.fail("groups", f"has {what}, such as {min(strange)}", _GROUPS)
+    groups = tuple(sorted(tuple(sorted(set(group))) for group in raw))
+    return replace(column, values=tuple(sorted(counts)), groups=groups)
+
+
+def check_tight(anonymise: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
+    """Tight class edges are people's values, and so finer than any cell."""
+    celled = [column.name for column in columns if column.edges]
+    if celled and anonymise.raw.get("edges") == "tight":
+        anonymise.fail(
+            "edges", f"cannot be combined with the public cells of {celled[0]}", "grid, or columns without edges"
+        )
+
+
+def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:
+    """The table [release]: what records may risk that leave without classes of k, and against which population."""
+    if "release" not in top:
+        return None
+    table = top.table("release")
+    if not table.is_table:
+        return None
+    threshold = table.raw.get("threshold", SAFE_HARBOR)
+    number = None if threshold == SAFE_HARBOR else _RISK.read(threshold)
+    if threshold != SAFE_HARBOR and number is None:
+        table.fail("threshold", "is not an accepted threshold", f'"{SAFE_HARBOR}", or {_RISK.phrase}')
+    instance = table.number("instance", _RISK)
+    return ReleasePolicy(
+        read_file(table, "population"),
+        SAFE_HARBOR if number is None else float(number),
+        read_linked(table, columns),
+        read_count(table),
+        None if instance is None else float(instance),
+    )

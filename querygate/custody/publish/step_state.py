@@ -1,0 +1,143 @@
+"""A publication on its way: what each step leaves for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from querygate.core.files.file_digest import FileDigest
+from querygate.core.progress import Progress, no_progress
+from querygate.core.types import Column, Ints, Margin, Reference
+from querygate.core.vault_ports import Combinations, Profile, StagingTables
+from querygate.custody.code_lists.code_items import PublishedCodes
+from querygate.custody.columns.value_codes import NumberCodes
+from querygate.custody.policy import Policy
+from querygate.custody.publish.method_trial import Trial
+from querygate.methods.anonymise import Box, Hierarchy, Table
+from querygate.methods.anonymise.class_moments import MomentRelease
+
+if TYPE_CHECKING:
+    from querygate.custody.publish.number_widths import NumberReport
+    from querygate.custody.publish.republication_guard import Republication
+    from querygate.custody.publish.view_division import MadeViews
+    from querygate.custody.publish.view_summary import ViewFigures
+    from querygate.custody.verify.verify import Measurement, Written
+
+
+class Step(Enum):
+    """The steps of a publication that take their time."""
+
+    LOAD, CODE, DIVIDE, GENERALISE, WRITE, VERIFY = range(6)
+
+    def reached(self, share: float) -> float:
+        """The share of the whole, when this share of the step is done.
+
+        >>> Step.DIVIDE.reached(0.5)
+        0.325
+        """
+        return round(sum(TIMES[: self.value]) + TIMES[self.value] * share, 4)
+
+
+TIMES = (0.06, 0.01, 0.51, 0.10, 0.04, 0.28)
+"""The share of each step in the time of a publication of ten million records."""
+
+
+class StepProgress:
+    """Says how far a publication is, by the step that it is in."""
+
+    def __init__(self, progress: Progress = no_progress) -> None:
+        self._progress, self._step, self._text = progress, Step.LOAD, ""
+
+    def begin(self, step: Step, text: str) -> None:
+        self._step, self._text = step, text
+        self.within(0.0)
+
+    def say(self, text: str) -> None:
+        """The present step goes on with something else."""
+        self._text = text
+        self._progress(text)
+
+    def within(self, share: float) -> None:
+        """So much of the present step is done."""
+        self._progress(self._text, self._step.reached(share))
+
+
+_NO_LABELS: Ints = np.zeros(0, dtype=np.int64)
+_LATER: Any = None  # a field that a later step fills
+
+
+@dataclass(frozen=True)
+class PublicationState:
+    """A publication on its way. Each step returns a copy that knows more; the raw rows are in the staging tables."""
+
+    policy: Policy
+    staging: StagingTables
+    progress: StepProgress
+    references: tuple[Reference, ...] = ()
+    is_extract: bool = False  # do the records leave as they are? Then nobody asks for ranges, and boxes may overlap
+    measures_risk: bool = True  # what is believed of people in views
+    # read and coded
+    rows: int = 0
+    persons: int = 0
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    numbers: Mapping[str, NumberCodes] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)  # of categories with a hierarchy
+    code_lists: Mapping[str, PublishedCodes] = field(default_factory=dict)
+    # divided
+    combinations: Combinations | None = None
+    table: Table | None = None
+    labels: Ints = field(default_factory=lambda: _NO_LABELS)
+    classes: int = 0
+    boxes: tuple[Box, ...] = ()
+    loss: Mapping[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
+    comparison: tuple[Trial, ...] = ()
+    views: MadeViews | None = None  # in the place of classes; the staging tables have frame cells for these
+    # beside earlier versions
+    sticky: bool = False  # were classes made so that those of earlier versions stay together?
+    has_earlier: bool = False
+    retire: tuple[int, ...] = ()
+    beside: tuple[int, ...] = ()  # versions of views that are certified together with this one
+    alike: tuple[int, ...] = ()  # versions of views that have to tell the very same
+    # generalised
+    columns: tuple[Column, ...] = ()
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    number_of_cells: int = 0
+    sets: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # column_id, set_id, value_id, alone of value sets
+    moments: Mapping[str, MomentRelease] = field(default_factory=dict)  # of classes, by column
+    margins: tuple[Margin, ...] = ()
+    view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, where there are views
+    # written and verified
+    written: Written = _LATER
+    file: FileDigest | None = None
+    measured: Measurement = _LATER
+    number_reports: tuple[NumberReport, ...] = ()
+    view_figures: ViewFigures | None = None
+    versions: Republication | None = None
+
+    @property
+    def repeated(self) -> bool:
+        """Have people several rows?"""
+        return self.persons < self.rows
+
+    def without_table(self) -> PublicationState:
+        """Once classes are final their boxes are enough; what they were made of is the larger half of the memory."""
+        return replace(self, table=None, combinations=None, labels=_NO_LABELS)
+
+    def without_cells(self) -> PublicationState:
+        """They are written."""
+        return replace(self, cells={}, boxes=(), view_tables={})
+
+    def code_counts(self, column: str) -> Ints:
+        """How many records of the whole table have each code of a column; missing values are counted last."""
+        profile = self.profiles[column]
+        if column in self.numbers:
+            codes, size = self.numbers[column].of(profile.values), self.numbers[column].size
+        else:
+            texts = self.texts[column]
+            codes, size = np.searchsorted(np.array(texts, dtype=object), profile.values), len(texts)
+        return np.append(np.bincount(codes, profile.counts, size).astype(np.int64), profile.missing)

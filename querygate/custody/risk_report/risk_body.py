@@ -1,0 +1,215 @@
+"""The risk report: fields are the keys of its JSON, in their order. Aggregates alone, and no identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from querygate.custody.risk_report.code_table import SafeHarborTreatment
+from querygate.methods.risk import Attackers, Disclosure, Driver, NumbersTold, PopulationUniqueness, ValuesTold
+from querygate.methods.same_disease import InstanceRisk
+
+After = Literal["published", "release", "policy", "extract"]
+"""What "after" is: the version that is served, a release that was given, what the policy would make, or the records of
+a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """Shares of people alone: in the records, in the population by estimate, and in the register by count."""
+
+    sample: float
+    population: PopulationUniqueness | None = None
+    register: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFigures:
+    """q, r, Q and R of those for whom being listed is the disclosure."""
+
+    records: int
+    classes: int
+    largest: int
+    greatest_match: float
+    average_match: float
+    greatest_instance: float
+    average_instance: float
+    unmatched: int
+    short: int
+
+    @classmethod
+    def of(cls, found: InstanceRisk) -> InstanceFigures:
+        """Classes are told by their number alone."""
+        return cls(**{one.name: getattr(found, one.name) for one in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesGiven:
+    """What classes give away of a column of categories."""
+
+    column: str
+    kind: Literal["values"] = field(default="values", init=False)
+    records: int
+    classes: int
+    same: Disclosure
+    likely: Disclosure
+    right_overall: float
+    right_by_class: float
+    gain: float
+
+    @classmethod
+    def of(cls, column: str, told: ValuesTold) -> ValuesGiven:
+        right = told.right_overall, told.right_by_class, told.gain
+        return cls(column, told.records, told.classes, told.same, told.likely, *right)
+
+    @property
+    def disclosed(self) -> Disclosure:
+        return self.same
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersGiven:
+    """What classes give away of a column of numbers."""
+
+    column: str
+    kind: Literal["numbers"] = field(default="numbers", init=False)
+    records: int
+    classes: int
+    width: float
+    narrow: Disclosure
+    error_overall: float
+    error_by_class: float
+    gain: float
+
+    @classmethod
+    def of(cls, column: str, told: NumbersTold) -> NumbersGiven:
+        errors = told.error_overall, told.error_by_class, told.gain
+        return cls(column, told.records, told.classes, told.width, told.narrow, *errors)
+
+    @property
+    def disclosed(self) -> Disclosure:
+        return self.narrow
+
+
+@dataclass(frozen=True, slots=True)
+class SizeBar:
+    """Classes of `from_` to `to` records; without an end where `to` is None."""
+
+    from_: int
+    to: int | None
+    classes: int
+    records: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The share of records with at least a risk."""
+
+    risk: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class SideWords:
+    """Each group of measures in a sentence; what is told, by column."""
+
+    attackers: str
+    uniqueness: str
+    instance: str
+    told: Mapping[str, str]
+    drivers: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideFigures:
+    records: int
+    left_out: int
+    classes: int
+    attackers: Attackers
+    uniqueness: Uniqueness
+    instance: InstanceFigures | None
+    told: tuple[ValuesGiven | NumbersGiven, ...]
+    drivers: tuple[Driver, ...]
+    sizes: tuple[SizeBar, ...]
+    curve: tuple[CurvePoint, ...]
+    words: SideWords
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    raw: SideFigures
+    safe_harbor: SideFigures
+    after: SideFigures
+
+    @property
+    def all(self) -> tuple[SideFigures, SideFigures, SideFigures]:
+        return self.raw, self.safe_harbor, self.after
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictLine:
+    """A measure of the three sides, and whether the risk after is lower, the same or higher than Safe Harbor's."""
+
+    measure: str
+    group: str
+    label: str
+    unit: str  # share, count
+    raw: float | None
+    safe_harbor: float | None
+    after: float | None
+    risk_against_safe_harbor: str | None
+
+    @property
+    def sides(self) -> tuple[float | None, float | None, float | None]:
+        return self.raw, self.safe_harbor, self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    raw: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredColumns:
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Of how many people, and of how many kinds of them; and which quasi-identifiers it has."""
+
+    people: int
+    kinds: int
+    columns: tuple[str, ...]
+    not_in_register: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disease:
+    """The column whose value was asked about; None where being listed at all is the disclosure."""
+
+    column: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskReport:
+    format: int
+    dataset: str
+    title: str
+    version: int | None
+    made: str
+    policy_hash: str
+    after: After
+    records: Records
+    columns: MeasuredColumns
+    register: Register | None
+    disease: Disease | None
+    safe_harbor: tuple[SafeHarborTreatment, ...]
+    sides: Sides
+    verdict: tuple[VerdictLine, ...]
+    words: tuple[str, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,148 @@
+"""The same records as three readers have them: raw, as Safe Harbor would leave them, and as they are released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.types import Bools, Floats, Ints
+from querygate.custody.columns.population import Population
+from querygate.custody.extract.raw_tables import floats_of
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.risk_report.code_table import (
+    CodeTable,
+    SafeHarborTreatment,
+    by_safe_harbor,
+    code_column,
+    text_codes,
+)
+from querygate.custody.risk_report.register_matches import people_of_values
+from querygate.methods.risk import class_labels
+
+Values = Mapping[str, "Ints | Floats"]
+
+Counting = Callable[[Ints], Ints]
+"""Of rows, one from each class, how many people of the register match each."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiseaseScope:
+    """What having a record discloses: a value of a sensitive column, or, without one, to be in the file at all."""
+
+    column: str = ""
+    value: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Records as somebody sees them: a row of codes for each, one column for each quasi-identifier.
+
+    Whoever looks people up in a register can tell records apart by the columns that it has alone (`linked`), and makes
+    larger classes of them. `at_stake` marks those for whom being listed is the disclosure; None where the records do
+    not say.
+    """
+
+    names: tuple[str, ...]
+    told: Ints
+    sensitive: Values
+    counting: Counting | None = None
+    linked: tuple[str, ...] = ()
+    left_out: int = 0
+    at_stake: Bools | None = None
+
+    @cached_property
+    def labels(self) -> Ints:
+        """The class of each record, from 0."""
+        return class_labels(self.told)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        return np.bincount(self.labels).astype(np.int64)
+
+    @cached_property
+    def linked_labels(self) -> Ints:
+        """The class of each record as somebody with the register sees it, from 0."""
+        if self.linked == self.names:
+            return self.labels
+        return class_labels(self.told[:, [self.names.index(name) for name in self.linked]])
+
+    @cached_property
+    def linked_sizes(self) -> Ints:
+        return np.bincount(self.linked_labels).astype(np.int64)
+
+    @cached_property
+    def people(self) -> Ints | None:
+        """People of the register that match each class that somebody with the register sees."""
+        if self.counting is None:
+            return None
+        first = np.empty(self.linked_sizes.size, dtype=np.int64)
+        first[self.linked_labels] = np.arange(self.linked_labels.size)
+        return self.counting(first)
+
+
+def raw_sides(
+    policy: Policy, raw: pa.Table, population: Population | None, disease: DiseaseScope | None, year: int
+) -> tuple[Side, Side, tuple[SafeHarborTreatment, ...]]:
+    """The raw records, the same under Safe Harbor, and what that does to each column."""
+    coded = [code_column(column, raw[column.name], population) for column in policy.named("quasi-identifier")]
+    sensitive, stake = sensitive_of(policy, raw), at_stake(policy, raw, disease)
+    treated = [by_safe_harbor(one, year) for one in coded]
+    sides = [_side(one, population, sensitive, stake) for one in (coded, [column for column, _ in treated])]
+    return sides[0], sides[1], tuple(told for _, told in treated)
+
+
+def _side(coded: Sequence[CodeTable], population: Population | None, sensitive: Values, stake: Bools | None) -> Side:
+    told = np.stack([one.records for one in coded], axis=1)
+    shared = [at for at, one in enumerate(coded) if one.people is not None]
+    counting: Counting | None = None
+    if population is not None:
+        persons = population.persons
+        people = np.stack([one.people for one in coded if one.people is not None], axis=1) if shared else None
+
+        def counting(rows: Ints) -> Ints:
+            if people is None:  # nothing of what is told is in the register
+                return np.full(rows.size, int(persons.sum()), dtype=np.int64)
+            return people_of_values(told[rows][:, shared], people, persons)
+
+    names = tuple(one.name for one in coded)
+    return Side(names, told, sensitive, counting, linked_names(names, population), at_stake=stake)
+
+
+def linked_names(names: Sequence[str], population: Population | None) -> tuple[str, ...]:
+    """Those that the register has."""
+    return tuple(name for name in names if population is not None and name in population.values)
+
+
+def sensitive_of(policy: Policy, table: pa.Table) -> dict[str, Ints | Floats]:
+    """Sensitive columns that a table has: codes of categories, numbers as they are."""
+    there = [column for column in policy.named("sensitive") if column.name in table.column_names]
+    return {
+        column.name: floats_of(table[column.name]) if column.is_numeric else text_codes(table[column.name])[1]
+        for column in there
+    }
+
+
+def at_stake(policy: Policy, table: pa.Table, disease: DiseaseScope | None) -> Bools | None:
+    """The records of those who have the disease; all of them where none is named, None where the table does not say."""
+    if disease is None or not disease.column:
+        return np.ones(table.num_rows, dtype=np.bool_)
+    if disease.column not in table.column_names:
+        return None
+    column: ColumnPolicy = policy.column(disease.column)
+    if column.is_numeric:
+        numbers: Floats = floats_of(table[column.name])
+        return np.equal(numbers, _number(disease.value)).astype(np.bool_)
+    texts, codes = text_codes(table[column.name])
+    wanted = texts.index(disease.value) if disease.value in texts else len(texts)
+    return np.equal(codes, wanted).astype(np.bool_)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,107 @@
+"""Texts that stand for no value: read from a policy, drafted, published as missing."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from querygate.core.errors import ConfigError
+from querygate.core.vault_ports import AgeAt, ReadAs
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.roots.scratch_vault import scratch_rows
+from querygate.custody.roots.trial_pool import HandedOver
+from querygate_adapters.sources.blanked_source import amended, with_blanks
+from querygate_adapters.sources.open_source import open_source
+from tests.policies import SEX, make_policy, quasi
+from tests.unit.custody.publish.publications import ask, new_site, put
+
+
+def written(path: Path, names: list[str], rows: list[list[str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names, *rows])
+    return path
+
+
+def test_texts_are_no_values_in_their_column_alone(tmp_path):
+    path = written(tmp_path / "t.csv", ["a", "b"], [["NA", "NA"], [" ? ", "1"], ["O'NA", "?"], ["", "2"]])
+    source = with_blanks(open_source(str(path)), {"a": ("NA", "?"), "none of it": ("x",)})
+    assert source.columns() == ("a", "b")
+    assert source.batches(["b", "a"]).read_all().to_pydict() == {
+        "b": ["NA", "1", "?", "2"],
+        "a": [None, None, "O'NA", None],
+    }
+    same = open_source(str(path))
+    assert with_blanks(same, {"c": ("NA",)}) is same
+
+
+def test_numbers_are_compared_as_they_are_written():
+    table = pa.table({"whole": [99, 7, None], "real": [99.0, 99.5, 9.0]})
+    source = with_blanks(HandedOver(("whole", "real"), table), {"whole": ("99",), "real": ("99",)})
+    assert source.batches(["whole", "real"]).read_all().to_pydict() == {
+        "whole": [None, 7, None],
+        "real": [None, 99.5, 9.0],
+    }
+
+
+def test_a_birth_that_is_not_known_gives_no_age(tmp_path):
+    path = written(tmp_path / "t.csv", ["born"], [["NA"], ["1980-05-17"]])
+    read = ReadAs({"born": ("NA",)}, (AgeAt("age", "born", day="2020-05-17"),))
+    assert amended(open_source(str(path)), read).batches(["age"]).read_all().to_pydict() == {"age": [None, "40"]}
+
+
+@pytest.mark.parametrize("wrong", ['"NA"', "[]", "[99]", '[" "]'])
+def test_only_texts_are_accepted(wrong):
+    text = f'dataset = "d"\nk = 2\n[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\nabsent = {wrong}\n'
+    with pytest.raises(ConfigError, match=r"columns\.sex\.absent"):
+        parse_policy(text)
+
+
+def test_what_is_absent_is_part_of_what_the_policy_means():
+    plain = make_policy("d", {"sex": SEX}, k=2)
+    blank, other = (plain.but(columns={"sex": SEX | {"absent": texts}}) for texts in (["NA", "?"], ["?"]))
+    assert len({one.parsed().hash for one in (plain, blank, other)}) == 3
+
+
+def test_a_table_written_by_r_is_drafted_and_published_untouched(tmp_path):
+    rng = random.Random(5)
+    names = ["id", "agea", "yrbrn", "sexe", "revenu", "fumeur"]
+    rows = []
+    for number in range(400):
+        age = rng.randint(18, 89)
+        told, income = (
+            "999" if number % 90 == 1 else str(age),
+            "NA" if number % 10 == 2 else str(rng.randint(900, 3000)),
+        )
+        person = [f"p{number}", told, str(2020 - age), rng.choice(["Homme", "Femme"])]
+        rows.append([*person, income, rng.choice(["oui", "non", "NA"])])
+    path = written(tmp_path / "enquete.csv", names, rows)
+    drafted = draft_from(str(path))
+    policy = parse_policy(drafted.text)
+    assert {name: policy.column(name).absent for name in ("agea", "revenu", "fumeur", "sexe")} == {
+        "agea": ("999",),
+        "revenu": ("NA",),
+        "fumeur": ("NA",),
+        "sexe": (),
+    }
+    roles = {column.name: column.role for column in policy.columns}
+    assert (roles["agea"], roles["sexe"], roles["revenu"]) == ("quasi-identifier", "quasi-identifier", "sensitive")
+    assert roles["yrbrn"] == "withheld"
+    opened = new_site(tmp_path)
+    assert not put(opened, drafted.text, path).warnings
+    (row,) = ask(opened, "SELECT COUNT(revenu) AS n FROM enquete", "enquete")
+    assert row["n"]["low"] <= sum(one[4] != "NA" for one in rows) <= row["n"]["high"]
+
+
+def test_a_joined_column_can_have_them_too(tmp_path):
+    written(tmp_path / "beside.csv", ["key", "region"], [[str(n), "NA" if n < 3 else "north"] for n in range(20)])
+    path = written(tmp_path / "t.csv", ["key", "age"], [[str(n), str(30 + n % 5)] for n in range(20)])
+    region = quasi("category", values=["north"]) | {"absent": ["NA"]}
+    joined = {"beside": {"source": "beside.csv", "on": {"key": "key"}, "columns": ["region"]}}
+    policy = make_policy("d", {"age": quasi("integer", (0, 99), grid=1), "region": region}, k=2, join=joined)
+    with scratch_rows(policy.parsed(tmp_path), open_source(str(path)), tmp_path) as rows:
+        assert rows.by_group("d", "SELECT COUNT(region) FROM d") == {(): 17}

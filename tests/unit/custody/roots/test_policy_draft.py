@@ -1,0 +1,33 @@
+"""A draft is tried: a quasi-identifier that makes most answers too wide to print is left out, with both figures."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+from querygate.custody.roots.policy_draft import draft_from
+
+
+def drafted(folder: Path, regions: list[str], people: int) -> dict[str, tuple[str, str]]:
+    """Roles and last reasons of a survey whose regions are drawn from a list."""
+    rng = random.Random(3)
+    path = folder / "survey.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex", "region", "smoker"])
+        for _ in range(people):
+            who = [rng.randint(18, 89), rng.choice("fm"), rng.choice(regions)]
+            writer.writerow([*who, rng.choice(["yes", "no"])])
+    return {p.name: (p.role, p.why[-1]) for p in draft_from(str(path)).columns}
+
+
+def test_a_column_with_which_too_little_can_be_printed_is_left_out(tmp_path):
+    role, why = drafted(tmp_path, [*["north", "south"] * 15, ""], 1_200)["region"]  # missing here and there
+    assert role == "withheld"
+    assert "can be printed with it" in why
+
+
+def test_a_column_of_which_most_can_be_printed_stays(tmp_path):
+    found = drafted(tmp_path, ["north", "south"], 6_000)
+    assert {found[name][0] for name in ("age", "sex", "region")} == {"quasi-identifier"}
