@@ -18,7 +18,7 @@ _LEFT, _RIGHT = 60, 140
 
 # How much a word counts for where it stands; decisions and proofs are for few, and come after pages for all.
 _IN_TITLE, _IN_HEADING, _IN_TEXT = 8, 5, 1
-_LATE: Final = ("decisions/", "explanation/proofs/", "changelog")
+_LATE: Final = ("decisions/", "explanation/proofs/", "reference/map", "changelog")
 
 
 @dataclass(frozen=True, slots=True)
