@@ -1,1 +1,1 @@
-"""Systems of codes that several packages read."""
+"""Systems of diagnosis codes that several packages read, one file for each."""

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from querygate.core.code_systems.code_ranges import OTHER
+
 CODE = re.compile(r"([A-Z][0-9]{2})\.?(?:([0-9])[0-9]?|X)?[-.]{0,2}[+*!†#]?")
 
 _CHAPTERS = """
@@ -52,6 +54,19 @@ def read_icd10(text: str) -> str | None:
     if found is None:
         return None
     return f"{found[1]}.{found[2]}" if found[2] else found[1]
+
+
+def icd10_path(text: str) -> tuple[str, ...]:
+    """A code of ICD-10 as other countries write it: the text, four characters, category, block, chapter.
+
+    >>> icd10_path("J45.0+"), icd10_path("E99")[1:], len(icd10_path("?"))
+    (('J45.0+', 'J450', 'J45', 'J40-J47', 'J00-J99'), ('E99', 'E99', 'E00-E90', 'E00-E90'), 5)
+    """
+    code = read_icd10(text)
+    if code is None:
+        return (text, *(OTHER,) * 4)
+    block, *chapter = groups_of(code[:3])
+    return (text, code.replace(".", ""), code[:3], block, *(chapter or [block]))
 
 
 def groups_of(category: str) -> tuple[str, ...]:

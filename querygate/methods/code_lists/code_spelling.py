@@ -19,12 +19,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from querygate.core.code_systems import icd10cm
 from querygate.core.code_systems.icd10 import read_icd10
 from querygate.methods.code_lists.code_systems import FLAT, headings_of, lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
 
 _ICD9 = re.compile(r"(?P<letter>[VE]?)(?P<head>[0-9]+)(?P<dot>\.?)(?P<rest>[0-9]*)")
-_ICD10 = re.compile(r"([A-Z][0-9][0-9A-Z]|[A-Z]A[0-9A-Z])\.?([0-9A-Z]{0,4})")
 _DIGITS = {"": 3, "V": 2, "E": 3}
 """Digits of a category of ICD-9-CM, by the letter before them."""
 
@@ -148,7 +148,7 @@ def _dotted(letter: str, digits: str) -> str:
 
 
 def _read_icd10(text: str, known: Collection[str]) -> _Reading:
-    found = _ICD10.fullmatch(_plain(text))
+    found = icd10cm.CODE.fullmatch(_plain(text))
     if found is None:
         return _Reading(" ".join(text.split()).upper(), False)
     code = f"{found[1]}.{found[2]}" if found[2] else found[1]

@@ -12,7 +12,9 @@ import datetime
 import re
 from collections.abc import Callable, Sequence
 
-from querygate.core.code_systems.icd_chapters import icd9_path, icd10_path, icd10cm_path
+from querygate.core.code_systems.icd9cm import icd9_path
+from querygate.core.code_systems.icd10 import icd10_path
+from querygate.core.code_systems.icd10cm import icd10cm_path
 
 ROOT = "*"
 LONGEST = 40

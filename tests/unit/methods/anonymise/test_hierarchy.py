@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.core.code_systems.icd_chapters import icd9_path, icd10cm_path
+from querygate.core.code_systems.icd9cm import icd9_path
+from querygate.core.code_systems.icd10cm import icd10cm_path
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Hierarchy, Intervals, Table, boxes, ncp, partition_check
 from querygate.methods.anonymise.recode.hierarchy_presets import PRESETS, UnreadableValues, preset_rows
 from tests.seeds import seeds
