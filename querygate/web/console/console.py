@@ -90,7 +90,8 @@ class Console:
         store, grants = self._gate.store, self._gate.grants
         known = known_datasets(session.principal, store.datasets(), grants)
         found = describe.served_catalogs(store, broken=lambda error: None, among=known)
-        return make_page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
+        listed = sorted(map(describe.make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
+        return make_page("datasets.html", session=session, datasets=listed)
 
     def dataset(self, session: Session, dataset: str) -> Response:
         saved = request.args.get("saved", "")
