@@ -52,6 +52,10 @@ out at `/docs/api`.
 Send a key as `Authorization: Bearer qg_...`. Bodies are JSON, in UTF-8, whatever `Content-Type` says. Answers carry the
 hash of the policy that they were given under in the header `X-QueryGate-Policy`.
 
+Every response has an `X-Request-ID`: the one you sent, or a new one; the log and the gate's own output name it. What a
+`GET` gives has an `ETag`; sent back as `If-None-Match` it is answered with 304 and no body if nothing has changed. Long
+lists come in pages: send `next` as `before` until it is null.
+
 ```sh
 curl http://127.0.0.1:8080/api/v1/query \\
   -H "Authorization: Bearer $QUERYGATE_KEY" \\

@@ -106,7 +106,7 @@ def waiting_messages(opened: OpenSite) -> list[WaitingMessages]:
 
 
 def receivers(opened: OpenSite) -> list[Receiver]:
-    """Whom the settings have told of what, and whether it has all arrived. `audit watch` is told where alerts go."""
+    """Whom the settings have told of what, and whether all has arrived. Where alerts go, `audit watch` is told."""
     settings, found = opened.site.settings, []
     late = {
         (one.what, one.channel): f"{one.number} waiting, tried {one.tries} times" for one in waiting_messages(opened)

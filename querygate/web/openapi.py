@@ -12,6 +12,7 @@ from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref
 
 _TAGS = {name: title for title, names in SECTIONS.items() for name in names}
+SAME = "It is as before: `If-None-Match` had its `ETag`."
 LATER = "It takes longer: a job was put, and the links say where to look for its result."
 
 
@@ -54,7 +55,10 @@ def _operation(route: Route) -> Schema:
     later: Schema = (
         {"202": {"description": LATER, "content": {JSON: {"schema": ref("JobLinks")}}}} if route.later else {}
     )
-    operation["responses"] = {"200": {"description": route.summary, "content": given}, **later, **_refusals(route)}
+    same: Schema = {"304": {"description": SAME}} if route.has_tag else {}
+    operation["responses"] = {
+        "200": {"description": route.summary, "content": given}, **later, **same, **_refusals(route)
+    }  # fmt: skip
     return operation
 
 

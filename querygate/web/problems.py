@@ -23,6 +23,11 @@ _WRONG_METHOD = 405
 _MISSING = 404
 
 
+def status_of(error: QueryGateError | None) -> int:
+    """The status of what could not be done; 200 where nothing is wrong."""
+    return 200 if error is None else STATUSES.get(error.code, error.meaning.status)
+
+
 def malformed(detail: str, remedy: str = "See /docs for what is accepted.") -> NotPermitted:
     return NotPermitted("QG306", detail, remedy)
 

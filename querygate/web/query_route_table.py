@@ -6,7 +6,7 @@ from querygate.core.errors import CODES
 from querygate.core.rights import Right
 from querygate.gate.render import FORMATS
 from querygate.gate.twin import DEFAULT_ROWS, TWIN_FORMATS
-from querygate.web.route import API, Parameter, Route
+from querygate.web.route import API, BEFORE, Parameter, Route
 
 ASK: tuple[Right, ...] = ("ask",)
 LOOK: tuple[Right, ...] = ("ask", "look")
@@ -149,10 +149,11 @@ ASK_ROUTES: tuple[Route, ...] = (
         "read_history",
         "GET",
         f"{API}/history",
-        "Get your own questions and what came of them, newest first.",
+        "Get your own questions and what came of them, newest first, page by page.",
         ASK,
         gives="Log",
         parameters=(
+            BEFORE,
             Parameter("dataset", "query", "Only questions about this dataset.", {"type": "string"}),
             Parameter(
                 "limit",

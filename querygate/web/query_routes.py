@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from flask import Response, g, request
 
 from querygate.control import Log, stamp
+from querygate.control.log.log import QueryLine
 from querygate.core.answer_bodies import AnswerBody, ReadableBody
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.deadline import within
@@ -91,8 +92,9 @@ class Api:
 
     def read_history(self, principal: Principal) -> Response:
         limit, dataset = _read_whole("limit", DEFAULT_HISTORY, MOST_ENTRIES), request.args.get("dataset")
-        lines = self._opened.log.queries(user=principal.name, dataset=dataset, limit=limit)
-        return give({"entries": list(lines)[::-1]})
+        before = read_moment("before")
+        lines = list(self._opened.log.queries(user=principal.name, dataset=dataset, limit=limit, before=before))
+        return give({"entries": lines[::-1], "next": _next_page(lines, limit)})
 
     # -- looking around ----------------------------------------------------------------------------------
 
@@ -119,13 +121,15 @@ class Api:
         return response
 
     def read_log(self, principal: Principal) -> Response:
-        since, limit = _read_moment("since"), _read_whole("limit", DEFAULT_ENTRIES, MOST_ENTRIES)
+        since, before = read_moment("since"), read_moment("before")
+        limit = _read_whole("limit", DEFAULT_ENTRIES, MOST_ENTRIES)
         user, dataset = request.args.get("user"), request.args.get("dataset")
-        asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
+        moments = {"since": since, "before": before}
+        asked = {**{name: one and stamp(one) for name, one in moments.items()}, "user": user, "limit": limit}
         body = {name: value for name, value in asked.items() if value is not None}
         self._opened.log.note("log.read", user=principal.name, dataset=dataset, body=body)
-        entries = self._opened.log.queries(since=since, user=user, dataset=dataset, limit=limit)
-        return give({"entries": list(entries)})
+        entries = list(self._opened.log.queries(since, user, dataset, limit, before))
+        return give({"entries": entries, "next": _next_page(entries, limit)})
 
     # -- audits: what the custodian's own process found ---------------------------------------------------
 
@@ -206,7 +210,12 @@ def read_batch(principal: Principal) -> list[Request]:
     ]
 
 
-def _read_moment(name: str) -> datetime | None:
+def _next_page(oldest_first: Sequence[QueryLine], limit: int) -> str | None:
+    """Before which moment the next page is; None where there is none."""
+    return oldest_first[0]["time"] if len(oldest_first) == limit else None
+
+
+def read_moment(name: str) -> datetime | None:
     text = request.args.get(name)
     if text is None:
         return None

@@ -12,6 +12,7 @@ from querygate.web.schema_parts import Schema
 API = "/api/v1"
 HTML = "text/html"
 JSON = "application/json"
+STREAMED = {"text/event-stream", "application/zip"}
 ANYONE: tuple[Right, ...] = ()
 
 TRUTH = {"enum": ["true", "false"], "default": "false"}
@@ -25,6 +26,14 @@ class Parameter:
     where: Literal["path", "query", "header"]
     help: str
     schema: Schema
+
+
+BEFORE = Parameter(
+    "before",
+    "query",
+    "Only entries before this moment (ISO 8601): the `next` of the page before.",
+    {"type": "string"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,11 @@ class Route:
         codes |= {"QG301", "QG302", "QG306", "QG317", "QG318"} if self.who else set()
         codes |= {"QG306", "QG308"} if self.body else set()
         return tuple(sorted(codes))
+
+    @property
+    def has_tag(self) -> bool:
+        """Whether what it gives has an `ETag`; not what is sent piece by piece."""
+        return self.method == "GET" and self.path.startswith(API) and not {*self.media} & STREAMED
 
     @property
     def rule(self) -> str:

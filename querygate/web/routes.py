@@ -7,7 +7,7 @@ from querygate.core.rights import Right
 from querygate.site.extract_requests.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES
 from querygate.web.query_route_table import ASK, ASK_ROUTES, DATASET, DATASET_CODES
-from querygate.web.route import ANYONE, API, HTML, JSON, TRUTH, Parameter, Route
+from querygate.web.route import ANYONE, API, BEFORE, HTML, JSON, TRUTH, Parameter, Route
 from querygate.web.saved.saved_route_table import SAVED_ROUTES
 
 __all__ = ["API", "EXTRACTS", "JSON", "ROUTES", "Parameter", "Route"]
@@ -81,13 +81,14 @@ ROUTES: tuple[Route, ...] = (
         "read_log",
         "GET",
         f"{API}/log",
-        "Get the query log, oldest first; if it is long, only the latest entries.",
+        "Get the query log, oldest first; if it is long, only the latest entries; `before` gives those before.",
         ("oversee",),
         gives="Log",
         parameters=(
             Parameter(
                 "since", "query", "A date or time (ISO 8601, in UTC unless it names another zone).", {"type": "string"}
             ),
+            BEFORE,
             Parameter("user", "query", "Only queries by this user.", {"type": "string"}),
             Parameter("dataset", "query", "Only queries to this dataset.", {"type": "string"}),
             Parameter(

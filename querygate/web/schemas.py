@@ -363,7 +363,12 @@ SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Log": record(
-        "The query log, oldest first.", {"entries": array(ref("LogEntry"))}, example={"entries": [LOG_EXAMPLE]}
+        "A page of the query log.",
+        {
+            "entries": array(ref("LogEntry")),
+            "next": {**MAYBE_TEXT, "description": "Send it as `before` for the entries before these; null at the end."},
+        },
+        example={"entries": [LOG_EXAMPLE], "next": None},
     ),
     "LogEntry": record(
         "One query. `prev` and `hash` are those of its entry in the chained log.",

@@ -180,4 +180,12 @@ def test_history_is_ones_own(send, get):
     ids = [entry["id"] for entry in get("/api/v1/history?limit=5&dataset=clinic", "ann").json["entries"]]
     assert ids[0] == mine
     assert theirs not in ids
+    pages, address = [], "/api/v1/history?limit=2&dataset=clinic"
+    while address:
+        page = get(address, "ann").json
+        pages += page["entries"]
+        address = page["next"] and f"/api/v1/history?limit=2&dataset=clinic&before={page['next']}"
+    assert pages == get("/api/v1/history?limit=1000&dataset=clinic", "ann").json["entries"]
+    assert [entry["id"] for entry in pages[: len(ids)]] == ids
+    assert get("/api/v1/history?before=x", "ann").json["code"] == "QG306"
     assert get("/api/v1/history?limit=0", "ann").json["code"] == "QG306"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from html import unescape
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import querygate.web
 from querygate.web.console import console, device_pages, sign_in_pages
 from querygate.web.console.page_session import COOKIE
+from querygate.web.console.snippets import Snippets
 from querygate.web.console.table_builder import MEASURES, TableChoice, write_statement
 from tests.api.browser import PART, Browser
 from tests.each import each
@@ -247,6 +250,18 @@ def test_what_was_written_is_shown_as_text(ann):
         assert SCRIPT not in page.text
     drawn = ann.get(f"/answers/{answer_id(pages[0])}/chart-0.svg")
     assert SCRIPT not in drawn.text
+
+
+def test_code_to_copy_is_quoted_for_its_language():
+    sql = 'SELECT COUNT(*) FROM t -- it\'s \\ "x" $HOME `id`'
+    written = Snippets(5433)("http://gate.example:8080", "t", sql, "ann")
+    assert list(written) == ["Python", "R", "curl", "psql"]
+    assert repr(sql) in written["Python"]
+    assert shlex.split(written["psql"])[-1] == sql
+    assert shlex.split(written["psql"])[:5] == ["psql", "-h", "gate.example", "-p", "5433"]
+    assert json.loads(shlex.split(written["curl"])[-1]) == {"dataset": "t", "sql": sql}
+    assert json.dumps(sql) in written["R"]
+    assert "psql" not in Snippets()("http://gate.example:8080", "t", sql, "ann")
 
 
 # -- tables without SQL --------------------------------------------------------------------------------------------

@@ -30,6 +30,19 @@ def test_a_dataset_tells_its_schema_and_policy(get):
     assert any("age, sex with at least 4 others (k = 5)" in sentence for sentence in body["policy"])
 
 
+def test_what_was_kept_is_not_sent_again(client, small):
+    headers = small.headers("ann")
+    for path in ("/api/v1/datasets", "/api/v1/datasets/clinic", "/api/v1/history"):
+        first = client.get(path, headers=headers)
+        again = client.get(path, headers={**headers, "If-None-Match": first.headers["ETag"]})
+        assert (again.status_code, again.data) == (304, b"")
+        other = client.get(path, headers={**headers, "If-None-Match": '"x"'})
+        assert (other.status_code, other.data) == (200, first.data)
+        assert again.headers["X-Request-Id"]
+    stranger = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert stranger.status_code == 401
+
+
 def test_a_dataset_tells_nothing_of_its_records(get):
     text = get("/api/v1/datasets/clinic", "ann").text
     assert "mrn" not in text

@@ -85,6 +85,15 @@ def test_brute_force_is_throttled_and_others_are_unaffected(site, argon2):
     assert sent(client, fresh.replace("qg_", "qg_", 1), GUESSER).status_code == 200
 
 
+def test_guessing_at_the_form_of_a_browser_is_throttled_too(site, argon2):
+    client, key, there = create_app(site).test_client(), site.accounts.new_key("ann").secret, {"REMOTE_ADDR": GUESSER}
+    guessed = [client.post("/sign-in", data={"key": wrong(number)}, environ_base=there) for number in range(60)]
+    assert guessed[0].status_code == 401
+    assert {one.status_code for one in guessed[30:]} == {429}
+    assert client.post("/sign-in", data={"key": key}, environ_base=there).status_code == 429
+    assert client.post("/sign-in", data={"key": key}, environ_base={"REMOTE_ADDR": OTHER}).status_code == 303
+
+
 def test_a_new_key_waits_where_somebody_guesses_and_nowhere_else(site):
     client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
     for number in range(12):

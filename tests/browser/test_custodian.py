@@ -131,8 +131,13 @@ def test_a_policy_shows_what_it_would_answer(open_page):
     assert grave_findings(page, "preview") == []
 
 
-DARK = {"carl": ("/today", "/log", "/site", "/access/users/ann", "/datasets/clinic", "/-/patterns")}
-"""In the dark, colours differ and nothing else."""
+DARK = {
+    "carl": (
+        *("/today", "/log", "/site", "/access/users/ann", "/datasets/clinic", "/-/patterns"),
+        *("/docs/api", "/docs/how-to/use-the-console"),
+    )
+}
+"""On a phone in the dark colours differ, and more of a page scrolls."""
 
 PAGES = {
     "carl": (
@@ -158,6 +163,8 @@ def test_no_page_keeps_anybody_out(open_page, case, scheme):
     found = []
     for name, paths in (PAGES if scheme == "light" else DARK).items():
         page = open_page(name, "/history" if name == "ann" else paths[0], color_scheme=scheme)
+        if scheme == "dark":
+            page.set_viewport_size({"width": 360, "height": 740})
         address = page.url[: -len("/history" if name == "ann" else paths[0])]
         for path in (*paths, *([case] if name == "carl" else [])):
             page.goto(address + path)

@@ -59,6 +59,7 @@ _QUERIES = """SELECT seq FROM log AS entry
   WHERE (kind = 'query.outcome' OR kind = 'query.intent' AND NOT EXISTS (
            SELECT 1 FROM log AS outcome WHERE outcome.query_id = entry.query_id AND outcome.kind = 'query.outcome'))
     AND (:since IS NULL OR time >= :since)
+    AND (:before IS NULL OR time < :before)
     AND (:user IS NULL OR user = :user)
     AND (:dataset IS NULL OR dataset = :dataset)
   ORDER BY seq DESC LIMIT :limit"""
@@ -205,15 +206,17 @@ class Log:
         user: str | None = None,
         dataset: str | None = None,
         limit: int | None = None,
+        before: datetime | None = None,
     ) -> Iterator[QueryLine]:
         """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
-        first = None if since is None else stamp(since)
-        wanted = {"since": first, "user": user, "dataset": dataset, "limit": -1 if limit is None else limit}
+        first, end = None if since is None else stamp(since), None if before is None else stamp(before)
+        about = {"user": user, "dataset": dataset}
+        wanted = {"since": first, "before": end, **about, "limit": -1 if limit is None else limit}
         with self.database.snapshot() as connection:
             found = [seq for (seq,) in connection.execute(_QUERIES, wanted)]
             segments = [one for one in read_segments(connection) if first is None or one.until >= first]
             left = None if limit is None else limit - len(found)
-            archived = queries_in(self.archives, segments, since=first, user=user, dataset=dataset, limit=left)
+            archived = queries_in(self.archives, segments, since=first, before=end, **about, limit=left)
             yield from map(_query_line, archived)
             # One read each: answers may be large.
             for seq in reversed(found):

@@ -117,6 +117,7 @@ def queries_in(
     segments: Sequence[Segment],
     *,
     since: str | None,
+    before: str | None,
     user: str | None,
     dataset: str | None,
     limit: int | None,
@@ -140,6 +141,7 @@ def queries_in(
             entry
             for entry in here.values()
             if (since is None or entry["time"] >= since)
+            and (before is None or entry["time"] < before)
             and (user is None or entry["user"] == user)
             and (dataset is None or entry["dataset"] == dataset)
         ]

@@ -30,7 +30,8 @@ _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
 
 
 _MODELS = f"""SELECT json_extract(body, '$.query_id') AS query_id, json_extract(body, '$.code') AS code,
-         query_id IS NOT NULL AS is_kept
+         query_id IS NOT NULL AS is_kept,
+         json_extract(body, '$.family') || ': ' || json_extract(body, '$.formula') AS text
   FROM log WHERE kind = 'model' AND {_OTHERS} AND (:user IS NULL OR user = :user)"""  # noqa: S608 - of the texts above
 
 
@@ -100,8 +101,9 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
 
 @dataclass(frozen=True, slots=True)
 class AskedModel:
-    """A model: the code of its refusal, None where it was fitted, and whether its table is on record."""
+    """A model in words, the code of its refusal, None where it was fitted, and whether its table is on record."""
 
+    text: str
     code: str | None
     is_kept: bool
 
@@ -111,7 +113,7 @@ def asked_models(database: Database, user: str | None = None) -> dict[str, Asked
     model was refused, and whoever asked for it got nothing.
     """
     rows = database.settled_rows(_MODELS, {"user": user})
-    return {row["query_id"]: AskedModel(row["code"], bool(row["is_kept"])) for row in rows}
+    return {row["query_id"]: AskedModel(row["text"], row["code"], bool(row["is_kept"])) for row in rows}
 
 
 def first_at(database: Database, moment: str) -> int:

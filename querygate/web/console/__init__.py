@@ -32,7 +32,7 @@ from querygate.web.console import (
 from querygate.web.console.navigation import destinations
 from querygate.web.console.page_session import make_page_door
 from querygate.web.console.problem_pages import install_problem_pages
-from querygate.web.console.snippets import make_snippets
+from querygate.web.console.snippets import Snippets
 from querygate.web.console.upload_request import UploadRequest, remove_drop
 from querygate.web.help_page import help_page
 from querygate.web.job_routes import JobViews
@@ -86,7 +86,7 @@ def install_console(
             app.add_url_rule(
                 route.rule, f"page:{route.name}", door, methods=[route.method], provide_automatic_options=False
             )
-    app.add_template_global(make_snippets, "snippets")
+    app.add_template_global(Snippets(opened.site.settings["pg_port"]), "snippets")
     app.add_template_global(destinations, "destinations")
     app.add_template_global(help_page, "help_page")
     app.add_template_global(tour.strip, "tour_strip")

@@ -5,8 +5,7 @@ Everything is done by the use-cases that the API and the command line call. What
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -22,9 +21,10 @@ from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right
 from querygate.site.account_changes import AccountChanges
 from querygate.site.budget_evidence import open_ledger
 from querygate.site.open_gate import OpenSite, now
+from querygate.web.console.confirmation import SUSPENDED, ask_first
 from querygate.web.console.page import go, make_page
 from querygate.web.console.page_session import PageRoute
-from querygate.web.problems import STATUSES
+from querygate.web.problems import status_of
 
 SEE: tuple[Right, ...] = ("grant", "accounts")
 ACCOUNTS: tuple[Right, ...] = ("accounts",)
@@ -46,18 +46,6 @@ PAGES: Final = (
 )
 
 _USER = ("name", "role", "project", "organisation")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked before something is taken away: what happens, and where the answer goes."""
-
-    title: str
-    text: str
-    yes: str
-    address: str
-    back: str
-    form: Mapping[str, str]
 
 
 class AccessPages:
@@ -84,41 +72,28 @@ class AccessPages:
         return go(f"/access/users/{added.name}")
 
     def change_user(self, session: Session, name: str) -> Response:
-        role, project, organisation = (request.form.get(one, "").strip() for one in ("role", "project", "organisation"))
-        try:
+        role, project, organisation = (request.form.get(one, "").strip() for one in _USER[1:])
+
+        def change() -> None:
             self._changes.change_user(
                 name, role=role or None, project=project, organisation=organisation, by=_actor(session)
             )
-        except QueryGateError as error:
-            return self._user_page(session, name, error)
-        return go(f"/access/users/{name}")
+
+        return self._changed(session, name, change)
 
     def close_user(self, session: Session, name: str) -> Response:
-        text = "None of their keys opens anything from now on, and their sessions end. The account can be opened again."
-        if (asked := ask_first(session, f"Suspend {name}?", text, "Suspend", f"/access/users/{name}")) is not None:
-            return asked
-        try:
-            self._changes.disable_user(name, by=_actor(session))
-        except QueryGateError as error:
-            return self._user_page(session, name, error)
-        return go(f"/access/users/{name}")
+        asked = ask_first(session, f"Suspend {name}?", SUSPENDED, "Suspend", f"/access/users/{name}")
+        return asked or self._changed(session, name, lambda: self._changes.disable_user(name, by=_actor(session)))
 
     def open_user(self, session: Session, name: str) -> Response:
-        try:
-            self._changes.enable_user(name, by=_actor(session))
-        except QueryGateError as error:
-            return self._user_page(session, name, error)
-        return go(f"/access/users/{name}")
+        return self._changed(session, name, lambda: self._changes.enable_user(name, by=_actor(session)))
 
     def remove_user(self, session: Session, name: str) -> Response:
         text = "Their keys are revoked for good. What they asked stays on record, and nobody else is given the name."
-        if (asked := ask_first(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")) is not None:
-            return asked
-        try:
-            self._changes.remove_user(name, by=_actor(session))
-        except QueryGateError as error:
-            return self._user_page(session, name, error)
-        return go("/access")
+        asked = ask_first(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")
+        return asked or self._changed(
+            session, name, lambda: self._changes.remove_user(name, by=_actor(session)), then="/access"
+        )
 
     def new_key(self, session: Session, name: str) -> Response:
         """The key is in this response and nowhere else."""
@@ -131,15 +106,8 @@ class AccessPages:
 
     def revoke_key(self, session: Session, name: str, key_id: str) -> Response:
         text = "It opens nothing from now on, in any process, and sessions that began with it end."
-        if (
-            asked := ask_first(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")
-        ) is not None:
-            return asked
-        try:
-            self._changes.revoke_key(key_id, by=_actor(session))
-        except QueryGateError as error:
-            return self._user_page(session, name, error)
-        return go(f"/access/users/{name}")
+        asked = ask_first(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")
+        return asked or self._changed(session, name, lambda: self._changes.revoke_key(key_id, by=_actor(session)))
 
     # -- grants ------------------------------------------------------------------------------------------
 
@@ -164,12 +132,20 @@ class AccessPages:
 
     # -- along the way -----------------------------------------------------------------------------------
 
+    def _changed(self, session: Session, name: str, change: Callable[[], object], then: str | None = None) -> Response:
+        """Make a change to somebody's account; where it is refused, their page says why."""
+        try:
+            change()
+        except QueryGateError as error:
+            return self._user_page(session, name, error)
+        return go(then or f"/access/users/{name}")
+
     def _page(self, session: Session, error: QueryGateError | None = None) -> Response:
         users = [user for user in self._opened.accounts.list_users() if user.removed is None]
         datasets = self._opened.store.datasets()
         return make_page(
             "custodian/access.html",
-            _status(error),
+            status_of(error),
             session=session,
             users=users,
             used=self._used(),
@@ -187,7 +163,7 @@ class AccessPages:
         user = self._opened.accounts.find_user(name)
         return make_page(
             "custodian/user.html",
-            _status(error),
+            status_of(error),
             session=session,
             user=user,
             needs_second=self._changes.needs_second(user.role, _actor(session)),
@@ -217,14 +193,6 @@ class AccessPages:
         return [one for dataset in datasets for one in ledger.spent(dataset)]
 
 
-def ask_first(session: Session, title: str, text: str, yes: str, back: str, **form: str) -> Response | None:
-    """The page that asks whether somebody is sure; None where they said so. `form` goes along."""
-    if request.form.get("sure") == "yes":
-        return None
-    question = Question(title, text, yes, request.path, back, form)
-    return make_page("confirm.html", session=session, question=question)
-
-
 def _actor(session: Session) -> Actor:
     return Actor(session.principal.name)
 
@@ -242,7 +210,3 @@ def _concerns(grant: Grant, user: User) -> bool:
     own = {"user": user.name, "project": user.project or None, "organisation": user.organisation or None}
     name = own.get(grant.whose)
     return grant.whose == "everyone" or (name is not None and grant.name.lower() == name.lower())
-
-
-def _status(error: QueryGateError | None) -> int:
-    return 200 if error is None else STATUSES.get(error.code, error.meaning.status)

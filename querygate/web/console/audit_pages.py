@@ -19,10 +19,11 @@ from querygate.core.rights import Right
 from querygate.gate import render
 from querygate.site.audit_cases import ACTS, AuditCases, CaseAct, CaseView
 from querygate.site.open_gate import OpenSite
+from querygate.web.console.confirmation import SUSPENDED, ask_first
 from querygate.web.console.page import go, make_download, make_page
 from querygate.web.console.page_session import PageRoute
 from querygate.web.job_routes import JobViews
-from querygate.web.problems import STATUSES
+from querygate.web.problems import status_of
 
 OVERSEE: tuple[Right, ...] = ("oversee",)
 AUDIT: tuple[Right, ...] = ("audit",)
@@ -117,18 +118,17 @@ class AuditPages:
         return go(f"/audits/{dataset}/{case_id}")
 
     def suspend(self, session: Session, dataset: str, case_id: str) -> Response:
-        """Close the account of somebody whom the case is about. It takes a second click, on a page that says so."""
-        name = request.form.get("user", "")
-        view = self._cases.case(session.principal, dataset, case_id, noted=False)
-        if name not in view.case["users"]:
-            return go(f"/audits/{dataset}/{case_id}")
-        if request.form.get("sure") != "yes":
-            return make_page("custodian/suspend.html", session=session, view=view, name=name)
+        """Close the account of somebody whom the case is about."""
+        name, address = request.form.get("user", ""), f"/audits/{dataset}/{case_id}"
+        if name not in self._cases.case(session.principal, dataset, case_id, noted=False).case["users"]:
+            return go(address)
+        if (asked := ask_first(session, f"Suspend {name}?", SUSPENDED, "Suspend", address, user=name)) is not None:
+            return asked
         try:
             self._cases.suspend(Actor(session.principal.name), dataset, case_id, name)
         except QueryGateError as error:
             return self._case_page(session, dataset, case_id, error)
-        return go(f"/audits/{dataset}/{case_id}")
+        return go(address)
 
     # -- along the way -----------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class AuditPages:
         users = {user.name: user.disabled for user in self._opened.accounts.list_users()}
         return make_page(
             "custodian/case.html",
-            STATUSES.get(error.code, error.meaning.status) if error else 200,
+            status_of(error),
             session=session,
             view=view,
             findings=[(one, asked_statements(one, view)) for one in shown],

@@ -38,7 +38,8 @@ from querygate.web.console.table_builder import (
     write_statement,
 )
 from querygate.web.job_routes import JobViews
-from querygate.web.problems import STATUSES, malformed
+from querygate.web.problems import malformed, status_of
+from querygate.web.query_routes import read_moment
 
 PAGES: Final = (
     PageRoute("start", "GET", "/", rights=()),
@@ -89,7 +90,8 @@ class Console:
         store, grants = self._gate.store, self._gate.grants
         known = known_datasets(session.principal, store.datasets(), grants)
         found = describe.served_catalogs(store, broken=lambda error: None, among=known)
-        return make_page("datasets.html", session=session, datasets=list(map(describe.make_summary, found)))
+        listed = sorted(map(describe.make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
+        return make_page("datasets.html", session=session, datasets=listed)
 
     def dataset(self, session: Session, dataset: str) -> Response:
         saved = request.args.get("saved", "")
@@ -98,11 +100,14 @@ class Console:
 
     def history(self, session: Session) -> Response:
         """Your own questions, newest first; nobody sees those of others here."""
-        wanted = request.args.get("q", "").strip()
-        lines = self._opened.log.queries(user=session.principal.name, limit=MOST_HISTORY)
-        found = [line for line in lines if _is_found(line, wanted)][::-1][:SHOWN_HISTORY]
-        models = asked_models(self._opened.log.database, session.principal.name)
-        return make_page("history.html", session=session, lines=found, wanted=wanted, models=models)
+        wanted, name = request.args.get("q", "").strip(), session.principal.name
+        limit = MOST_HISTORY if wanted else SHOWN_HISTORY
+        lines = list(self._opened.log.queries(user=name, limit=limit, before=read_moment("before")))[::-1]
+        found = [line for line in lines if _is_found(line, wanted)]
+        shown, more = found[:SHOWN_HISTORY], found[SHOWN_HISTORY:]
+        older = shown[-1]["time"] if more else lines[-1]["time"] if len(lines) == limit else None
+        models = asked_models(self._opened.log.database, name)
+        return make_page("history.html", session=session, lines=shown, wanted=wanted, models=models, older=older)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -189,8 +194,7 @@ class Console:
     # -- along the way -----------------------------------------------------------------------------------
 
     def _refused(self, session: Session, question: Request, error: QueryGateError) -> Response:
-        status = STATUSES.get(error.code, error.meaning.status)
-        return self._part_or_page(session, question, "refusal_part.html", status, problem=error.to_dict())
+        return self._part_or_page(session, question, "refusal_part.html", status_of(error), problem=error.to_dict())
 
     def _part_or_page(
         self, session: Session, question: Request, template: str, status: int = 200, **values: object

@@ -25,7 +25,7 @@ from querygate.web.console.page import go, make_page, make_part
 from querygate.web.console.page_session import PageRoute
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews
-from querygate.web.problems import STATUSES
+from querygate.web.problems import status_of
 from querygate.web.routes import EXTRACTS
 
 PAGES: Final = (
@@ -143,7 +143,7 @@ class RequestPages:
         summary = make_figures(shown["summary"]) if shown["summary"] else None
         return make_page(
             "request.html",
-            _status(error) if error else 200,
+            status_of(error),
             session=session,
             shown=shown,
             figures=summary,
@@ -173,7 +173,7 @@ class RequestPages:
     ) -> Response:
         return make_page(
             "request_form.html",
-            _status(error) if error else 200,
+            status_of(error),
             session=session,
             described=described,
             wish=wish,
@@ -208,7 +208,3 @@ def _number(text: str) -> int | float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _status(error: QueryGateError) -> int:
-    return STATUSES.get(error.code, error.meaning.status)

@@ -23,7 +23,7 @@ from querygate.web.console.charts.model_chart import make_model_chart
 from querygate.web.console.page import make_download, make_page, make_part, wants_part
 from querygate.web.console.page_session import PageRoute
 from querygate.web.model_routes import make_model_question
-from querygate.web.problems import STATUSES
+from querygate.web.problems import status_of
 
 PAGES: Final = (
     PageRoute("fit", "POST", "/datasets/<dataset>/model"),
@@ -54,8 +54,8 @@ class ModelPages:
         try:
             body = ask_model(_question(session.principal, dataset), self._gate)
         except QueryGateError as error:
-            status = STATUSES.get(error.code, error.meaning.status)
-            return _page("refusal_part.html", status, session=session, dataset=dataset, problem=error.to_dict())
+            problem = error.to_dict()
+            return _page("refusal_part.html", status_of(error), session=session, dataset=dataset, problem=problem)
         return _page("model_part.html", 200, session=session, dataset=dataset, shown=_shown(body))
 
     def model(self, session: Session, query_id: str) -> Response:

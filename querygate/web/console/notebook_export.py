@@ -16,7 +16,7 @@ from querygate.control.saved.notebooks import Cell, Notebook
 from querygate.core.json_body import JsonValue
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.notebook_text import make_fence, make_inert
-from querygate.web.console.snippets import make_snippets
+from querygate.web.console.snippets import make_python
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _code_cell(shown: ShownCell, dataset: str, origin: str) -> JsonValue:
         "id": shown.cell.id,
         "metadata": {"querygate": about},
         "execution_count": None,
-        "source": make_snippets(origin, dataset, shown.cell.text)["Python"],
+        "source": make_python(origin, dataset, shown.cell.text),
         "outputs": outputs,
     }
 

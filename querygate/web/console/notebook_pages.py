@@ -15,12 +15,13 @@ from querygate.gate import render
 from querygate.gate.grant_check import known_datasets
 from querygate.site.notebook_work import NotebookWork
 from querygate.site.open_gate import OpenSite
-from querygate.web.console.access_pages import ask_first
 from querygate.web.console.charts.answer_charts import make_charts
+from querygate.web.console.confirmation import ask_first
 from querygate.web.console.notebook_export import FILES, ShownAnswer, ShownCell
 from querygate.web.console.notebook_text import make_html
 from querygate.web.console.page import go, make_download, make_page
 from querygate.web.console.page_session import PageRoute
+from querygate.web.problems import status_of
 
 PAGES: Final = (
     PageRoute("notebooks", "GET", "/notebooks"),
@@ -130,7 +131,7 @@ class NotebookPages:
         gate = self._opened.gate
         return make_page(
             "notebooks.html",
-            error.meaning.status if error else 200,
+            status_of(error),
             session=session,
             own=self._work.own(session.principal),
             shared=self._work.shared(session.principal),
@@ -144,7 +145,7 @@ class NotebookPages:
         may_ask = self._work.may_ask(session.principal, found.dataset)
         return make_page(
             "notebook.html",
-            error.meaning.status if error else 200,
+            status_of(error),
             session=session,
             found=found,
             cells=[self._shown(session.principal, cell, most=MOST_ROWS) for cell in found.cells],

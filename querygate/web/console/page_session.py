@@ -19,7 +19,7 @@ from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_failure
 from querygate.site.user_limits import UserLimits
 from querygate.web.limited_view import serve
-from querygate.web.problems import STATUSES
+from querygate.web.problems import status_of
 
 COOKIE = "querygate_session"
 PROOF = "proof"
@@ -78,10 +78,11 @@ def make_page_door(
 def show_problem(error: QueryGateError, session: Session | None) -> Response:
     """A page for what could not be shown; a part of a page for a script."""
     g.is_page = True
-    status = STATUSES.get(error.code, error.meaning.status)
     template = "refusal_part.html" if request.headers.get("HX-Request") else "problem.html"
     values = {"problem": error.to_dict(), "session": session, "version": version("querygate")}
-    return Response(render_template(f"console/{template}", **values), status, content_type="text/html; charset=utf-8")
+    return Response(
+        render_template(f"console/{template}", **values), status_of(error), content_type="text/html; charset=utf-8"
+    )
 
 
 def find_session(sessions: Sessions) -> Session | None:

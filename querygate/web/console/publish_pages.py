@@ -14,13 +14,13 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobKind
 from querygate.core.rights import Right, not_allowed
 from querygate.site.publications import Publications
-from querygate.web.console.access_pages import ask_first
 from querygate.web.console.charts.risk_map import make_risk_map
+from querygate.web.console.confirmation import ask_first
 from querygate.web.console.page import go, make_download, make_page
 from querygate.web.console.page_session import PageRoute
 from querygate.web.console.rerun_tally import tally_rerun
 from querygate.web.job_routes import JobViews
-from querygate.web.problems import STATUSES, malformed
+from querygate.web.problems import malformed, status_of
 
 PUBLISH: tuple[Right, ...] = ("publish",)
 STEPS = ("check", "preview", "version")
@@ -180,7 +180,7 @@ class PublishPages:
     def _page(self, session: Session, error: QueryGateError | None = None) -> Response:
         return make_page(
             "custodian/publish.html",
-            STATUSES.get(error.code, error.meaning.status) if error else 200,
+            status_of(error),
             session=session,
             sources=self._publications.sources(),
             most_mb=self._publications.most_upload_bytes // 1_000_000,

@@ -11,9 +11,10 @@ from querygate.control.sessions import Session
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork, is_own
-from querygate.web.console.access_pages import ask_first
+from querygate.web.console.confirmation import ask_first
 from querygate.web.console.page import go, make_page, make_part, wants_part
 from querygate.web.console.page_session import PageRoute
+from querygate.web.problems import status_of
 
 PAGES: Final = (
     PageRoute("saved", "GET", "/saved"),
@@ -108,7 +109,7 @@ class SavedPages:
         self, session: Session, text: QueryText, error: ConfigError | None = None, *, is_shared: bool = False
     ) -> Response:
         values = {"text": text, "problem": error.to_dict() if error else None, "is_shared": is_shared}
-        status = error.meaning.status if error else 200
+        status = status_of(error)
         if wants_part():
             return make_part("save_part.html", status, session=session, **values)
         return make_page("save.html", status, session=session, **values)
@@ -118,7 +119,7 @@ class SavedPages:
     ) -> Response:
         return make_page(
             "saved_query.html",
-            error.meaning.status if error else 200,
+            status_of(error),
             session=session,
             found=found,
             text=text or found,

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 
-def make_snippets(origin: str, dataset: str, sql: str) -> dict[str, str]:
-    """By the name of the language. The key is never among them: it is read from the environment."""
-    body = json.dumps({"dataset": dataset, "sql": sql}, ensure_ascii=False)
-    quoted = "'" + body.replace("'", "'\\''") + "'"
-    address = f"{origin}/api/v1/query"
-    return {
-        "curl": f'curl {address} -H "Authorization: Bearer $QUERYGATE_KEY" \\\n  -d {quoted}',
-        "Python": (
-            "import json, os, urllib.request\n\n"
-            f"question = {{'dataset': {dataset!r}, 'sql': {sql!r}}}\n"
-            f"request = urllib.request.Request({address!r}, json.dumps(question).encode(),\n"
-            "    {'Authorization': f\"Bearer {os.environ['QUERYGATE_KEY']}\"})\n"
-            "answer = json.load(urllib.request.urlopen(request))\n"
-            "for row in answer['rows']:\n"
-            "    print(row)"
-        ),
-        "R": (
-            "library(httr2)\n\n"
-            f"answer <- request({json.dumps(address)}) |>\n"
-            '  req_auth_bearer_token(Sys.getenv("QUERYGATE_KEY")) |>\n'
-            f"  req_body_json(list(dataset = {json.dumps(dataset)},\n"
-            f"                     sql = {json.dumps(sql, ensure_ascii=False)})) |>\n"
-            "  req_perform() |>\n"
-            "  resp_body_json()"
-        ),
-    }
+@dataclass(frozen=True, slots=True)
+class Snippets:
+    """How a question is written elsewhere. `pg_port` is 0 where nothing speaks PostgreSQL's protocol."""
+
+    pg_port: int = 0
+
+    def __call__(self, origin: str, dataset: str, sql: str, user: str = "") -> dict[str, str]:
+        """By the name of the language. The key is never among them: it is read from the environment."""
+        body = shlex.quote(json.dumps({"dataset": dataset, "sql": sql}, ensure_ascii=False))
+        authorization = '-H "Authorization: Bearer $QUERYGATE_KEY"'
+        found = {
+            "Python": make_python(origin, dataset, sql),
+            "R": (
+                "library(querygate)\n\n"
+                f"gate <- qg_connect({_r(origin)}, dataset = {_r(dataset)})\n"
+                f"answer <- qg_query(gate, {_r(sql)})\n"
+                "answer"
+            ),
+            "curl": f"curl {origin}/api/v1/query {authorization} \\\n  -d {body}",
+        }
+        if self.pg_port:
+            host = urlsplit(origin).hostname
+            found["psql"] = f"psql -h {host} -p {self.pg_port} -U {user or '$USER'} querygate -c {shlex.quote(sql)}"
+        return found
+
+
+def make_python(origin: str, dataset: str, sql: str) -> str:
+    """With the client of this gate, which reads the key from QUERYGATE_KEY."""
+    connected = f"gate = querygate.connect({origin!r}, dataset={dataset!r})"
+    return f"import querygate\n\n{connected}\nanswer = gate.query({sql!r})\nprint(answer)"
+
+
+def _r(text: str) -> str:
+    """A string as R reads it."""
+    return json.dumps(text, ensure_ascii=False)

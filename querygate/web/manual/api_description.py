@@ -113,7 +113,7 @@ def _example(operation: Schema, shapes: Schema) -> str | None:
 def _outcomes(operation: Schema) -> Iterator[Outcome]:
     for status, response in operation["responses"].items():
         kinds = [kind_of(content["schema"]) if "schema" in content else Markup.escape(media) for media, content in
-                 response["content"].items()]  # fmt: skip
+                 response.get("content", {}).items()]  # fmt: skip
         text = "" if status == "200" else response["description"]
         yield Outcome(status, text, Markup(", ").join(kinds))
 

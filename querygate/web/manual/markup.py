@@ -3,6 +3,7 @@ tables that scroll. No markup of a page's own gets through."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -59,6 +60,7 @@ def render(text: str, follow: Follow) -> Markup:
         _tame(token)
         _follow_links(token.children or (), follow)
     html = _PARSER.renderer.render(_with_scrolling(tokens), _PARSER.options, {})
+    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls, the keyboard can reach; of a text it is &lt;pre
     return Markup(html, tuple(headings))
 
 
@@ -159,11 +161,13 @@ def _follow_links(inline: Sequence[Token], follow: Follow) -> None:
 
 def _with_scrolling(tokens: Sequence[Token]) -> list[Token]:
     """Tables in a frame that scrolls, which the keyboard can reach."""
-    frame = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": "Table"}
+    frame: dict[str, str | int | float] = {"class": "scroll", "tabindex": "0", "role": "region"}
     made: list[Token] = []
+    number = itertools.count(1)
     for token in tokens:
         if token.type == "table_open":
-            made.append(Token("div_open", "div", 1, attrs=dict(frame), block=True))
+            attributes = {**frame, "aria-label": f"Table {next(number)}"}
+            made.append(Token("div_open", "div", 1, attrs=attributes, block=True))
         made.append(token)
         if token.type == "table_close":
             made.append(Token("div_close", "div", -1, block=True))
