@@ -131,6 +131,12 @@ class Answer:
     def columns(self) -> list[str]:
         return [column["name"] for column in self.body["columns"]]
 
+    @property
+    def model(self) -> Mapping[str, Any] | None:
+        """Of a model: how its formula was read, the level that each factor is compared with, and its statement."""
+        found: Mapping[str, Any] | None = self.body.get("model")
+        return found
+
     # -- cells -------------------------------------------------------------------------------------------
 
     @property

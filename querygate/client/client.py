@@ -1,14 +1,15 @@
-"""Two clients, one that waits and one that awaits. Both carry the same conversations."""
+"""Two clients, one that waits and one that awaits: both say the same, and differ in how they carry it."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import httpx
 
@@ -28,11 +29,13 @@ from querygate.client.conversation import (
     fetch_answer,
     fetch_bytes,
     find_key,
+    fit,
     make_question,
     quoted,
     with_query,
 )
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 TIMEOUT_S = 60.0
@@ -48,8 +51,32 @@ def software() -> str:
     return "querygate"
 
 
+class said(Generic[P, T]):  # noqa: N801 - it stands where `property` would
+    """A conversation as a method of both clients: one gives its result, the other what can be awaited for it."""
+
+    def __init__(self, talk: Callable[Concatenate[Any, P], Conversation[T]]) -> None:
+        self._talk = talk
+        functools.update_wrapper(self, talk)  # type: ignore[arg-type]
+
+    @overload
+    def __get__(self, client: Client, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncClient, owner: type) -> Callable[P, Awaitable[T]]: ...
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[..., Conversation[T]]: ...
+    def __get__(self, client: Client | AsyncClient | None, owner: type) -> Any:
+        if client is None:
+            return self._talk
+
+        @functools.wraps(self._talk)
+        def carried(*args: P.args, **named: P.kwargs) -> Any:
+            return client.carry(self._talk(client, *args, **named))
+
+        return carried
+
+
 class _Talk:
-    """What both clients can say."""
+    """What both clients can say. Of `AsyncClient`, await what these methods return."""
 
     def __init__(self, url: str, key: str | Path | None, dataset: str | None, patience: Patience) -> None:
         self.url, self.dataset, self.patience = check_address(url), dataset, patience
@@ -62,12 +89,96 @@ class _Talk:
         scheme, _, place = self.url.partition("://")
         return f"<{type(self).__name__} of the gate at {scheme}://{place.rpartition('@')[2]}{about}>"
 
-    def _query(self, sql: str, dataset: str | None, options: dict[str, Any]) -> Conversation[Answer]:
+    @said
+    def query(
+        self,
+        sql: str,
+        dataset: str | None = None,
+        *,
+        mode: str | None = None,
+        epsilon: float | None = None,
+        consistent: bool = False,
+        explain: bool = False,
+    ) -> Conversation[Answer]:
+        """Ask one statement. Raises Refusal where the gate refuses it; a noisy answer is waited for."""
+        options = {"mode": mode, "epsilon": epsilon, "consistent": consistent, "explain": explain}
         return ask(make_question(sql, dataset or self.dataset, options), self.patience)
 
-    def _check(self, sql: str, dataset: str | None, options: dict[str, Any]) -> Conversation[dict[str, Any]]:
+    @said
+    def check(
+        self,
+        sql: str,
+        dataset: str | None = None,
+        *,
+        mode: str | None = None,
+        epsilon: float | None = None,
+        explain: bool = False,
+    ) -> Conversation[dict[str, Any]]:
+        """Would it be accepted, and at what cost? Nothing is spent."""
+        options = {"mode": mode, "epsilon": epsilon, "explain": explain}
         question = make_question(sql, dataset or self.dataset, options)
         return fetch(Call("POST", f"{API}/query/check", question), self.patience)
+
+    @said
+    def fit(
+        self,
+        family: str,
+        formula: str,
+        dataset: str | None = None,
+        *,
+        where: str = "",
+        exposure: str = "",
+        reference: Mapping[str, str] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Conversation[Answer]:
+        """Fit a model: `fit("logistic", "smoked ~ bands(age) + sex")`. Each figure of its table is a range, which has
+        what a fit to the raw records gives."""
+        more = {"where": where, "exposure": exposure, "reference": reference, "weights": weights}
+        told = {name: value for name, value in more.items() if value}
+        return fit({"dataset": self._named(dataset), "family": family, "formula": formula, **told}, self.patience)
+
+    @said
+    def datasets(self) -> Conversation[list[dict[str, Any]]]:
+        """The datasets that you may ask."""
+        return self._listed("datasets", "/datasets")
+
+    @said
+    def describe(self, dataset: str | None = None) -> Conversation[dict[str, Any]]:
+        """The columns of a dataset, its policy in words, and statements to start with."""
+        return self._get(f"/datasets/{quoted(self._named(dataset))}")
+
+    @said
+    def answer(self, answer_id: str) -> Conversation[Answer]:
+        """An answer of yours again, from the log."""
+        return fetch_answer(answer_id, self.patience)
+
+    @said
+    def history(self, dataset: str | None = None, limit: int | None = None) -> Conversation[list[dict[str, Any]]]:
+        """Your own questions, newest first."""
+        return self._listed("entries", "/history", dataset=dataset, limit=limit)
+
+    @said
+    def saved(self, *, shared: bool = False) -> Conversation[list[dict[str, Any]]]:
+        """The queries that you have saved, or those that others share with you."""
+        return self._listed("queries", "/saved", whose="shared" if shared else "own")
+
+    @said
+    def budget(self, dataset: str | None = None) -> Conversation[dict[str, Any]]:
+        """What is left for noisy answers about a dataset."""
+        return self._get("/budget", dataset=self._named(dataset))
+
+    @said
+    def job(self, job_id: str) -> Conversation[Answer]:
+        """The answer of a job, waited for."""
+        return await_job(job_id, self.patience)
+
+    @said
+    def twin(
+        self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv"
+    ) -> Conversation[bytes]:
+        """Made-up rows that look like the dataset, as a CSV or Parquet file."""
+        path = f"{API}/datasets/{quoted(self._named(dataset))}/twin.{form}"
+        return fetch_bytes(Call("GET", with_query(path, rows=rows, seed=seed), accept="*/*"), self.patience)
 
     def _get(self, path: str, **parameters: object) -> Conversation[dict[str, Any]]:
         return fetch(Call("GET", with_query(API + path, **parameters)), self.patience)
@@ -76,13 +187,6 @@ class _Talk:
         body = yield from self._get(path, **parameters)
         found: list[dict[str, Any]] = body[name]
         return found
-
-    def _describe(self, dataset: str | None) -> Conversation[dict[str, Any]]:
-        return self._get(f"/datasets/{quoted(self._named(dataset))}")
-
-    def _twin(self, dataset: str | None, rows: int | None, seed: int, form: str) -> Conversation[bytes]:
-        path = f"{API}/datasets/{quoted(self._named(dataset))}/twin.{form}"
-        return fetch_bytes(Call("GET", with_query(path, rows=rows, seed=seed), accept="*/*"), self.patience)
 
     def _named(self, dataset: str | None) -> str:
         name = dataset or self.dataset
@@ -106,66 +210,6 @@ class Client(_Talk):
     ) -> None:
         super().__init__(url, key, dataset, patience or Patience())
         self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=timeout_s, transport=transport)
-
-    def query(
-        self,
-        sql: str,
-        dataset: str | None = None,
-        *,
-        mode: str | None = None,
-        epsilon: float | None = None,
-        consistent: bool = False,
-        explain: bool = False,
-    ) -> Answer:
-        """Ask one statement. Raises Refusal where the gate refuses it; a noisy answer is waited for."""
-        options = {"mode": mode, "epsilon": epsilon, "consistent": consistent, "explain": explain}
-        return self.carry(self._query(sql, dataset, options))
-
-    def check(
-        self,
-        sql: str,
-        dataset: str | None = None,
-        *,
-        mode: str | None = None,
-        epsilon: float | None = None,
-        explain: bool = False,
-    ) -> dict[str, Any]:
-        """Would it be accepted, and at what cost? Nothing is spent."""
-        return self.carry(self._check(sql, dataset, {"mode": mode, "epsilon": epsilon, "explain": explain}))
-
-    def datasets(self) -> list[dict[str, Any]]:
-        """The datasets that you may ask."""
-        return self.carry(self._listed("datasets", "/datasets"))
-
-    def describe(self, dataset: str | None = None) -> dict[str, Any]:
-        """The columns of a dataset, its policy in words, and statements to start with."""
-        return self.carry(self._describe(dataset))
-
-    def answer(self, answer_id: str) -> Answer:
-        """An answer of yours again, from the log."""
-        return self.carry(fetch_answer(answer_id, self.patience))
-
-    def history(self, dataset: str | None = None, limit: int | None = None) -> list[dict[str, Any]]:
-        """Your own questions, newest first."""
-        return self.carry(self._listed("entries", "/history", dataset=dataset, limit=limit))
-
-    def saved(self, *, shared: bool = False) -> list[dict[str, Any]]:
-        """The queries that you have saved, or those that others share with you."""
-        return self.carry(self._listed("queries", "/saved", whose="shared" if shared else "own"))
-
-    def budget(self, dataset: str | None = None) -> dict[str, Any]:
-        """What is left for noisy answers about a dataset."""
-        return self.carry(self._get("/budget", dataset=self._named(dataset)))
-
-    def job(self, job_id: str) -> Answer:
-        """The answer of a job, waited for."""
-        return self.carry(await_job(job_id, self.patience))
-
-    def twin(self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv") -> bytes:
-        """Made-up rows that look like the dataset, as a CSV or Parquet file."""
-        return self.carry(self._twin(dataset, rows, seed, form))
-
-    # -- carrying ----------------------------------------------------------------------------------------
 
     def carry(self, conversation: Conversation[T]) -> T:
         """Take a conversation to its end."""
@@ -212,58 +256,6 @@ class AsyncClient(_Talk):
     ) -> None:
         super().__init__(url, key, dataset, patience or Patience())
         self._http = httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=timeout_s, transport=transport)
-
-    async def query(
-        self,
-        sql: str,
-        dataset: str | None = None,
-        *,
-        mode: str | None = None,
-        epsilon: float | None = None,
-        consistent: bool = False,
-        explain: bool = False,
-    ) -> Answer:
-        """Ask one statement. Raises Refusal where the gate refuses it; a noisy answer is awaited."""
-        options = {"mode": mode, "epsilon": epsilon, "consistent": consistent, "explain": explain}
-        return await self.carry(self._query(sql, dataset, options))
-
-    async def check(self, sql: str, dataset: str | None = None, *, mode: str | None = None) -> dict[str, Any]:
-        """Would it be accepted, and at what cost? Nothing is spent."""
-        return await self.carry(self._check(sql, dataset, {"mode": mode}))
-
-    async def datasets(self) -> list[dict[str, Any]]:
-        """The datasets that you may ask."""
-        return await self.carry(self._listed("datasets", "/datasets"))
-
-    async def describe(self, dataset: str | None = None) -> dict[str, Any]:
-        """The columns of a dataset, its policy in words, and statements to start with."""
-        return await self.carry(self._describe(dataset))
-
-    async def answer(self, answer_id: str) -> Answer:
-        """An answer of yours again, from the log."""
-        return await self.carry(fetch_answer(answer_id, self.patience))
-
-    async def history(self, dataset: str | None = None, limit: int | None = None) -> list[dict[str, Any]]:
-        """Your own questions, newest first."""
-        return await self.carry(self._listed("entries", "/history", dataset=dataset, limit=limit))
-
-    async def saved(self, *, shared: bool = False) -> list[dict[str, Any]]:
-        """The queries that you have saved, or those that others share with you."""
-        return await self.carry(self._listed("queries", "/saved", whose="shared" if shared else "own"))
-
-    async def budget(self, dataset: str | None = None) -> dict[str, Any]:
-        """What is left for noisy answers about a dataset."""
-        return await self.carry(self._get("/budget", dataset=self._named(dataset)))
-
-    async def job(self, job_id: str) -> Answer:
-        """The answer of a job, awaited."""
-        return await self.carry(await_job(job_id, self.patience))
-
-    async def twin(
-        self, dataset: str | None = None, rows: int | None = None, seed: int = 0, form: str = "csv"
-    ) -> bytes:
-        """Made-up rows that look like the dataset, as a CSV or Parquet file."""
-        return await self.carry(self._twin(dataset, rows, seed, form))
 
     async def carry(self, conversation: Conversation[T]) -> T:
         """Take a conversation to its end."""

@@ -201,6 +201,12 @@ def ask(question: Mapping[str, Any], patience: Patience) -> Conversation[Answer]
     return (yield from await_job(str(read_object(reply)["job"]), patience))
 
 
+def fit(question: Mapping[str, Any], patience: Patience) -> Conversation[Answer]:
+    """The table of a model. It is sent once: a gate does not know the model of a lost reply again."""
+    reply = yield from deliver(Call("POST", f"{API}/model", question, again=False), patience)
+    return read_answer(reply)
+
+
 def fetch_answer(answer_id: str, patience: Patience) -> Conversation[Answer]:
     """An answer from the log."""
     reply = yield from deliver(Call("GET", f"{API}/answers/{quoted(answer_id)}.json"), patience)

@@ -31,7 +31,7 @@ ASKED_EVERY = 200
 IDLE = 500
 SETTINGS = f"""requests_per_minute = 0
 login_failures_per_minute = 100000
-request_read_s = 5
+request_read_s = 20
 pg_connections_per_user = {IDLE + 10}
 """
 

@@ -14,7 +14,20 @@ public class Client {
       show("imported keys", data.getImportedKeys(null, "public", "survey"));
       show("exported keys", data.getExportedKeys(null, "public", "survey"));
       show("indexes", data.getIndexInfo(null, "public", "survey", false, true));
+      show("cross reference", data.getCrossReference(null, "public", "survey", null, "public", "survey"));
+      show("best row", data.getBestRowIdentifier(null, "public", "survey", DatabaseMetaData.bestRowSession, true));
+      show("version columns", data.getVersionColumns(null, "public", "survey"));
+      show("table types", data.getTableTypes());
+      show("types", data.getTypeInfo());
+      show("user types", data.getUDTs(null, null, "%", null));
+      show("procedures", data.getProcedures(null, null, "%"));
+      show("procedure columns", data.getProcedureColumns(null, null, "%", "%"));
       show("functions", data.getFunctions(null, null, "%"));
+      show("function columns", data.getFunctionColumns(null, null, "%", "%"));
+      show("column privileges", data.getColumnPrivileges(null, "public", "survey", "%"));
+      show("client info", data.getClientInfoProperties());
+      System.out.println("keywords " + data.getSQLKeywords().length() + ", " + data.getMaxColumnNameLength());
+      System.out.println("transactions " + data.getDefaultTransactionIsolation() + " " + connection.isValid(5));
       show("privileges", data.getTablePrivileges(null, "public", "survey"));
       String sql = "SELECT sex, COUNT(*) FROM survey WHERE age > ? AND sex = ? AND seen >= ? GROUP BY sex";
       try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from querygate.wire.catalog import shadow
+from querygate.wire.catalog.rows import oid_of
 from tests.each import each
+from tests.wire.recorded import compare
 from tests.wire.wire_site import WireSite
 
-TOOLS = Path(__file__).with_name("tool_statements.sql")
+RECORDINGS = Path(__file__).parent / "recordings"
+MOST_SHOWN = 3
 
 
-def statements() -> list[str]:
-    return [part.strip() for part in TOOLS.read_text().split("\n;\n") if part.strip()]
-
-
-@each("statement", statements())
-def test_what_tools_ask_at_their_start_is_read(site: WireSite, statement: str) -> None:
+@each("tool", ["dbeaver", "metabase", "superset", "others"])
+def test_what_tools_ask_at_their_start_is_answered(site: WireSite, tool: str) -> None:
+    """Each statement, how many rows it gives and the first of them, as they were recorded."""
+    said = []
     with site.connect() as connection:
-        connection.execute(statement).fetchall()
+        for part in (RECORDINGS / f"{tool}.sql").read_text().split("\n;\n"):
+            statement = re.sub("^--.*\n", "", part, flags=re.MULTILINE).replace("{survey}", str(oid_of("survey")))
+            cursor = connection.execute(statement)
+            rows = cursor.fetchall() if cursor.description else []
+            said += [f"== {statement.strip()[:100]}", *map(str, rows[:MOST_SHOWN]), f"{len(rows)} rows"]
+    compare(f"{tool}.txt", "\n".join(said) + "\n")
 
 
 def test_columns_have_their_order_types_and_titles(site: WireSite) -> None:

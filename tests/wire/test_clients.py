@@ -17,9 +17,9 @@ import psycopg2
 import pytest
 import sqlalchemy as sa
 
+from tests.wire.recorded import compare
 from tests.wire.wire_site import WireSite
 
-GOLDEN = Path(__file__).parent / "golden"
 SQL = "SELECT sex, COUNT(*) FROM survey WHERE age > 41 GROUP BY sex ORDER BY sex"
 JDBC = Path("/usr/share/java/postgresql.jar")
 
@@ -31,14 +31,6 @@ def environment(site: WireSite, **more: str) -> dict[str, str]:
 
 def run(site: WireSite, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment(site, **more), capture_output=True, text=True, timeout=120)
-
-
-def compare(name: str, said: str) -> None:
-    """With what was recorded; QUERYGATE_RECORD=1 records it anew."""
-    file = GOLDEN / name
-    if os.environ.get("QUERYGATE_RECORD"):
-        file.write_text(said)
-    assert said == file.read_text()
 
 
 # -- psql ------------------------------------------------------------------------------------------------

@@ -6,6 +6,16 @@ qg_query <- function(gate, sql, dataset = gate$dataset, mode = NULL, epsilon = N
   make_answer(found$body, found$policy)
 }
 
+# A model: like an answer, a row for each term, and how the formula was read in attr(found, "querygate")$model.
+qg_fit <- function(gate, family, formula, dataset = gate$dataset, where = NULL, exposure = NULL, reference = NULL,
+                   weights = NULL) {
+  if (is.null(dataset)) stop("Say which dataset the model is about.", call. = FALSE)
+  if (inherits(formula, "formula")) formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  more <- list(where = where, exposure = exposure, reference = as.list(reference), weights = as.list(weights))
+  body <- c(list(dataset = dataset, family = family, formula = formula), more[lengths(more) > 0])
+  make_answer(qg_call(gate, "/model", body)$body)
+}
+
 qg_check <- function(gate, sql, dataset = gate$dataset, mode = NULL) {
   qg_call(gate, "/query/check", question(sql, dataset, mode, NULL))$body
 }

@@ -13,6 +13,7 @@ BOUNDED = "qg_bounded"
 """The engine's function that gives a value back, or an error where it is longer than LONGEST_VALUE as a text."""
 LONGEST_VALUE = 1_000
 """In bytes: the engine makes two thousand rows at once, with all their columns."""
+LONGEST_LIST = 10_000
 LONGEST_PATTERN = 100
 MOST_JOINED = 60
 MOST_COLUMNS = 200
@@ -56,7 +57,7 @@ def check_growth(tree: exp.Expr) -> None:
     for node in tree.walk():
         if isinstance(node, exp.Func):
             _check_function(node)
-        elif isinstance(node, _WRITTEN) and len(node.name.encode(errors="replace")) > LONGEST_VALUE:
+        elif isinstance(node, _WRITTEN) and len(node.name.encode(errors="replace")) > _longest(node):
             raise _too_large(f"It has a text of more than {LONGEST_VALUE:,} bytes.")
         elif isinstance(node, exp.Select) and len(node.expressions) > MOST_COLUMNS:
             raise _too_large(f"It has more than {MOST_COLUMNS} columns.")
@@ -64,6 +65,15 @@ def check_growth(tree: exp.Expr) -> None:
             raise _not_available()
         elif isinstance(node, exp.Column) and not node.table and folded(node.name) in rows:
             raise _not_available()  # a whole row as one value
+
+
+def _longest(node: exp.Expr) -> int:
+    """A list that a value is compared with is written once, and in no row."""
+    around = node.parent
+    while isinstance(around, (exp.Cast, exp.Paren)):
+        around = around.parent
+    is_all = isinstance(around, exp.Anonymous) and folded(str(around.this)) == "all"  # as the parser has it
+    return LONGEST_LIST if is_all or isinstance(around, exp.Any) else LONGEST_VALUE
 
 
 def _stars(select: exp.Select) -> int:

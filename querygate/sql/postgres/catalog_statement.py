@@ -72,11 +72,13 @@ def _is_own(table: exp.Table, datasets: Collection[str]) -> bool:
 
 
 _NUMBERS = re.compile(r"::\s*(?:pg_catalog\.)?(?:oid|regclass|regtype)\s*\[\]", re.IGNORECASE)
+_KEYWORD_ALIAS = re.compile(r"\bAS\s+(select|update|insert|delete|table)\b", re.IGNORECASE)
 _NAMES_OF = re.compile(r"::\s*(?:pg_catalog\.)?(?:name|\"char\"|regproc)\s*\[\]", re.IGNORECASE)
 
 
 def _read(sql: str) -> exp.Expr | None:
     sql = _NAMES_OF.sub("::text[]", _NUMBERS.sub("::bigint[]", sql))  # lists of these the parser does not know
+    sql = _KEYWORD_ALIAS.sub(r'AS "\1"', sql)  # PostgreSQL takes any word after AS
     try:
         return parse_one(sql, dialect="postgres") if len(sql) <= LONGEST and _is_shallow(sql) else None
     except (SqlglotError, SyntaxRefused, RecursionError, TypeError, ValueError, AttributeError, LookupError):
@@ -224,7 +226,7 @@ def _without_schema(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 def _function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     name = folded(str(node.this))
-    if name.startswith(PREFIX) and name.removeprefix(PREFIX) in shadow.functions:
+    if name == "all" or (name.startswith(PREFIX) and name.removeprefix(PREFIX) in shadow.functions):
         return node
     if name == "current_setting" and node.expressions:
         named = node.expressions[0]
@@ -278,6 +280,8 @@ def _text(value: str) -> exp.Expr:
 def _cast(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     """Casts to types that only PostgreSQL has. A text becomes the number of what it names; a number its name."""
     kind = _type_name(node.args["to"])
+    if isinstance(node.this, exp.Literal) and node.this.name.startswith("{") and node.args["to"].is_type("array"):
+        return exp.Array(expressions=[_text(word) for word in node.this.name.strip("{}").split(",") if word])
     if kind in _OIDS:
         is_text = isinstance(node.this, exp.Literal) and node.this.is_string
         is_number = is_text and node.this.name.isdigit()

@@ -8,9 +8,6 @@ _TRUE = (
     "pg_type_is_visible", "pg_function_is_visible", "pg_collation_is_visible",
     "pg_operator_is_visible", "pg_opclass_is_visible", "pg_conversion_is_visible", "pg_statistics_obj_is_visible",
     "pg_ts_config_is_visible", "pg_ts_dict_is_visible", "pg_ts_parser_is_visible", "pg_ts_template_is_visible",
-    "has_table_privilege", "has_schema_privilege", "has_database_privilege", "has_column_privilege",
-    "has_any_column_privilege", "has_function_privilege", "has_sequence_privilege", "has_tablespace_privilege",
-    "has_type_privilege", "pg_has_role",
 )  # fmt: skip
 _FALSE = (
     "pg_is_in_recovery", "pg_is_other_temp_schema", "pg_relation_is_publishable", "pg_is_wal_replay_paused",
@@ -31,6 +28,21 @@ _ZERO = (
     "pg_stat_get_live_tuples", "pg_advisory_lock", "pg_advisory_unlock", "pg_relation_filenode", "age", "mxid_age",
     "pg_advisory_unlock_all", "pg_sequence_last_value",
 )  # fmt: skip
+
+_PRIVILEGES = (
+    "has_table_privilege", "has_schema_privilege", "has_database_privilege", "has_column_privilege",
+    "has_any_column_privilege", "has_function_privilege", "has_sequence_privilege", "has_tablespace_privilege",
+    "has_type_privilege", "pg_has_role",
+)  # fmt: skip
+"""Functions whose last argument names a privilege: to read is one that everybody has, to change is not."""
+
+KEYWORDS = "pg_get_keywords"
+_KEYWORDS = (
+    "analyse analyze array asc asymmetric both collate concurrently current_catalog current_role current_schema "
+    "deferrable desc do freeze ilike initially isnull lateral leading limit localtime localtimestamp notnull offset "
+    "only placing returning similar symmetric tablesample trailing variadic verbose window"
+)
+"""Words that are PostgreSQL's own."""
 
 _MOST_ARGUMENTS = 4
 
@@ -88,6 +100,9 @@ _OWN = {
 _OBJ_DESCRIPTION_OF = ", (o, c) AS (SELECT qg_note_text FROM cat.qg_note WHERE qg_note_oid = o AND qg_note_place = 0)"
 
 
+_READING = "regexp_matches(lower(p), 'select|usage|connect|member|execute')"
+_PRIVILEGE_FORMS = ", ".join(f"({before}p) AS {_READING}" for before in ("a, ", "a, b, ", "a, b, c, "))
+
 _BOUNDED = (  # the value is written once, or statements would double with each level
     f"CREATE MACRO {BOUNDED} (x) AS list_transform([x], "
     f"lambda v: CASE WHEN strlen(v::VARCHAR) > {LONGEST_VALUE} THEN error('long') ELSE v END)[1]"
@@ -103,7 +118,10 @@ def _any_arguments(name: str, value: str) -> str:
 def macros() -> list[str]:
     """The statements that make all of them."""
     constant = [(_TRUE, "true"), (_FALSE, "false"), (_NO_TEXT, "NULL::VARCHAR"), (_ZERO, "0::BIGINT")]
+    words = f"unnest(string_split('{_KEYWORDS}', ' ')) AS word, 'R' AS catcode, 'reserved' AS catdesc"
     made = [f"CREATE VIEW cat.{view}" for view in VIEWS] + [_BOUNDED]
+    made += [f"CREATE MACRO qg_{KEYWORDS}() AS TABLE SELECT {words}"]
+    made += [f"CREATE MACRO qg_{name} {_PRIVILEGE_FORMS}" for name in _PRIVILEGES]
     made += [_any_arguments(name, value) for names, value in constant for name in names]
     for head, value in _OWN.items():
         name, _, arguments = head.partition("(")
@@ -112,4 +130,6 @@ def macros() -> list[str]:
     return made
 
 
-FUNCTIONS = frozenset({*_TRUE, *_FALSE, *_NO_TEXT, *_ZERO, *(head.partition("(")[0] for head in _OWN)})
+FUNCTIONS = frozenset(
+    {KEYWORDS, *_PRIVILEGES, *_TRUE, *_FALSE, *_NO_TEXT, *_ZERO, *(head.partition("(")[0] for head in _OWN)}
+)

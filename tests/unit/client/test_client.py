@@ -15,6 +15,7 @@ import querygate
 from querygate.client import Client, ConfigError, NotPermitted, Range, Refusal, UnsupportedSQL
 from querygate.client.conversation import JobStillRuns, Patience
 from querygate.client.problem import read_problem
+from querygate.web import create_app
 from tests.api.small_site import SmallSite
 from tests.each import each
 from tests.http_gate import http_gate
@@ -50,6 +51,28 @@ class Scripted(httpx.BaseTransport):
         status, body, headers = next(self._replies)
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return httpx.Response(status, content=content, headers=headers)
+
+
+def test_a_model_is_a_table_of_ranges_like_any_answer(small: SmallSite, gate: Client) -> None:
+    found = gate.fit("linear", "sbp ~ sex", reference={"sex": "M"}, where="age >= 30")
+    assert found.columns[:3] == ["term", "level", "coefficient"]
+    assert found.model is not None
+    assert found.model["family"] == "linear"
+    told = create_app(small.opened).test_client().post(
+        "/api/v1/model",
+        json={"dataset": "clinic", "family": "linear", "formula": "sbp ~ sex", "reference": {"sex": "M"},
+              "where": "age >= 30"},
+        headers=small.headers("ann"),
+    )  # fmt: skip
+    assert found.body["rows"] == told.json["rows"]
+    frame = found.to_pandas()
+    assert list(frame.term) == ["(intercept)", "sex"]
+    assert (frame.coefficient_low <= frame.coefficient_high).all()
+    assert "coefficient" in found._repr_html_()
+    assert found.plot() is not None
+    with pytest.raises(UnsupportedSQL, match="QG218"):
+        gate.fit("linear", "~ sex")
+    assert gate.query("SELECT COUNT(*) FROM clinic").model is None
 
 
 @each("maker", [Client, querygate.client.AsyncClient])
