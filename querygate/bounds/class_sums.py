@@ -6,6 +6,7 @@ its parts in other groups by the row of the projected block that it came from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -49,13 +50,16 @@ def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
     return frozenset(name for name in told if name in summed_columns(plan) or (name in cut and told[name].shared))
 
 
+_AT_ONCE = 2**20
+"""Groups times rows that are told of at once: more would take memory and gain nothing."""
+
 NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), *np.zeros((4, 0)))
 """Of a column without class sums: beside one that has them, its intervals add up class by class too."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The rows of a block that have values of one number, class by class in the order of labels.
+    """The rows of a block that have values of one number, class by class in the order of labels, and of values.
 
     `number` is the class of each row of the block, among all classes; `order` are the rows that have values, and
     `number_in_order` the classes of these. Of each class `told` has ends of its sum and variance, and `frame` the frame
@@ -79,7 +83,7 @@ class KnownRows:
             raise ValueError("this block was not projected by class")
         column, label = block.number(name), block.classified.label
         labels, number = np.unique(label, return_inverse=True)
-        number, order = number.reshape(-1), np.argsort(label, kind="stable")
+        number, order = number.reshape(-1), np.lexsort((column.high, column.low, label))
         order = order[column.null[order] != ALL_NULLS]
         group, floor, ceiling, size = number[order], column.low[order], column.high[order], block.n[order]
         frame = None
@@ -108,71 +112,165 @@ class ClassRows:
         self,
         measure: Measure,
         found: MeasureCells,
-        among: SelectedAmong | None,
-        rows: Ints,
+        amongs: Sequence[SelectedAmong | None],
+        groups: GroupRows,
         part: Block,
         *,
         apart: bool,
-    ) -> tuple[ClassCells | None, ...]:
-        """The cells of one group for each value that a measure takes as it is; nothing where no class sum is told."""
+    ) -> list[tuple[ClassCells | None, ...]]:
+        """Of each group the cells for each value that a measure takes as it is; nothing where no class sum is told."""
         names = [value.column if isinstance(value, Ref) else None for value in measure.values]
         if not found.values or not any(name in self._moments for name in names):
-            return ()
-        numbers = zip(names, found.values, strict=True)
-        return tuple(
-            None if name is None else self._cells(name, values, found, among, rows, part, apart)
-            for name, values in numbers
-        )
+            return [()] * groups.number
+        told = [
+            [None] * groups.number
+            if name is None
+            else self._of_groups(name, values, found, amongs, groups, part, apart)
+            for name, values in zip(names, found.values, strict=True)
+        ]
+        return list(zip(*told, strict=True))
 
-    def _cells(
+    def _of_groups(
         self,
         name: str,
         values: Cells,
         found: MeasureCells,
-        among: SelectedAmong | None,
-        rows: Ints,
+        amongs: Sequence[SelectedAmong | None],
+        groups: GroupRows,
         part: Block,
         apart: bool,
-    ) -> ClassCells | None:
-        """The cells of one group: `rows` of a part of the block (spread over groups), and all others of their classes.
-
-        None where a class cannot be told: a number of missing values that is not known. In a margin that is so where a
-        view is silent, in some frame cells, and the classes of the others still add up.
-        """
-        held = rows[found.most[rows] > 0]
-        if not held.size or part.classified is None:
-            return None
+    ) -> list[ClassCells | None]:
+        if part.classified is None:
+            return [None] * groups.number
         if name not in self._known:
             self._known[name] = KnownRows.of(self.block, name)
-        known, origin = self._known[name], part.classified.row[held]
-        touched = np.zeros(known.classes, dtype=np.bool_)
-        touched[known.number[origin]] = True
-        every = touched[known.number_in_order].nonzero()[0]
-        place = np.full(self.block.size, -1)
-        place[known.order[every]] = np.arange(every.size)
-        at = place[origin]
-        if at.min() < 0 or np.bincount(at).max() > 1:
-            return None  # a row twice in a group, or one without a known value: nothing that a spread block has
-        if known.frame is None and known.some_missing[every].any():
-            return None
+        known, cells = self._known[name], []
+        at_once = max(1, _AT_ONCE // max(1, known.classes, self.block.size))
+        for first in range(0, groups.number, at_once):
+            some = groups.some(first, first + at_once)
+            told = _GroupClasses.touched(known, part.classified.row[some.rows], some)
+            own = amongs[first : first + at_once]
+            cells += told.cells(values, found, own, self.block.number(name).integer, apart)
+        return cells
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRows:
+    """Rows of groups, one group after the other, and the group of each."""
+
+    rows: Ints
+    of: Ints
+    number: int
+
+    @classmethod
+    def held(cls, rows: Sequence[Ints], most: Ints) -> GroupRows:
+        """Those in which somebody may be."""
+        every = np.concatenate(rows)
+        of = np.repeat(np.arange(len(rows)), [own.size for own in rows])
+        (kept,) = most[every].nonzero()
+        return cls(every[kept], of[kept], len(rows))
+
+    def some(self, first: int, last: int) -> GroupRows:
+        if first == 0 and last >= self.number:
+            return self
+        begin, end = np.searchsorted(self.of, [first, last])
+        return GroupRows(self.rows[begin:end], self.of[begin:end] - first, min(last, self.number) - first)
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each group begins, and the end of the last."""
+        return _ends(self.of, self.number)
+
+
+def _ends(of: Ints, number: int) -> list[int]:
+    ends: list[int] = np.searchsorted(of, np.arange(number + 1)).tolist()
+    return ends
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupClasses:
+    """All members of the classes that groups touch: `every` are places among the known rows, `of` the group of each and
+    `group` its class among those of its group. Per touched class `classes` is its number and `class_of` its group; `at`
+    is where each row of a group is among all these, and `is_told` of which groups classes can be told.
+
+    They cannot where a number of missing values is not known. In a margin that is so where a view is silent, in some
+    frame cells, and the classes of the others still add up.
+    """
+
+    known: KnownRows
+    rows: GroupRows
+    every: Ints
+    of: Ints
+    group: Ints
+    classes: Ints
+    class_of: Ints
+    at: Ints
+    is_told: Bools
+
+    @classmethod
+    def touched(cls, known: KnownRows, origin: Ints, rows: GroupRows) -> _GroupClasses:
+        touched = np.zeros((rows.number, known.classes), dtype=np.bool_)
+        touched[rows.of, known.number[origin]] = True
+        of, every = touched[:, known.number_in_order].nonzero()
+        place = np.full((rows.number, known.number.size), -1)
+        place[of, known.order[every]] = np.arange(every.size)
+        at = place[rows.of, origin]
+        is_told = np.bincount(rows.of, minlength=rows.number) > 0
+        is_told[rows.of[at < 0]] = False  # a row without a known value, or one twice in a group: no spread block has it
+        is_told[of[np.bincount(at[at >= 0], minlength=every.size) > 1]] = False
+        if known.frame is None:
+            is_told[of[known.some_missing[every]]] = False
+        class_of, classes = touched.nonzero()
+        group = (np.cumsum(touched, axis=1) - 1)[of, known.number_in_order[every]]
+        return cls(known, rows, every, of, group, classes, class_of, at, is_told)
+
+    def cells(
+        self,
+        values: Cells,
+        found: MeasureCells,
+        amongs: Sequence[SelectedAmong | None],
+        integer: bool,
+        apart: bool,
+    ) -> list[ClassCells | None]:
+        """Of each group, with what is found of its rows."""
+        known, every = self.known, self.every
         floor, ceiling, size = known.floor[every], known.ceiling[every], known.size[every]
         least, most = np.zeros((2, every.size), dtype=size.dtype)
         low, high = floor.copy(), ceiling.copy()
+        (placed,) = (self.at >= 0).nonzero()
+        at, held = self.at[placed], self.rows.rows[placed]
         least[at], most[at] = found.least[held], found.most[held]
         low[at], high[at] = values.low[held], values.high[held]
-        classes = touched.nonzero()[0]
-        group = (np.cumsum(touched) - 1)[known.number_in_order[every]]
-        totals: list[Ints | None] = [None, None]
-        if among is not None:
-            together = np.zeros_like(classes)
-            together[group[at]] = among.place[held]
-            totals = [among.least[together], among.most[together]]
-        sum_low, sum_high, var_low, var_high = (ends[classes] for ends in known.told)
-        frame = None if known.frame is None else known.frame[classes]
-        return ClassCells(
-            low, high, floor, ceiling, size, least, most, group, sum_low, sum_high, var_low, var_high,
-            self.block.number(name).integer, apart, frame, *totals,
-        )  # fmt: skip
+        sums = [ends[self.classes] for ends in known.told]
+        frame = None if known.frame is None else known.frame[self.classes]
+        rows, classes = _ends(self.of, self.rows.number), _ends(self.class_of, self.rows.number)
+        together = self._together(amongs, at, held, classes)
+        cells: list[ClassCells | None] = []
+        for i, among in enumerate(amongs):
+            if not self.is_told[i]:
+                cells.append(None)
+                continue
+            a, b = slice(rows[i], rows[i + 1]), slice(classes[i], classes[i + 1])
+            totals = () if among is None or together is None else (among.least[together[b]], among.most[together[b]])
+            cells.append(
+                ClassCells(
+                    low[a], high[a], floor[a], ceiling[a], size[a], least[a], most[a], self.group[a],
+                    sums[0][b], sums[1][b], sums[2][b], sums[3][b], integer, apart, None if frame is None else frame[b],
+                    *totals,
+                )
+            )  # fmt: skip
+        return cells
+
+    def _together(
+        self, amongs: Sequence[SelectedAmong | None], at: Ints, held: Ints, classes: Sequence[int]
+    ) -> Ints | None:
+        """The place of each class among those of which it is known how many are selected: the same for all groups."""
+        among = next((each for each in amongs if each is not None), None)
+        if among is None:
+            return None
+        found = np.zeros_like(self.classes)
+        found[self.group[at] + np.array(classes)[self.of[at]]] = among.place[held]
+        return found
 
 
 def _told(

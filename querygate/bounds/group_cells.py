@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.bounds.class_limits import ClassLimits
-from querygate.bounds.class_sums import ClassRows, undecided
+from querygate.bounds.class_sums import ClassRows, GroupRows, undecided
 from querygate.bounds.expression_values import expression_bounds, result_places
 from querygate.bounds.group_spread import ExpandedRows
 from querygate.bounds.kept_spreads import KeptSpreads
@@ -49,16 +49,17 @@ def gather(
     *,
     exists: Bools | None = None,
     limits: ClassLimits | None = None,
+    wanted: frozenset[int] | None = None,
 ) -> list[FetchedGroup]:
     """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
 
     `check` is called now and then; it raises when the statement has had its time. `exists` tells which rows there are
     for certain, where rows are groups of an inner query; all do otherwise. `limits` say how many records of classes are
-    meant, in a margin.
+    meant, in a margin. `wanted` are the places of measures that are read, where others say which groups there are.
     """
     groups = []
     for chosen in plan.sets:
-        groups += _gather_set(plan, chosen, block, check, exists, limits)
+        groups += _gather_set(plan, chosen, block, check, exists, limits, wanted)
     return groups
 
 
@@ -69,6 +70,7 @@ def _gather_set(
     check: Callable[[], None],
     exists: Bools | None,
     limits: ClassLimits | None,
+    wanted: frozenset[int] | None,
 ) -> list[FetchedGroup]:
     """The groups of one grouping set."""
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
@@ -103,10 +105,11 @@ def _gather_set(
             ]
         else:
             found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
-        each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied])
+            found = [each for each in found if total or measured[0].most[each[1]].any()]
+        each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied], wanted)
         for group in each.of_groups(found, classes, limits, rows.block):
             check()
-            if group.always or group.cells[0].most.any():
+            if group.always or wanted is not None or group.cells[0].most.any():
                 groups.append(group)
     return groups
 
@@ -320,12 +323,13 @@ def _is_tied(measure: Measure, cut: frozenset[str], block: Block) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Measured:
     """Measures as they were asked for, with the condition of a case, and their cells in a spread block; `apart` is as
-    in `ClassCells`."""
+    in `ClassCells`, and `wanted` are the places of those that are read (None: all)."""
 
     asked: Sequence[Measure]
     measures: Sequence[Measure]
     cells: Sequence[MeasureCells]
     apart: Sequence[bool]
+    wanted: frozenset[int] | None
 
     def of_groups(
         self,
@@ -336,39 +340,61 @@ class _Measured:
     ) -> Iterator[FetchedGroup]:
         """Each group with its cells, and what is told of their classes where a measure takes a column that has it."""
         groups, rows = [group for group, _ in found], [own for _, own in found]
-        cells = list(self.cells)
-        amongs: list[list[SelectedAmong | None]] = [[None] * len(found) for _ in cells]
-        if limits is not None and found:
-            for i, asked in enumerate(self.asked):
-                cells[i], amongs[i] = limits.narrowed(groups, rows, asked, cells[i], block)
-        for place, (group, here) in enumerate(found):
-            made = []
-            for measure, of_all, among, apart in zip(self.measures, cells, amongs, self.apart, strict=True):
-                told = (
-                    ()
-                    if classes is None
-                    else classes.of_values(measure, of_all, among[place], here, block, apart=apart)
-                )
-                made.append(_part(of_all, here, told, among[place]))
-            yield FetchedGroup(group.keys, tuple(made), group.always, group.chosen)
+        if not found:
+            return
+        parts = []
+        for i, (asked, measure, cells) in enumerate(zip(self.asked, self.measures, self.cells, strict=True)):
+            amongs: Sequence[SelectedAmong | None] = [None] * len(found)
+            if self.wanted is not None and i not in self.wanted:
+                parts.append([_UNREAD] * len(found))
+                continue
+            if limits is not None:
+                cells, amongs = limits.narrowed(groups, rows, asked, cells, block)
+            held = GroupRows.held(rows, cells.most)
+            told: Sequence[tuple[ClassCells | None, ...]] = [()] * len(found)
+            if classes is not None:
+                told = classes.of_values(measure, cells, amongs, held, block, apart=self.apart[i])
+            parts.append(_parts(cells, held, told, amongs))
+        for group, made in zip(groups, zip(*parts, strict=True), strict=True):
+            yield FetchedGroup(group.keys, made, group.always, group.chosen)
 
 
-def _part(
-    cells: MeasureCells, rows: Ints, classes: tuple[ClassCells | None, ...], among: SelectedAmong | None
-) -> MeasureCells:
-    """The cells of one group in which somebody may be, with what is told of their classes."""
-    held = rows[cells.most[rows] > 0]
-    least, most = cells.least[held], cells.most[held]
-    return MeasureCells(
-        cells.size[held],
-        least,
-        most,
-        tuple(Cells(v.low[held], v.high[held], least, most, v.integer) for v in cells.values),
-        tuple(cells.sets[i] for i in held.tolist()) if cells.sets else (),
-        tuple((s[0][held], s[1][held], s[2][held], s[3][held]) for s in cells.splits),
-        cells.free,
-        cells.solid,
-        classes,
-        None if cells.frame is None else cells.frame[held],
-        None if among is None else SelectedAmong(among.place[held], among.least, among.most),
-    )
+_UNREAD = MeasureCells(*np.zeros((3, 0), dtype=np.int64))
+"""Of a measure that nobody wants to know."""
+
+
+def _parts(
+    cells: MeasureCells,
+    groups: GroupRows,
+    classes: Sequence[tuple[ClassCells | None, ...]],
+    amongs: Sequence[SelectedAmong | None],
+) -> list[MeasureCells]:
+    """The cells of each group in which somebody may be, with what is told of their classes: taken all at once, and cut
+    into groups."""
+    rows = groups.rows
+    size, least, most = cells.size[rows], cells.least[rows], cells.most[rows]
+    values = [(value.low[rows], value.high[rows], value.integer) for value in cells.values]
+    splits = [tuple(counts[rows] for counts in split) for split in cells.splits]
+    frame = None if cells.frame is None else cells.frame[rows]
+    among = next((each for each in amongs if each is not None), None)
+    place = None if among is None else among.place[rows]
+    found = []
+    for (first, last), told, own in zip(itertools.pairwise(groups.ends), classes, amongs, strict=True):
+        a = slice(first, last)
+        here, at_most = least[a], most[a]
+        found.append(
+            MeasureCells(
+                size[a],
+                here,
+                at_most,
+                tuple(Cells(low[a], high[a], here, at_most, integer) for low, high, integer in values),
+                tuple(cells.sets[i] for i in rows[a].tolist()) if cells.sets else (),
+                tuple((s[0][a], s[1][a], s[2][a], s[3][a]) for s in splits),
+                cells.free,
+                cells.solid,
+                told,
+                None if frame is None else frame[a],
+                None if own is None or place is None else SelectedAmong(place[a], own.least, own.most),
+            )
+        )
+    return found

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from querygate.bounds import (
     ClassLimits,
     JointLimits,
@@ -25,11 +27,12 @@ from querygate.bounds import (
 )
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Choice, Lookup
 from querygate.core.margin_choice import choose_margins, part_of
-from querygate.core.plan import FetchedGroup, Measure, Plan
+from querygate.core.plan import FetchedGroup, LeftOut, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar
-from querygate.gate.range_intersection import met_count, met_range
+from querygate.gate.range_intersection import met_count, met_ranges
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -158,26 +161,30 @@ def range_groups(
 ) -> list[RangedGroup]:
     """Ranges for every group that can be there. The first sheet counts the groups; `exists` is as in `gather`."""
     once = _Gathered(check)
-    read_sheets = [_ReadSheet(sheet, once, exists, counts=sheet is sheets[0]) for sheet in sheets]
-    groups = [group for group in read_sheets[0].groups if all(sheet.has(group) for sheet in read_sheets)]
+    counted = _CountedGroups.of(sheets[0], once) if exists is None and len(sheets) > 1 else None
+    if counted is not None:
+        sheets = sheets[1:]
+    read_sheets = [_ReadSheet(sheet, once, exists, counts=counted is None and sheet is sheets[0]) for sheet in sheets]
+    groups = counted.groups if counted is not None else read_sheets[0].groups
+    groups = [group for group in groups if all(sheet.has(group) for sheet in read_sheets)]
     if len(groups) * len(plan.aggregates) > MOST_RANGES:
         raise too_large()
-    found = []
+    found: list[RangedGroup] = []
     for first in range(0, len(groups), AT_ONCE):
         some = groups[first : first + AT_ONCE]
-        of_sheets = [sheet.readings(some) for sheet in read_sheets]
-        for i, (group, *told) in enumerate(zip(some, *of_sheets, strict=True), first):
-            check()
-            count = met_count(told[0][0])
-            if count.high == 0 and not group.always:
-                continue  # in each frame cell another margin says that nobody is there
-            ranges: dict[int, Range] = {}
-            for sheet, readings in zip(sheets, told, strict=True):
-                for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
-                    left = (len(groups) - i) * len(plan.aggregates) - len(ranges)
-                    ranges[place] = met_range(aggregate, readings, left)
-            in_order = tuple(ranges[place] for place in range(len(plan.aggregates)))
-            found.append(RangedGroup(group.keys, group.chosen, group.always, in_order, count))
+        told = list(zip(some, *(sheet.readings(some) for sheet in read_sheets), strict=True))
+        counts = [met_count(first[0]) for _, first, *_ in told] if counted is None else [*map(counted.count, some)]
+        # Nobody is in some groups: in each frame cell another margin says so.
+        there = [i for i, group in enumerate(some) if counts[i].high != 0 or group.always]
+        ranges: dict[int, list[Range]] = {}
+        for at, sheet in enumerate(sheets, 1):
+            for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
+                left = (len(groups) - first) * len(plan.aggregates) - len(ranges) * len(there)
+                ranges[place] = met_ranges(aggregate, [told[i][at] for i in there], left, check)
+        in_order = [ranges[place] for place in range(len(plan.aggregates))]
+        for of_group, i in enumerate(there):
+            own = tuple(of_aggregate[of_group] for of_aggregate in in_order)
+            found.append(RangedGroup(some[i].keys, some[i].chosen, some[i].always, own, counts[i]))
     return found
 
 
@@ -205,13 +212,51 @@ class _Gathered:
             self._counted[at] = counts_by_frame(plan, block, frames, self.check)
         return self._counted[at]
 
-    def within(self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None) -> list[FetchedGroup]:
+    def within(
+        self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None, wanted: frozenset[int] | None
+    ) -> list[FetchedGroup]:
         """With what classes of counts inside those of the block say."""
         if counts is None and exists is None:
             return self.gather(plan, block)
         inside = None if counts is None else (counts.block, counts.nesting, counts.quasi)
         limits = None if inside is None else ClassLimits(plan, block, *inside, self.gather, self.count)
-        return gather(plan, block, self.check, exists=exists, limits=limits)
+        return gather(plan, block, self.check, exists=exists, limits=limits, wanted=wanted)
+
+
+class _CountedGroups:
+    """The groups of a sheet of margins that counts them and asks for nothing else: numbers of records by frame cell say
+    all that cells would."""
+
+    def __init__(self, sheet: Sheet, once: _Gathered) -> None:
+        plan = replace(sheet.plan, measures=sheet.plan.measures[:1], aggregates=())
+        (chosen,) = plan.sets
+        is_total = not any(isinstance(plan.keys[i].by, Lookup | Choice) for i in chosen)
+        frames = 1 + max(int(block.frame.max(initial=-1)) for block in sheet.blocks if block.frame is not None)
+        self._told = [once.count(plan, block, frames) for block in sheet.blocks]
+        self._measure, self._limits = plan.measures[0], None
+        if len(sheet.blocks) > 1:
+            self._limits = JointLimits(plan, sheet.blocks, sheet.known, len(sheet.blocks), once.count, once.check)
+        self.groups = [
+            FetchedGroup(keys, (), is_total, chosen)
+            for keys, (_, most) in self._told[0].items()
+            if is_total or (most.any() and all(keys in told and told[keys][1].any() for told in self._told[1:]))
+        ]
+
+    @classmethod
+    def of(cls, sheet: Sheet, once: _Gathered) -> _CountedGroups | None:
+        """None where there is more to it than counting."""
+        plain = len(sheet.plan.sets) == 1 and not any(isinstance(key.by, LeftOut) for key in sheet.plan.keys)
+        return cls(sheet, once) if plain and sheet.known and not sheet.around and not sheet.places else None
+
+    def count(self, group: FetchedGroup) -> Range:
+        """How many records it has, by all margins together."""
+        limits = None if self._limits is None else self._limits.of(group, self._measure)
+        told = [each[group.keys] for each in self._told] + ([] if limits is None else [limits])
+        least, most = np.maximum.reduce([low for low, _ in told]), np.minimum.reduce([high for _, high in told])
+        if (least > most).any():
+            raise ValueError("margins of this version contradict each other: the store is damaged")
+        low, high = int(least.sum()), int(most.sum())
+        return Range.exact(low) if low == high else Range(low, high, sharp=False)
 
 
 class _ReadSheet:
@@ -222,7 +267,8 @@ class _ReadSheet:
         used = {i for aggregate in sheet.plan.aggregates for i in aggregate.measures}
         self._wanted = sorted(used | {0} if counts else used)
         inside = sheet.inside or (None,) * len(sheet.blocks)
-        listed = [once.within(sheet.plan, *each, exists) for each in zip(sheet.blocks, inside, strict=True)]
+        wanted = None if counts else frozenset(used)
+        listed = [once.within(sheet.plan, *each, exists, wanted) for each in zip(sheet.blocks, inside, strict=True)]
         self.groups = listed[0]
         self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
         margins = [*zip(sheet.blocks, sheet.known, strict=False), *sheet.around]

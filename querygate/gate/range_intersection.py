@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from querygate.bounds import Readings
 from querygate.core.errors import UnsupportedSQL
@@ -11,8 +11,8 @@ from querygate.core.plan import Aggregate, MeasureCells
 from querygate.core.types import Range
 from querygate.gate.aggregate_ranges import column_range, count_range, make_range, uses_classes
 from querygate.stats.cells import meet
-from querygate.stats.knowledge.class_ranges import class_mean
-from querygate.stats.knowledge.mean_reach import cells_reach, classes_reach
+from querygate.stats.knowledge.class_means import class_means
+from querygate.stats.mean_stack import stacked_means
 
 
 def met_count(readings: Readings) -> Range:
@@ -20,13 +20,18 @@ def met_count(readings: Readings) -> Range:
     return _honest(count_range(readings.met or readings.others[0]), readings)
 
 
-def met_range(aggregate: Aggregate, readings: Mapping[int, Readings], left: int = 1) -> Range:
-    """The range that every reading of an aggregate's measures allows, the next of so many that are left."""
-    if aggregate.statistic == "avg" and aggregate.family == "column":
-        found = _mean(aggregate, readings[aggregate.measure])
-        if found is not None:
-            return found
-    return _in_order(aggregate, readings, left)
+def met_ranges(
+    aggregate: Aggregate, groups: Sequence[Mapping[int, Readings]], left: int, check: Callable[[], None]
+) -> list[Range]:
+    """The range that every reading of an aggregate's measures allows, in each of these groups: the next of so many that
+    are left."""
+    is_mean = aggregate.statistic == "avg" and aggregate.family == "column"
+    means = _means(aggregate, [readings[aggregate.measure] for readings in groups]) if is_mean else [None] * len(groups)
+    found = []
+    for i, (mean, readings) in enumerate(zip(means, groups, strict=True)):
+        check()
+        found.append(_in_order(aggregate, readings, left - i) if mean is None else mean)
+    return found
 
 
 def _in_order(aggregate: Aggregate, readings: Mapping[int, Readings], left: int) -> Range:
@@ -78,32 +83,51 @@ def _honest(found: Range, readings: Readings) -> Range:
 # -- means -------------------------------------------------------------------------------------------------------------
 
 
-def _mean(aggregate: Aggregate, readings: Readings) -> Range | None:
-    """The same of a mean, beginning with the reading that says most: of the others a selection that reaches beyond is
-    enough to know that they say no more. None where it matters in which order they are read: of points, and of ranges
-    that are apart by roundings."""
-    ways = sorted(_ways(readings, classes=True), key=lambda cells: int(cells.most.sum()) - int(cells.least.sum()))
-    if len(ways) == 1 or readings.others[0].frame is None:
-        return None
-    found: Range | None = None
-    for cells in ways:
-        classes = cells.classes[0] if cells.classes else None
-        if classes is not None and not (found is not None and not found.may_be_null and classes_reach(classes, found)):
-            found = _within(found, class_mean(classes))
-    for cells in ways:
-        if found is None or found.may_be_null or not cells_reach(cells.values[0], cells.among, found):
-            told = column_range(aggregate, cells)
-            if told.is_null:
-                return None
-            found = _within(found, told)
-    if found is None or found.low is None or found.high is None or found.low >= found.high:
-        return None
-    return _honest(found, readings)
+_CLOSE = 1e-9
+"""Ends that are closer than this part of them are roundings of one value, or nearly so."""
+
+
+def _means(aggregate: Aggregate, groups: Sequence[Readings]) -> list[Range | None]:
+    """The same of means, those of all groups and readings at once. None where it matters how they are rounded: of
+    points, of ranges that are apart by roundings, and of groups in which nobody has a value."""
+    ways = [_ways(readings, classes=True) for readings in groups]
+    ways = [each if len(each) > 1 and all(cells.most.any() for cells in each) else () for each in ways]
+    every = [(i, cells) for i, each in enumerate(ways) for cells in each]
+    found: list[Range | None] = [None] * len(groups)
+    told = [(i, cells, cells.classes[0]) for i, cells in every if cells.classes and cells.classes[0] is not None]
+    known = set()
+    for (i, cells, _), mean in zip(told, class_means([classes for *_, classes in told]), strict=True):
+        if mean is not None:
+            known.add(id(cells))
+            found[i] = _within(found[i], mean)
+    plain = [(i, cells) for i, cells in every if id(cells) not in known]
+    for (i, _), mean in zip(plain, _plain_means(aggregate, [cells for _, cells in plain]), strict=True):
+        found[i] = _within(found[i], mean)
+    return [
+        None if mean is None or not _are_apart(mean) else _honest(mean, readings)
+        for mean, readings in zip(found, groups, strict=True)
+    ]
+
+
+def _plain_means(aggregate: Aggregate, cells: Sequence[MeasureCells]) -> list[Range]:
+    """By intervals and counts alone."""
+    if not cells:
+        return []
+    found = stacked_means([each.values[0] for each in cells], [each.among for each in cells])
+    return found if found is not None else [column_range(aggregate, each) for each in cells]
+
+
+def _are_apart(mean: Range) -> bool:
+    if mean.low is None or mean.high is None:
+        return False
+    return mean.high - mean.low > _CLOSE * max(abs(mean.low), abs(mean.high))
 
 
 def _within(found: Range | None, told: Range | None) -> Range | None:
     """Both ends as narrow as either says; nothing is left where they are apart."""
-    if found is None or told is None:
+    if found is None or told is None or told.is_null:
         return told or found
+    if found.is_null:
+        return found
     low, high = max(found.low, told.low), min(found.high, told.high)  # type: ignore[type-var]  # none of them is NULL
     return Range(low, high, None, None, sharp=False, may_be_null=found.may_be_null and told.may_be_null)

@@ -43,6 +43,7 @@ _FEW, _SMALL = 8, 256
 
 _ROW = 128
 _PIECE = 8192
+_PART = 512
 _SLACK = 1.0 + 2.0**-48  # covers the few roundings made while a (positive) margin itself is computed
 
 
@@ -156,6 +157,35 @@ def quiet_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealB
     if math.isnan(low) or math.isnan(high):
         return RealBounds(-math.inf, math.inf), size
     return RealBounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high)), size
+
+
+def totals(place: Ints, numbers: Floats | Ints, places: int) -> Floats:
+    """The numbers of each place added up one after the other: exact for whole numbers below 2^53."""
+    return np.bincount(place, numbers, places).astype(np.float64, copy=False)
+
+
+class BoundsByPlace(NamedTuple):
+    """The real sums meant lie in [low, high], place by place; infinite where there is no bound."""
+
+    low: Floats
+    high: Floats
+
+
+def sums_by_place(values: Floats, place: Ints, places: int, roundings: int) -> BoundsByPlace:
+    """Bounds of the real sums of the values of each place, whose terms were computed with `roundings` roundings each
+    and may have lost a subnormal. Values are added a piece of each place at a time, so that the height of a long sum
+    stays small."""
+    pieces_of, number = place, 1 + values.size // _PART
+    if number > 1:
+        pieces_of = np.arange(values.size) // _PART * places + place
+    total, size = (
+        totals(pieces_of, each, number * places).reshape(number, places).sum(axis=0)
+        for each in (values, np.abs(values))
+    )
+    height = min(values.size, _PART) + number
+    margin = gamma(height + 2 * roundings) * (1.0 + 2.0 * gamma(height)) * _SLACK * size + values.size * TINY
+    low, high = np.nextafter(total - margin, -np.inf), np.nextafter(total + margin, np.inf)
+    return BoundsByPlace(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
 
 
 def dot_size(weights: Ints, values: Floats) -> tuple[RealBounds, float]:

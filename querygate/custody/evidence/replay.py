@@ -20,6 +20,7 @@ from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
+from querygate.custody.evidence.rounding import encloses, rounded_alike
 from querygate.gate.answer import HURRIED, Gate, State, arrange, estimate, fetch, protect, understand
 from querygate.gate.estimates import TOO_LONG
 from querygate.gate.render import make_body
@@ -29,7 +30,8 @@ STEPS: tuple[Step, ...] = (understand, fetch, protect, estimate, arrange)
 
 OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes", "explanation")
 """What names this very request, and what is said beside the figures, which another version of QueryGate may choose
-otherwise: words, and questions to ask instead. All else must be equal, to the byte."""
+otherwise: words, and questions to ask instead. All else must be equal, to the byte, but for how ends
+are rounded: see `rounding`."""
 
 NOBODY = Principal("replay", "custodian")
 
@@ -159,18 +161,11 @@ def _widened(logged: object, made: object) -> object:
     """What was made now, with the ranges of what was logged wherever they enclose its own."""
     if isinstance(logged, dict) and isinstance(made, dict):
         if {"low", "high", "sharp"} <= logged.keys() == made.keys():
-            return logged if _encloses(logged, made) else made
+            return logged if encloses(logged, made) else made
         return {name: _widened(logged.get(name), value) for name, value in made.items()}
     if isinstance(logged, list) and isinstance(made, list) and len(logged) == len(made):
         return [_widened(*pair) for pair in zip(logged, made, strict=True)]
     return made
-
-
-def _encloses(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
-    """None is an end that is not there; ends of no range at all are no numbers."""
-    low = outer["low"] is None or (inner["low"] is not None and outer["low"] <= inner["low"])
-    high = outer["high"] is None or (inner["high"] is not None and inner["high"] <= outer["high"])
-    return low and high and (outer["may_be_null"] or not inner["may_be_null"])
 
 
 def _alike(logged: dict[str, object], made: dict[str, object]) -> tuple[object, object]:
@@ -188,10 +183,12 @@ def _told_then(logged: Any, cell: Any) -> Any:
         return cell
     if "certain" in cell and "rolled_up" not in logged:
         return {name: value for name, value in cell.items() if name != "rolled_up"}
-    if "sharp" in cell and _is_same_estimate(logged, cell):
+    if "sharp" not in cell:
+        return cell
+    if _is_same_estimate(logged, cell):
         own = {name: value for name, value in cell.items() if name not in ESTIMATE}
-        return own | {name: logged[name] for name in ESTIMATE if name in logged}
-    return cell
+        cell = own | {name: logged[name] for name in ESTIMATE if name in logged}
+    return rounded_alike(logged, cell)
 
 
 ESTIMATE = ("estimate", "estimate_note")

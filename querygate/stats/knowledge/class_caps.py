@@ -7,29 +7,29 @@ selected takes its least part of it. For every share p of [0, 1] the selected to
     (1 - p) spare + sum(s (p v + (1 - p) w)),
 
 and for the best p that is the minimum of both (linear programming duality, one multiplier per class). So any p gives a
-bound: the search for p need not be trusted, only the ordinary largest mean that is taken at what it finds.
-Proof: docs/explanation/proofs/class-sums.md.
+bound: the search for p need not be trusted, only the sum that is taken at what it finds. Many selections (groups of a
+statement, readings of a group, both ends) are searched for at once: arrays of all of them cost little more than those
+of one. Proof: docs/explanation/proofs/class-sums.md.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.types import Floats, Ints
-from querygate.stats.largest_mean import Choices, quiet_largest_mean
-from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, tree_sum, up
+from querygate.core.types import Bools, Floats, Ints
+from querygate.stats.numerics import UNIT, sums_by_place, totals
 
-_ROUNDS = 20
-_CLOSE = 1e-13
+_ROUNDS = 30
+_CLOSE = 1e-15
 
 
 class CapRows(NamedTuple):
     """Rows that can be selected: what a selected member has at most, what another has at least, and its class.
 
-    `spare` is per class the cap of the total less the least total of all its members, rounded up.
+    Per class `spare` is the cap of the total less the least total of all its members, rounded up, and `selection` the
+    place of the selection that it belongs to: rows of selection after selection, each by its rising classes.
     """
 
     value: Floats
@@ -38,136 +38,182 @@ class CapRows(NamedTuple):
     most: Ints
     group: Ints
     spare: Floats
+    selection: Ints
+    selections: int
+
+    def held(self) -> CapRows:
+        """Without rows that cannot be selected."""
+        (rows,) = self.most.nonzero()
+        value, base, least, most = self.value[rows], self.base[rows], self.least[rows], self.most[rows]
+        return CapRows(value, base, least, most, self.group[rows], self.spare, self.selection, self.selections)
 
 
-class CapBound(NamedTuple):
-    """No selection exceeds `bound`; `reached` is what the best selection found has, where its cap is reached too."""
+class CapBounds(NamedTuple):
+    """Per selection: nothing exceeds `bound`; `reached` is what the best one found has, where its caps are reached."""
 
-    bound: float
-    reached: float
-
-
-def largest_capped_sum(rows: CapRows) -> CapBound:
-    """The largest total; that of the empty selection counts, where it is possible."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = _Shares(rows).at(0.0)
-    weight, fixed = _Weights(rows).at(share)
-    taken = np.where(weight > 0.0, rows.most, rows.least)
-    bound = up(dot_bounds(taken, weight).high + fixed)
-    return CapBound(bound, _reached(rows, share, 0.0)[0])
+    bound: Floats
+    reached: Floats
 
 
-def largest_capped_mean(rows: CapRows, ddof: int, start: float, *, reached: bool = True) -> CapBound:
-    """The largest total divided by the number of selected members less ddof; what is reached if it is asked for.
+def joined(first: CapRows, second: CapRows) -> CapRows:
+    """The selections of both, those of the second behind those of the first."""
+    return CapRows(
+        np.concatenate([first.value, second.value]),
+        np.concatenate([first.base, second.base]),
+        np.concatenate([first.least, second.least]),
+        np.concatenate([first.most, second.most]),
+        np.concatenate([first.group, second.group + first.spare.size]),
+        np.concatenate([first.spare, second.spare]),
+        np.concatenate([first.selection, second.selection + first.selections]),
+        first.selections + second.selections,
+    )
 
-    From any level the best shares there give a bound that is no higher, and the best shares at that bound the next: a
-    few rounds reach the least of all (Newton's method on a convex function that falls).
+
+def largest_capped_sums(rows: CapRows) -> CapBounds:
+    """The largest totals; that of the empty selection counts, where it is possible."""
+    with np.errstate(all="ignore"):
+        search = _Search(rows)
+        level = np.zeros(rows.selections)
+        found = search.at(level)
+        bound = search.excess(found.share, level, 0).bound
+        return CapBounds(np.where(np.isnan(bound), np.inf, bound), search.reached(found)[0])
+
+
+def largest_capped_means(rows: CapRows, ddof: int = 0, *, reached: bool = True) -> CapBounds:
+    """The largest totals divided by the number of selected members less ddof; what is reached if it is asked for.
 
     Requires: more than ddof members that are selected for certain; otherwise there is no bound.
     """
-    certain = exact_sum(rows.least)
-    if certain <= ddof:
-        return CapBound(math.inf, math.nan)
-    best, level, share = math.inf, start, np.ones_like(rows.spare)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shares, means = _Shares(rows), _CappedMeans(rows, certain)
+    with np.errstate(all="ignore"):
+        search = _Search(rows)
+        certain = search.added(rows.least) - ddof
+        found, level = search.climbed(ddof)
+        bound = _certified(search, found.share, level, certain, ddof)
+        if not reached:
+            return CapBounds(bound, np.full(rows.selections, np.nan))
+        total, count = search.reached(found)
+        return CapBounds(bound, np.where(certain > 0, total / (count - ddof), np.nan))
+
+
+def _certified(search: _Search, share: Floats, level: Floats, certain: Floats, ddof: int) -> Floats:
+    """A number t with F(t) <= 0 for certain: then no mean exceeds t (weak duality).
+
+    F falls by the number of certain members at least, so t = level + F(level) / certain is one. A smaller step is tried
+    where far more are selected than are certain."""
+    over, count = search.excess(share, level, ddof)
+    bound = np.where(over <= 0.0, level, _above(level + _above(over / certain)))
+    step = 3.0 * over / (count - ddof)
+    if (2.0 * step < bound - level).any():
+        guess = _above(level + np.maximum(step, 0.0))
+        again, _ = search.excess(share, guess, ddof)
+        bound = np.where((again <= 0.0) & (guess < bound), guess, bound)
+    return np.where((certain > 0) & ~np.isnan(bound), bound, np.inf)
+
+
+def _above(value: Floats) -> Floats:
+    found: Floats = np.nextafter(value, np.inf)
+    return found
+
+
+class _Found(NamedTuple):
+    """The best selection at a level: the share of each class; members by row, and those of some rows, `later`, beyond
+    that, of which one in a class may be a part of a member."""
+
+    share: Floats
+    taken: Ints
+    later: Ints
+    more: Floats
+    room: Floats
+
+
+class _Excess(NamedTuple):
+    """Per selection an upper bound of F, and how many members reach it."""
+
+    bound: Floats
+    members: Floats
+
+
+class _Search:
+    """Selections, with what does not depend on a level made once."""
+
+    def __init__(self, rows: CapRows) -> None:
+        self.rows, self.of = rows, rows.selection[rows.group]
+        self.width, self.free = rows.value - rows.base, rows.most - rows.least
+        self.may_rise: Bools = (self.free > 0) & (self.width > 0.0)
+        self.slack = 8 * UNIT * (np.abs(rows.value) + np.abs(rows.base))
+        self.whose = np.concatenate([self.of, rows.selection])
+
+    def added(self, numbers: Floats | Ints) -> Floats:
+        """By selection, for the search, which need not be trusted, and for numbers of members, which add up exactly."""
+        return totals(self.of, numbers, self.rows.selections)
+
+    def climbed(self, ddof: int) -> tuple[_Found, Floats]:
+        """Dinkelbach (1967): the mean of the best selection at a level is the next level. It never exceeds the largest
+        mean, so it rises to it; a few rounds do, as no more than the rows on the edge change."""
+        rows = self.rows
+        level = self.added(rows.most * rows.value) / (self.added(rows.most) - ddof)
         for _ in range(_ROUNDS):
-            tried = shares.at(level)
-            if best < math.inf and np.array_equal(tried, share):
-                break  # and so would be the bound
-            bound = means.bound(tried, ddof)
-            gained = best - bound  # infinite in the first round; not a number where nothing can be told
-            best, share = (bound, tried) if bound < best else (best, share)
-            if not gained > _CLOSE * abs(best):
+            found = self.at(level)
+            total, count = self._totals(found)
+            before, level = level, total / (count - ddof)
+            if not (np.abs(level - before) > _CLOSE * np.abs(level)).any():
                 break
-            level = best
-    if not reached:
-        return CapBound(best, math.nan)
-    total, count = _reached(rows, share, best)
-    return CapBound(best, total / (count - ddof))
+        return found, level
 
+    def at(self, level: Floats) -> _Found:
+        """The best selection of each class: the maximum over s of min(sum(s v), spare + sum(s w)) - level sum(s).
 
-class _CappedMeans:
-    """The ordinary largest mean at shares: what is fixed is laid upon the members that are certain."""
-
-    def __init__(self, rows: CapRows, certain: int) -> None:
-        free = rows.most - rows.least
-        self._certain, self._weights = certain, _Weights(rows)
-        (self._sure,), (self._free,) = rows.least.nonzero(), free.nonzero()
-        sure, free = rows.least[self._sure], free[self._free]
-        none, nobody = np.zeros_like(sure), np.zeros_like(free)
-        self._least, self._most = np.concatenate([sure, nobody]), np.concatenate([sure, free])
-        self._extra, self._records = np.concatenate([none, free]), exact_sum(self._most)
-
-    def bound(self, share: Floats, ddof: int) -> float:
-        weight, fixed = self._weights.at(share)
-        laid = np.nextafter(weight[self._sure] + up(fixed / self._certain), np.inf)
-        values = np.concatenate([laid, weight[self._free]])
-        choices = Choices(values, self._least, self._most, self._extra, self._certain, self._records)
-        return quiet_largest_mean(choices, ddof).bound
-
-
-class _Weights:
-    """p v + (1 - p) w of each row, and the sum of (1 - p) spare, both rounded up."""
-
-    def __init__(self, rows: CapRows) -> None:
-        self._rows, self._width = rows, rows.value - rows.base
-        self._slack = 8 * UNIT * (np.abs(rows.value) + np.abs(rows.base))
-        self._spare_slack = 4 * UNIT * np.abs(rows.spare)
-
-    def at(self, share: Floats) -> tuple[Floats, float]:
-        rows = self._rows
-        p = share[rows.group]
-        weight = rows.base + p * self._width + self._slack
-        kept = (share < 1.0).nonzero()[0]
-        fixed = np.nextafter((1.0 - share[kept]) * rows.spare[kept] + self._spare_slack[kept], np.inf)
-        return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
-
-
-class _Shares:
-    """The best share of each class at a level: where its bound, convex in p, stops falling.
-
-    A row is worth taking from the p on at which p v + (1 - p) w exceeds the level; each that is taken adds its
-    (most - least)(v - w) to the slope, which begins at -spare.
-    """
-
-    def __init__(self, rows: CapRows) -> None:
-        self._rows, self._width = rows, rows.value - rows.base
-        self._free, self._sure = (rows.most - rows.least) * self._width, rows.least * self._width
-        self._may_rise = self._free > 0.0
-
-    def at(self, level: float) -> Floats:
-        rows, free = self._rows, self._free
-        at = np.where(rows.base > level, 0.0, np.where(rows.value > level, (level - rows.base) / self._width, 1.0))
-        now = at == 0.0
-        slope = np.bincount(rows.group, self._sure + np.where(now, free, 0.0), rows.spare.size) - rows.spare
-        falls = slope < 0.0
-        share = np.where(slope >= 0.0, 0.0, 1.0)
-        later = ((at > 0.0) & (at < 1.0) & self._may_rise & falls[rows.group]).nonzero()[0]
+        Who has w above the level is taken whatever the share. Then those whose v is above it, and first those with the
+        smallest p at which p v + (1 - p) w passes the level, until nothing of the cap is left."""
+        rows, by_row = self.rows, level[self.of]
+        above = rows.base > by_row
+        taken = np.where(above, rows.most, rows.least)
+        room = rows.spare - totals(rows.group, taken * self.width, rows.spare.size)
+        share = np.where(room > 0.0, 1.0, 0.0)
+        later = ((rows.value > by_row) & ~above & self.may_rise & (share[rows.group] > 0.0)).nonzero()[0]
         if not later.size:
-            return share
-        later = later[np.lexsort((at[later], rows.group[later]))]
-        group, added, at = rows.group[later], free[later], at[later]
-        climbed = np.cumsum(added)
-        climbed -= (climbed - added)[group.searchsorted(group)]
-        flat = (slope[group] + climbed >= 0.0).nonzero()[0]
-        np.minimum.at(share, group[flat], at[flat])
-        return share
+            return _Found(share, taken, later, np.zeros(0), room)
+        group, width = rows.group[later], self.width[later]
+        passed = (by_row[later] - rows.base[later]) / width
+        if (group[1:] == group[:-1]).any():
+            order = np.lexsort((passed, group))
+            later, group, width, passed = later[order], group[order], width[order], passed[order]
+        free = self.free[later]
+        used = np.cumsum(free * width)
+        before = used - free * width
+        left = room[group] - (before - before[group.searchsorted(group)])
+        full = (left <= free * width).nonzero()[0]
+        np.minimum.at(share, group[full], passed[full])
+        return _Found(share, taken, later, np.minimum(np.maximum(left / width, 0.0), free), room)
 
+    def _totals(self, found: _Found) -> tuple[Floats, Floats]:
+        """What the selections have, and how many members they are."""
+        rows, later, selections = self.rows, found.later, self.rows.selections
+        lost = totals(rows.selection, np.minimum(found.room, 0.0), selections)
+        total, count = self.added(found.taken * rows.value) + lost, self.added(found.taken)
+        of = self.of[later]
+        total += totals(of, found.more * rows.value[later], selections)
+        return total, count + totals(of, found.more, selections)
 
-def _reached(rows: CapRows, share: Floats, level: float) -> tuple[float, int]:
-    """Total and number of a selection as good as whole members allow. Its caps are reached, so it is a value."""
-    p = share[rows.group]
-    weight, width = rows.base + p * (rows.value - rows.base), rows.value - rows.base
-    close = (np.abs(weight - level) <= 1e-9 * (np.abs(weight) + abs(level))) & (p > 0.0) & (p < 1.0) & (width > 0.0)
-    taken = np.where((weight > level) & ~close, rows.most, rows.least)
-    classes = rows.spare.size
-    room = rows.spare - np.bincount(rows.group, taken * width, classes)
-    some = np.flatnonzero(close)
-    _, one = np.unique(rows.group[some], return_index=True)  # one row of a class is taken in part
-    at = some[one]
-    more = np.floor(np.clip(room[rows.group[at]] / width[at], 0, rows.most[at] - rows.least[at]))
-    taken[at] += more.astype(np.int64)
-    plain = np.bincount(rows.group, taken * rows.value, classes)
-    capped = rows.spare + np.bincount(rows.group, taken * rows.base, classes)
-    return tree_sum(np.minimum(plain, capped))[0], exact_sum(taken)
+    def reached(self, found: _Found) -> tuple[Floats, Floats]:
+        """Totals and numbers of selections of whole members. Their caps are reached, so they are values."""
+        rows, classes = self.rows, self.rows.spare.size
+        taken = found.taken.copy()
+        taken[found.later] += np.floor(found.more).astype(np.int64)
+        plain = totals(rows.group, taken * rows.value, classes)
+        capped = rows.spare + totals(rows.group, taken * rows.base, classes)
+        total = totals(rows.selection, np.minimum(plain, capped), rows.selections)
+        return total, self.added(taken)
+
+    def excess(self, share: Floats, level: Floats, ddof: int) -> _Excess:
+        """F(level), the largest total less level times the number less ddof, at these shares. All roundings are
+        covered."""
+        rows = self.rows
+        p = share[rows.group]
+        weight = np.where(p < 1.0, rows.base + p * self.width + self.slack, rows.value)
+        gains = weight - level[self.of]  # one rounding; its sign is right
+        taken = np.where(gains > 0.0, rows.most, rows.least)
+        fixed = _above((1.0 - share) * rows.spare + 4 * UNIT * np.abs(rows.spare))
+        terms = np.concatenate([taken * gains, np.where(share < 1.0, fixed, 0.0)])
+        bound = sums_by_place(terms, self.whose, rows.selections, 3).high
+        return _Excess(_above(bound + ddof * level) if ddof else bound, self.added(taken))

@@ -32,15 +32,8 @@ from querygate.stats.association import (
     squared,
 )
 from querygate.stats.cells import meet
-from querygate.stats.knowledge.class_ranges import (
-    Spreads,
-    class_mean,
-    class_spreads,
-    class_variance,
-    is_usable,
-    reach_of,
-    whole_classes,
-)
+from querygate.stats.knowledge.class_means import class_mean, is_usable, reach_of
+from querygate.stats.knowledge.class_ranges import Spreads, class_spreads, class_variance, whole_classes
 from querygate.stats.numerics import UNIT, RealBounds, exact_sum, gamma
 from querygate.stats.pairs import PairCells
 from querygate.stats.sums_and_means import avg

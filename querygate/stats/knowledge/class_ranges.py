@@ -10,16 +10,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
-from querygate.stats.cells import leaning_up
-from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum
-from querygate.stats.numerics import EXACT, SQUARABLE, UNIT, centred, down, enclose, exact_sum, gamma, up
+from querygate.stats.knowledge.class_caps import CapRows, joined, largest_capped_means, largest_capped_sums
+from querygate.stats.knowledge.class_means import (
+    ClassStack,
+    capped,
+    is_exact,
+    is_usable,
+    largest_means,
+    mirrored,
+    reach_of,
+    spare_of,
+    told_range,
+    whole_sum,
+)
+from querygate.stats.numerics import SQUARABLE, UNIT, centred, down, exact_sum, gamma, up
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.smallest import smallest_variance
 from querygate.stats.variance.welford import widened
@@ -36,38 +46,18 @@ def class_sum(cells: ClassCells) -> Range | None:
     """
     if not is_usable(cells):
         return None
-    exact = _is_exact(cells)
-    whole = _whole_sum(cells, exact)
+    exact = is_exact(cells)
+    whole = whole_sum(cells, exact)
     if whole is not None:
-        return _told(cells, [*whole], CapBound(whole[1], whole[1]), CapBound(-whole[0], -whole[0]))
+        return told_range(cells, whole, whole)
     records = exact_sum(cells.most)
     margin = 0.0 if exact else up(gamma(records) * reach_of(cells) * records)
-    high, low = (largest_capped_sum(_capped(each, exact)) for each in (cells, mirrored(cells)))
-    ends: list[int | float] = [-up(low.bound + margin), up(high.bound + margin)]
+    both = (capped(ClassStack.of_one(each), exact) for each in (cells, mirrored(cells)))
+    bound, reached = (column.tolist() for column in largest_capped_sums(joined(*both)))
+    ends: list[int | float] = [-up(bound[1] + margin), up(bound[0] + margin)]
     if cells.integer:
         ends = [math.ceil(ends[0]), math.floor(ends[1])]
-    return _told(cells, ends, high, low)
-
-
-def class_mean(cells: ClassCells) -> Range | None:
-    """Range of the mean as the database computes it, None where classes tell nothing.
-
-    Ensures: every computed mean of a consistent, non-empty selection is in the range.
-    """
-    if not is_usable(cells) or not is_certain(cells):
-        return None
-    exact = _is_exact(cells)
-    whole = _whole_sum(cells, exact)
-    if whole is not None:
-        ends = [Fraction(total, exact_sum(cells.size)) for total in whole]
-        first, last = enclose(ends[0]), enclose(ends[1])
-        return _told(cells, [first.low, last.high], CapBound(0.0, float(ends[1])), CapBound(0.0, -float(ends[0])))
-    high, low = _largest_mean(cells, exact), _largest_mean(mirrored(cells), exact)
-    margin = 0.0
-    if not exact:
-        reach = reach_of(cells)
-        margin = up(gamma(exact_sum(cells.most)) * reach + 4 * UNIT * reach)
-    return _told(cells, [-up(low.bound + margin), up(high.bound + margin)], high, low)
+    return told_range(cells, ends, [-reached[1], reached[0]])
 
 
 def class_variance(cells: ClassCells, ddof: int) -> Range | None:
@@ -87,73 +77,6 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
         floor, bound = min(floor, bound), max(floor, bound)
     low, high = widened(floor, bound, exact_sum(cells.most), reach_of(cells), top - bottom)
     return Range(low, high, None, None, sharp=False)
-
-
-# -- sums and means --------------------------------------------------------------------------------------------------
-
-
-def _whole_sum(cells: ClassCells, exact: bool) -> tuple[int, int] | None:
-    """Both ends of the sum of whole numbers where everybody is selected: classes add up without any search."""
-    if not exact or not np.array_equal(cells.least, cells.size):
-        return None
-    number = cells.sum_low.size
-    least, most = (np.bincount(cells.group, cells.size * end, number) for end in (cells.low, cells.high))
-    low, high = np.maximum(cells.sum_low, least), np.minimum(cells.sum_high, most)
-    return math.ceil(math.fsum(low.tolist())), math.floor(math.fsum(high.tolist()))
-
-
-def _largest_mean(cells: ClassCells, exact: bool) -> CapBound:
-    """What is reached in one margin others may exclude, so there nobody is told."""
-    start = float(cells.high[cells.most > 0].max())
-    return largest_capped_mean(_capped(cells, exact), 0, start, reached=cells.frame is None)
-
-
-def _capped(cells: ClassCells, exact: bool) -> CapRows:
-    """Values against the sums of the classes; `exact` is whether whole numbers add up to doubles."""
-    least, most = _leaning(cells)
-    held = most > 0
-    value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
-    spare = spare_of(cells.sum_high, base, cells, exact=exact)
-    return CapRows(value[held], base[held], least[held], most[held], cells.group[held], spare)
-
-
-def _leaning(cells: ClassCells) -> tuple[Ints, Ints]:
-    """How many of each row are selected if the largest are taken first, where it is known how many of a class are.
-
-    Whoever is left out then has no more to lose: so only where rows with larger values have larger floors too.
-    """
-    if cells.total_least is None or cells.total_most is None:
-        return cells.least, cells.most
-    order = np.lexsort((cells.floor, cells.high, cells.group))
-    same = np.diff(cells.group[order]) == 0
-    if (np.diff(cells.floor[order])[same] < 0).any():
-        return cells.least, cells.most
-    return leaning_up(cells.high, cells.least, cells.most, cells.group, (cells.total_least, cells.total_most))
-
-
-def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
-    """total - sum(n base) of each class, rounded up. Sums of any order are off by u per term and magnitude."""
-    least = np.bincount(cells.group, cells.size * base, total.size)
-    if exact:
-        return total - least
-    size = np.bincount(cells.group, cells.size * np.abs(base), total.size) + np.abs(total)
-    rows = np.bincount(cells.group, minlength=total.size)
-    spare: Floats = np.nextafter(total - least + (2 * rows + 16) * UNIT * size, np.inf)
-    return spare
-
-
-def _told(cells: ClassCells, ends: list[int | float], high: CapBound, low: CapBound) -> Range:
-    """A range with what is attained, where nothing but the sums ties the values of a class together."""
-    attained = [-low.reached, high.reached]
-    certain = is_certain(cells)
-    if ends[0] == ends[1]:
-        return replace(Range.exact(ends[0]), may_be_null=not certain)
-    alone = cells.apart and bool(np.isnan(cells.var_high).all()) and certain
-    if not alone or not all(map(math.isfinite, attained)):
-        return Range(ends[0], ends[1], None, None, sharp=False, may_be_null=not certain)
-    close = 1e-12 * reach_of(cells)
-    near = [abs(end - value) <= 1e-9 * abs(value) + close for end, value in zip(ends, attained, strict=True)]
-    return Range(ends[0], ends[1], attained[0], attained[1], sharp=all(near))
 
 
 # -- variance --------------------------------------------------------------------------------------------------------
@@ -229,14 +152,11 @@ def _most_variance(cells: ClassCells, low: Floats, high: Floats, size: Ints) -> 
 
 def _largest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     """Every centre gives a bound; the best lies where the mean of the selection can be."""
-    exact = _is_exact(cells)
-    ends = [-_largest_mean(mirrored(cells), exact).bound, _largest_mean(cells, exact).bound]
-    low, high = max(ends[0], float(cells.floor.min())), min(ends[1], float(cells.ceiling.max()))
+    top, bottom = largest_means(ClassStack.of_one(cells), is_exact(cells), reached=False).bound.tolist()
+    low, high = max(-bottom, float(cells.floor.min())), min(top, float(cells.ceiling.max()))
 
     def bound(centre: float) -> float:
-        return largest_capped_mean(
-            _squares(cells, known, centre), ddof, (high - low + reach_of(cells)) ** 2, reached=False
-        ).bound
+        return float(largest_capped_means(_squares(cells, known, centre), ddof, reached=False).bound[0])
 
     best = math.inf
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -265,9 +185,9 @@ def _squares(cells: ClassCells, known: Spreads, centre: float) -> CapRows:
     total = known.size * (known.high + off * off) * more
     base = near * near * less
     spare = spare_of(total, base, cells)
-    held = cells.most > 0
     value = np.nextafter(far * far * more, np.inf)
-    return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
+    selection = np.zeros(spare.size, dtype=np.int64)
+    return CapRows(value, base, cells.least, cells.most, cells.group, spare, selection, 1).held()
 
 
 def _smallest(cells: ClassCells, known: Spreads, ddof: int) -> float:
@@ -300,46 +220,4 @@ def _moved(cells: ClassCells, middle: float) -> ClassCells:
     sums = cells.sum_low - size * middle - slack, cells.sum_high - size * middle + slack
     return replace(
         cells, low=low, high=high, floor=floor, ceiling=ceiling, sum_low=sums[0], sum_high=sums[1], integer=False
-    )
-
-
-# -- helpers ---------------------------------------------------------------------------------------------------------
-
-
-def is_certain(cells: ClassCells) -> bool:
-    """Somebody is selected for certain."""
-    return bool(cells.least.any() or (cells.total_least is not None and cells.total_least.any()))
-
-
-def is_usable(cells: ClassCells) -> bool:
-    """Somebody can be selected, and ends are doubles."""
-    if not cells.most.any() or not (np.isfinite(cells.sum_low).all() and np.isfinite(cells.sum_high).all()):
-        return False
-    reaches = _reaches(cells)
-    return all(map(math.isfinite, reaches)) and not (cells.integer and max(reaches) >= EXACT)
-
-
-def _is_exact(cells: ClassCells) -> bool:
-    """Whole numbers whose sums are doubles."""
-    return cells.integer and reach_of(cells) * exact_sum(cells.size) < EXACT
-
-
-def reach_of(cells: ClassCells) -> float:
-    return max(_reaches(cells))
-
-
-def _reaches(cells: ClassCells) -> list[float]:
-    return [float(np.abs(end).max(initial=0)) for end in (cells.floor, cells.ceiling, cells.low, cells.high)]
-
-
-def mirrored(cells: ClassCells) -> ClassCells:
-    """The cells of -x, so that a lower end is the upper end of the mirror image."""
-    return replace(
-        cells,
-        low=-cells.high,
-        high=-cells.low,
-        floor=-cells.ceiling,
-        ceiling=-cells.floor,
-        sum_low=-cells.sum_high,
-        sum_high=-cells.sum_low,
     )

@@ -15,17 +15,8 @@ import numpy as np
 
 from querygate.core.types import ClassCells, Range
 from querygate.stats.confidence_limits import QUANTILE, Student
-from querygate.stats.knowledge.class_ranges import (
-    class_mean,
-    class_spreads,
-    class_sum,
-    class_variance,
-    is_usable,
-    mirrored,
-    reach_of,
-    spare_of,
-    whole_classes,
-)
+from querygate.stats.knowledge.class_means import class_mean, is_usable, mirrored, reach_of, spare_of
+from querygate.stats.knowledge.class_ranges import class_spreads, class_sum, class_variance, whole_classes
 from querygate.stats.numerics import SQUARABLE, UNIT, exact_sum, gamma, up
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from querygate.stats.knowledge.class_caps import CapRows, largest_capped_mean
+from querygate.stats.knowledge.class_caps import CapRows, joined, largest_capped_means
 
 SCALES = (1.0, 1e-12, 1e9)
 
@@ -25,7 +25,8 @@ def drawn(random: np.random.Generator, scale: float) -> CapRows:
     least = random.integers(0, most + 1)
     least[0] = max(least[0], 1)
     room = np.bincount(group, most * (value - base))
-    return CapRows(value, base, least, most, group, random.choice([0.0, 0.3, 0.7, 2.0], room.size) * room)
+    spare = random.choice([0.0, 0.3, 0.7, 2.0], room.size) * room
+    return CapRows(value, base, least, most, group, spare, np.zeros(room.size, dtype=np.int64), 1)
 
 
 def programme(rows: CapRows) -> float:
@@ -62,10 +63,10 @@ def listed(rows: CapRows) -> float:
 def test_the_search_ends_at_the_least_bound_and_no_selection_exceeds_it(scale: float) -> None:
     random, narrower = np.random.default_rng(20), 0
     for _ in range(25):
-        rows = drawn(random, scale)
-        starts = (float(rows.value.max()), 1e6 * scale, -1e6 * scale)
-        bounds = [largest_capped_mean(rows, 0, start, reached=False).bound for start in starts]
-        unit = CapRows(rows.value / scale, rows.base / scale, *rows[2:5], rows.spare / scale)
+        rows, other = drawn(random, scale), drawn(random, scale)
+        bounds = [float(found.bound[0]) for found in map(largest_capped_means, (rows, joined(rows, other)))]
+        bounds.append(float(largest_capped_means(joined(other, rows)).bound[1]))
+        unit = rows._replace(value=rows.value / scale, base=rows.base / scale, spare=rows.spare / scale)
 
         assert min(bounds) >= listed(rows) - 1e-12 * scale
         assert bounds == pytest.approx([programme(unit) * scale] * 3, rel=1e-9, abs=1e-9 * scale)

@@ -1,0 +1,234 @@
+"""Ranges of means over cells whose classes have published sums, of many groups and readings at once.
+
+A statement asks for the means of all its groups, each of several margins has a reading of each group, and each mean has
+two ends. All of them are the largest mean of some selection under caps, so they are searched for together: see
+`class_caps`. Proof: docs/explanation/proofs/class-sums.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from querygate.core.types import ClassCells, Floats, Ints, Range
+from querygate.stats.knowledge.class_caps import CapBounds, CapRows, joined, largest_capped_means
+from querygate.stats.numerics import EXACT, UNIT, enclose, exact_sum, gamma, up
+
+
+def class_mean(cells: ClassCells) -> Range | None:
+    """Range of the mean as the database computes it, None where classes tell nothing.
+
+    Ensures: every computed mean of a consistent, non-empty selection is in the range.
+    """
+    if not is_usable(cells) or not is_certain(cells):
+        return None
+    exact = is_exact(cells)
+    whole = whole_sum(cells, exact)
+    if whole is not None:
+        ends = [Fraction(total, exact_sum(cells.size)) for total in whole]
+        first, last = enclose(ends[0]), enclose(ends[1])
+        return told_range(cells, [first.low, last.high], [float(ends[0]), float(ends[1])])
+    low, high, attained = mean_ends(ClassStack.of_one(cells), exact, reached=cells.frame is None)
+    return told_range(cells, [float(low[0]), float(high[0])], attained)
+
+
+def class_means(told: Sequence[ClassCells]) -> list[Range | None]:
+    """The same of several, of margins: what one of these attains others may exclude, so nobody is told."""
+    stack = ClassStack.of(told) if len(told) > 1 else None
+    if stack is None or not is_usable(stack.cells):
+        return [class_mean(cells) for cells in told]
+    exact = is_exact(stack.cells)
+    low, high, _ = mean_ends(stack, exact, reached=False)
+    found: list[Range | None] = []
+    for cells, first, last in zip(told, low.tolist(), high.tolist(), strict=True):
+        if exact and np.array_equal(cells.least, cells.size):
+            found.append(class_mean(cells))  # everybody is selected: what adds up exactly is told exactly
+        else:
+            found.append(Range(first, last, None, None, sharp=False) if is_certain(cells) else None)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStack:
+    """Cells of several selections, one after the other, with classes of their own; the selection of each class."""
+
+    cells: ClassCells
+    selection: Ints
+    selections: int
+
+    @classmethod
+    def of_one(cls, cells: ClassCells) -> ClassStack:
+        return cls(cells, np.zeros(cells.sum_low.size, dtype=np.int64), 1)
+
+    @classmethod
+    def of(cls, told: Sequence[ClassCells]) -> ClassStack | None:
+        """None where they do not know the same."""
+        totals = {each.total_least is None for each in told}
+        if len(totals) > 1 or len({each.low.dtype for each in told}) > 1:
+            return None
+        joined = {name: np.concatenate([getattr(each, name) for each in told]) for name in _JOINED}
+        sizes = [each.sum_low.size for each in told]
+        first = np.cumsum([0, *sizes[:-1]]).tolist()
+        group = np.concatenate([each.group + start for each, start in zip(told, first, strict=True)])
+        known = (
+            {name: np.concatenate([getattr(each, name) for each in told]) for name in _TOTALS}
+            if False in totals
+            else {}
+        )
+        nothing = np.full(group.size, np.nan)
+        cells = ClassCells(
+            **joined, **known, group=group, var_low=nothing, var_high=nothing, integer=told[0].integer, apart=False
+        )
+        return cls(cells, np.repeat(np.arange(len(told)), sizes), len(told))
+
+    def reaches(self) -> Floats:
+        """The largest magnitude of an end in each selection."""
+        ends = (self.cells.floor, self.cells.ceiling, self.cells.low, self.cells.high)
+        far = np.abs(np.stack(ends)).max(axis=0).astype(np.float64)
+        found = np.zeros(self.selections)
+        np.maximum.at(found, self.selection[self.cells.group], far)
+        return found
+
+
+_JOINED = ("low", "high", "floor", "ceiling", "size", "least", "most", "sum_low", "sum_high")
+_TOTALS = ("total_least", "total_most")
+
+
+def mean_ends(stack: ClassStack, exact: bool, *, reached: bool) -> tuple[Floats, Floats, list[float]]:
+    """Both ends of each mean, and of the first what is attained if that is asked for."""
+    found = largest_means(stack, exact, reached=reached)
+    bound = found.bound
+    if not exact:  # a database adds doubles in an order of its own
+        part = up(gamma(exact_sum(stack.cells.most)) + 4 * UNIT)
+        bound = bound + np.tile(np.nextafter(part * stack.reaches(), np.inf), 2)
+    ends = np.nextafter(bound, np.inf)
+    high, low = ends[: stack.selections], -ends[stack.selections :]
+    return low, high, [-float(found.reached[stack.selections]), float(found.reached[0])]
+
+
+def largest_means(stack: ClassStack, exact: bool, *, reached: bool) -> CapBounds:
+    """The largest mean of each selection, then the largest of minus the values."""
+    both = (capped(replace(stack, cells=each), exact) for each in (stack.cells, mirrored(stack.cells)))
+    return largest_capped_means(joined(*both), reached=reached)
+
+
+def capped(stack: ClassStack, exact: bool) -> CapRows:
+    """Values against the sums of the classes; `exact` is whether whole numbers add up to doubles."""
+    cells = stack.cells
+    least, most = _leaning(cells)
+    value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
+    spare = spare_of(cells.sum_high, base, cells, exact=exact)
+    return CapRows(value, base, least, most, cells.group, spare, stack.selection, stack.selections).held()
+
+
+def _leaning(cells: ClassCells) -> tuple[Ints, Ints]:
+    """How many of each row are selected if the largest are taken first, where it is known how many of a class are.
+
+    Whoever is left out then has no more to lose: so only in classes where rows with larger values have larger floors
+    too. Of rows with the same value those with the larger floor come first.
+    """
+    if cells.total_least is None or cells.total_most is None:
+        return cells.least, cells.most
+    value, floor, group = cells.high, cells.floor, cells.group
+    same = group[1:] == group[:-1]
+    order: Ints | slice = slice(None)
+    mixed = np.zeros(cells.sum_low.size, dtype=np.bool_)
+    if ((value[1:] < value[:-1]) | (floor[1:] < floor[:-1]))[same].any():
+        order = slice(None, None, -1)
+        if ((value[1:] > value[:-1]) | (floor[1:] > floor[:-1]))[same].any():
+            order = np.lexsort((floor, value, group))
+            falls = (np.diff(floor[order]) < 0) & (np.diff(group[order]) == 0)
+            mixed[group[order][1:][falls]] = True
+    at, free = group[order], (cells.most - cells.least)[order]
+    upto = np.cumsum(free)
+    last = (at != np.append(at[1:], -1)).nonzero()[0]
+    by_class = np.zeros(cells.sum_low.size, dtype=np.int64)
+    by_class[at[last]] = upto[last]
+    larger = by_class[at] - upto
+    taken = np.bincount(group, cells.least, cells.sum_low.size).astype(np.int64)
+    found = []
+    for counts, total in ((cells.least, cells.total_least), (cells.most, cells.total_most)):
+        leaning = cells.least.copy()
+        leaning[order] += np.minimum(np.maximum((total - taken)[at] - larger, 0), free)
+        found.append(np.where(mixed[group], counts, leaning) if mixed.any() else leaning)
+    return found[0], found[1]
+
+
+def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
+    """total - sum(n base) of each class, rounded up. Sums of any order are off by u per term and magnitude."""
+    least = np.bincount(cells.group, cells.size * base, total.size)
+    if exact:
+        return total - least
+    size = np.bincount(cells.group, cells.size * np.abs(base), total.size) + np.abs(total)
+    rows = np.bincount(cells.group, minlength=total.size)
+    spare: Floats = np.nextafter(total - least + (2 * rows + 16) * UNIT * size, np.inf)
+    return spare
+
+
+def whole_sum(cells: ClassCells, exact: bool) -> tuple[int, int] | None:
+    """Both ends of the sum of whole numbers where everybody is selected: classes add up without any search."""
+    if not exact or not np.array_equal(cells.least, cells.size):
+        return None
+    number = cells.sum_low.size
+    least, most = (np.bincount(cells.group, cells.size * end, number) for end in (cells.low, cells.high))
+    low, high = np.maximum(cells.sum_low, least), np.minimum(cells.sum_high, most)
+    return math.ceil(math.fsum(low.tolist())), math.floor(math.fsum(high.tolist()))
+
+
+def told_range(cells: ClassCells, ends: Sequence[int | float], attained: Sequence[float]) -> Range:
+    """A range with what is attained, where nothing but the sums ties the values of a class together."""
+    certain = is_certain(cells)
+    if ends[0] == ends[1]:
+        return replace(Range.exact(ends[0]), may_be_null=not certain)
+    alone = cells.apart and bool(np.isnan(cells.var_high).all()) and certain
+    if not alone or not all(map(math.isfinite, attained)):
+        return Range(ends[0], ends[1], None, None, sharp=False, may_be_null=not certain)
+    close = 1e-12 * reach_of(cells)
+    near = [abs(end - value) <= 1e-9 * abs(value) + close for end, value in zip(ends, attained, strict=True)]
+    return Range(ends[0], ends[1], attained[0], attained[1], sharp=all(near))
+
+
+# -- what cells allow ------------------------------------------------------------------------------------------------
+
+
+def is_certain(cells: ClassCells) -> bool:
+    """Somebody is selected for certain."""
+    return bool(cells.least.any() or (cells.total_least is not None and cells.total_least.any()))
+
+
+def is_usable(cells: ClassCells) -> bool:
+    """Somebody can be selected, and ends are doubles."""
+    if not cells.most.any() or not (np.isfinite(cells.sum_low).all() and np.isfinite(cells.sum_high).all()):
+        return False
+    reaches = _reaches(cells)
+    return all(map(math.isfinite, reaches)) and not (cells.integer and max(reaches) >= EXACT)
+
+
+def is_exact(cells: ClassCells) -> bool:
+    """Whole numbers whose sums are doubles."""
+    return cells.integer and reach_of(cells) * exact_sum(cells.size) < EXACT
+
+
+def reach_of(cells: ClassCells) -> float:
+    return max(_reaches(cells))
+
+
+def _reaches(cells: ClassCells) -> list[float]:
+    return [float(np.abs(end).max(initial=0)) for end in (cells.floor, cells.ceiling, cells.low, cells.high)]
+
+
+def mirrored(cells: ClassCells) -> ClassCells:
+    """The cells of -x, so that a lower end is the upper end of the mirror image."""
+    return replace(
+        cells,
+        low=-cells.high,
+        high=-cells.low,
+        floor=-cells.ceiling,
+        ceiling=-cells.floor,
+        sum_low=-cells.sum_high,
+        sum_high=-cells.sum_low,
+    )
