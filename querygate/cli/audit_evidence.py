@@ -70,7 +70,7 @@ def _print_replay(found: Replay, form: str) -> None:
     if found.sharper:
         click.echo(
             f"{counted(found.sharper, 'answer was', 'answers were')} wider than the range computed now. "
-            "Expect this after an update of QueryGate, and only then."
+            "An earlier QueryGate gave them; wider answers of this one count as different."
         )
     if found.noisy:
         click.echo(f"{counted(found.noisy, 'answer is', 'answers are')} noisy and cannot be recomputed.")

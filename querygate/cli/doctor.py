@@ -20,6 +20,7 @@ from querygate.site.health import (
     clock_health,
     control_health,
     digest_health,
+    disk_health,
     encryption_health,
     files_health,
     grant_health,
@@ -64,6 +65,7 @@ def examine(site: Site) -> Iterator[Health]:
     yield key_health(site)
     yield from sign_on_health(site)
     yield encryption_health(site)
+    yield from disk_health(site)
     opened = open_gate(site)
     unbroken = log_health(opened)
     yield unbroken

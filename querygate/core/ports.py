@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypedDict, Unpack
+from typing import Literal, NotRequired, Protocol, TypedDict, Unpack
 
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.block import Block
@@ -126,6 +126,7 @@ class AskedQuery(TypedDict):
     mode: str
     canonical_hash: str
     policy_hash: str
+    method: NotRequired[int]  # see `gate/answer.py`
 
 
 class QueryLog(Protocol):

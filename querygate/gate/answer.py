@@ -85,6 +85,10 @@ class Gate:
     turn: Turn = field(default_factory=lambda: Turn(lambda: 0.0))
 
 
+METHOD = 1
+"""The way in which ranges are computed, on record with each question. Whoever makes the same store give narrower ranges
+raises it: a replay then expects answers of earlier methods to be wider, and those of this one never."""
+
 HURRIED = (
     "There was not enough time to make every range as narrow as possible: some are wider than they need to be, but "
     "still guaranteed. Use fewer groups or fewer statistics per statement."
@@ -413,6 +417,7 @@ def asked(state: Passage, meaning: str) -> AskedQuery:
         "mode": state.mode,
         "canonical_hash": meaning,
         "policy_hash": state.catalog.policy_hash,
+        "method": METHOD,
     }
 
 

@@ -19,6 +19,7 @@ from querygate.control.log.head_mark import mark_problem, read_mark
 from querygate.control.log.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.files.encrypted_disk import disk_encryption
 from querygate.site.budget_evidence import check_anchored, compare_ledger, mark_file
 from querygate.site.encrypted_file import is_sealed
 from querygate.site.encryption_key import SETTING, needs_key, open_seal
@@ -241,7 +242,7 @@ def encryption_health(site: Site) -> Health:
         if sealed:
             error = needs_key()
             return Health(name, False, error.detail, error.remedy)
-        return Health(name, True, "off: files at rest are as safe as their disk")
+        return Health(name, True, "off: released extracts are as safe as their disk")
     try:
         open_seal(site)
     except ConfigError as error:
@@ -250,6 +251,23 @@ def encryption_health(site: Site) -> Health:
         left = counted(len(found) - sealed, "released extract is", "released extracts are")
         return Health(name, False, f"{left} not encrypted.", "Run `querygate encryption apply`.")
     return Health(name, True, f"{counted(sealed, 'released extract')} encrypted; vault and log are not")
+
+
+def disk_health(site: Site) -> Iterator[Health]:
+    """Do the control database and the vault lie on encrypted disks, as far as the machine tells?"""
+    required = site.settings["require_encrypted_disk"]
+    for name, folder in (("control.db", site.folder), ("vault", site.vault)):
+        if not folder.is_dir():
+            continue
+        if (found := disk_encryption(folder)) is not None:
+            yield Health(f"disk of {name}", True, f"encrypted ({found})")
+            continue
+        detail = "not known to be encrypted"
+        remedy = (
+            "Move the folder to an encrypted disk, for example LUKS. If the storage encrypts it, which no program here "
+            "can see, set require_encrypted_disk = false."
+        )
+        yield Health(f"disk of {name}", not required, detail, remedy if required else "")
 
 
 def permission_health(site: Site) -> Iterator[Health]:

@@ -211,6 +211,12 @@ SETTINGS: tuple[Setting, ...] = (
         "Where the secret is with which messages to webhooks are signed: file:PATH, env:NAME or command:PROGRAM; empty "
         "for no signature.",
     ),
+    Setting(
+        "require_encrypted_disk",
+        False,
+        "Whether `querygate doctor` fails where the control database or the vault is on a disk that is not known to be "
+        "encrypted.",
+    ),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
     Setting(

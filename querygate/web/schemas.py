@@ -74,6 +74,7 @@ LOG_EXAMPLE = {
     "code": "QG201",
     "answer": None,
     "epsilon": None,
+    "method": 1,
     "prev": "0" * 64,
     "hash": "5f0c3a4be6f0b19e7c7d2f9a1b8e4d6c0a3f5e7d9b1c2a4f6e8d0c2b4a6f8e0d",
 }
@@ -386,7 +387,12 @@ SCHEMAS: dict[str, Schema] = {
             "epsilon": {"type": ["number", "null"]},
             "prev": TEXT,
             "hash": TEXT,
+            "method": {
+                "type": "integer",
+                "description": "The way in which ranges were computed; it changes when ranges become narrower.",
+            },
         },
+        optional=("method",),
     ),
     **AUDIT_SCHEMAS,
     **GRANT_SCHEMAS,

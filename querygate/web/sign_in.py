@@ -1,6 +1,6 @@
 """The way in with a key: who it is, from where, and no more guesses than a person makes.
 
-To compare a key takes Argon2 20 ms and 19 MB, once; after that it is remembered. So only keys that are not remembered
+To compare a key takes 1 ms of a processor, once; after that it is remembered. So only keys that are not remembered
 count: an address that has shown too many wrong ones waits before another is looked at, and only a few are compared at
 once. Whoever has shown a right key before is not slowed down by any of it. What has not the form of a key is a slip of
 whoever copied it: it cannot open anything and costs nothing to refuse, so it is on record and counts against nobody.

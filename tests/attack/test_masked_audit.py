@@ -103,6 +103,22 @@ def test_thresholds_are_all_named_or_none(twins: list[Path]) -> None:
     assert "systolic >= 165" not in {one.column for one in shown.inferred}
 
 
+CANDIDATES = (150, 164, SECRET, 166)
+
+
+def test_whoever_asks_and_reads_the_report_rules_out_no_value(tmp_path: Path, twins: list[Path]) -> None:
+    """The attack: try each value that the person could have on a table of one's own, and keep those that give the same
+    report. With the names of an audit that reads secrets one value is left, though no value is in the report."""
+
+    def named(path: Path, *, reveal: bool) -> set[str]:
+        return {told.column for one in findings(PROBES[0], path, reveal=reveal) for told in one.inferred}
+
+    own = {value: write_parquet(tmp_path / f"{value}.parquet", people(value)) for value in CANDIDATES}
+    for reveal, left in ((True, [SECRET]), (False, list(CANDIDATES))):
+        told = named(twins[0], reveal=reveal)
+        assert [value for value in CANDIDATES if named(own[value], reveal=reveal) == told] == left
+
+
 def test_what_means_the_same_is_one_measure(twins: list[Path]) -> None:
     log = (COUNT.format(165), "SELECT COUNT(*) FROM t WHERE age = 51 AND systolic > 164")
     [told] = findings(log, twins[0], reveal=False)

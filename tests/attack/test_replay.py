@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import answer
+from querygate.gate.answer import METHOD, answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.duckdb_store import version_file
@@ -139,6 +139,22 @@ def test_a_version_that_is_gone_is_told(asked: OpenSite) -> None:
     code, found = replayed(asked)
     assert (code, found["same"]) == (0, 20)
     assert found["versions_gone"] == [{"dataset": "patients", "version": 1, "answers": 20}]
+
+
+@pytest.mark.parametrize(("method", "counted"), [(METHOD, "different"), (METHOD - 1, "sharper"), (None, "sharper")])
+def test_a_wider_answer_is_expected_of_earlier_methods_alone(asked: OpenSite, method: int | None, counted: str) -> None:
+    sql = SIMPLE.format(30, 50)
+    true = asked.log.answer(ask(asked, sql))
+    assert true is not None
+    more = {"user": "ada", "dataset": "patients", "version": 2, "sql": sql, "mode": "interval"}
+    by = {} if method is None else {"method": method}
+    asked.log.intend("q_wider", **more, canonical_hash="", policy_hash="", **by)
+    wider = json.loads(json.dumps(true[1]))
+    wider["rows"][0]["mean"]["low"] -= 0.001
+    asked.log.conclude("q_wider", "answered", answer=wider)
+    code, found = replayed(asked)
+    assert (code, found["sharper"]) == ((1, 0) if counted == "different" else (0, 1))
+    assert [one["query_id"] for one in found["different"]] == (["q_wider"] if counted == "different" else [])
 
 
 def test_a_forged_answer_in_the_log_is_found(asked: OpenSite) -> None:

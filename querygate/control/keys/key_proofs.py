@@ -6,6 +6,7 @@ HTTP, which is the only moment at which anybody but its owner has it.
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 
 from querygate.control.database import Database
@@ -55,6 +56,10 @@ class KeyProofs:
             return None
         role: UserRole = rows[0]["role"]
         return Principal(rows[0]["name"], role, read_scopes(rows[0]["scopes"]))
+
+    def opens(self, user: str, key: str, stored: str) -> bool:
+        """Whether a key that was shown is the one that left this."""
+        return hmac.compare_digest(self.make(user, key), stored)
 
     def complete(self, user: str, key_id: str, key: str) -> None:
         """Let a key that was made before there were verifiers leave one."""

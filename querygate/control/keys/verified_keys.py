@@ -1,4 +1,4 @@
-"""Keys that were accepted a moment ago, so that only the first request with a key waits for Argon2."""
+"""Keys that were accepted a moment ago, so that only the first request with a key waits until it is compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REMEMBERED = 4096
 
 
 class VerifiedKeys:
-    """Keys that Argon2 has accepted, so that only the first request with a key waits for it.
+    """Keys that were compared and accepted, so that only the first request with a key waits for it.
 
     Kept as HMAC-SHA-256 under a pepper that lives and dies with the process; the least recently used goes first.
     The stored hash belongs to the entry, so a key whose row has changed is verified anew.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, TextIO, TypedDict, Unpack, cast
+from typing import Literal, NamedTuple, NotRequired, TextIO, TypedDict, Unpack, cast
 
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
@@ -39,8 +39,8 @@ from querygate.core.request_ids import request_id
 INTENT = "query.intent"
 OUTCOME = "query.outcome"
 
-_TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash"], ...] = (
-    "version", "sql", "mode", "canonical_hash", "policy_hash",
+_TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash", "method"], ...] = (
+    "version", "sql", "mode", "canonical_hash", "policy_hash", "method",
 )  # fmt: skip
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
@@ -81,6 +81,7 @@ class QueryLine(TypedDict):
     epsilon: float | None
     prev: str
     hash: str
+    method: NotRequired[int]
 
 
 class Log:
@@ -370,7 +371,7 @@ class _Intent(NamedTuple):
         return cls(
             _storable(asked["user"]),
             _storable(asked["dataset"]),
-            {**{name: asked[name] for name in _TOLD}, **_request()},
+            {**{name: asked[name] for name in _TOLD if name in asked}, **_request()},
         )
 
 
@@ -411,6 +412,7 @@ def _query_line(fields: LogEvent) -> QueryLine:
         "epsilon": body.get("epsilon"),
         "prev": fields["prev"],
         "hash": fields["hash"],
+        **({"method": body["method"]} if "method" in body else {}),  # type: ignore[typeddict-item]
     }
 
 

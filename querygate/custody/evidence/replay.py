@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.custody.evidence.rounding import encloses, rounded_alike
-from querygate.gate.answer import HURRIED, Gate, State, arrange, estimate, fetch, protect, understand
+from querygate.gate.answer import HURRIED, METHOD, Gate, State, arrange, estimate, fetch, protect, understand
 from querygate.gate.estimates import TOO_LONG
 from querygate.gate.render import make_body
 
@@ -61,6 +61,7 @@ class LoggedQuery(TypedDict):
     outcome: str
     sql: str
     answer: AnswerBody
+    method: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Replay:
 
     answers: int
     same: int
-    sharper: int  # the store gives a narrower range now, inside the one that was given
+    sharper: int  # the store gives a narrower range now, inside the one that an earlier method gave
     different: tuple[Difference, ...]
     gone: Mapping[tuple[str, int], int]  # (dataset, version) -> answers whose version is not there any more
     noisy: int  # answers of other modes, which are no functions of the store
@@ -112,7 +113,7 @@ def replay(
         where = made if isinstance(made, str) else _difference(entry["answer"], made)
         if not where:
             same += 1
-        elif not isinstance(made, str) and not _difference(entry["answer"], made, may_be_wider=True):
+        elif not isinstance(made, str) and _became_sharper(entry, made):
             sharper += 1
         else:
             different.append(Difference(str(entry["id"]), *at, where))
@@ -155,6 +156,12 @@ def _difference(logged: AnswerBody, made: AnswerBody, *, may_be_wider: bool = Fa
     """Where the answers part. One whose searches were cut short may be wider than the one made now, and no narrower."""
     told, now = _alike(_told(logged), _told(made))
     return first_difference(told, _widened(told, now) if may_be_wider or HURRIED in logged["notes"] else now)
+
+
+def _became_sharper(entry: LoggedQuery, made: AnswerBody) -> bool:
+    """Whether an earlier method gave this, and a wider range was all that was wrong with it."""
+    is_earlier = entry.get("method", 0) < METHOD
+    return is_earlier and not _difference(entry["answer"], made, may_be_wider=True)
 
 
 def _widened(logged: object, made: object) -> object:

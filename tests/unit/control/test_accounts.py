@@ -8,23 +8,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from querygate.control import Accounts, Database
-from querygate.control import accounts as module
-from querygate.control.keys import verified_keys
+from querygate.control.keys import key_proofs, verified_keys
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
 
 
 @pytest.fixture
 def hashings(monkeypatch):
-    """Every Argon2 verification that is made."""
-    made = []
-
-    class Counting(module.PasswordHasher):
-        def verify(self, hashed, secret):
-            made.append(hashed)
-            return super().verify(hashed, secret)
-
-    monkeypatch.setattr(module, "_HASHER", Counting(time_cost=1, memory_cost=64, parallelism=1))
+    """Every slow comparison that is made."""
+    made, derive = [], key_proofs.make_verifier
+    monkeypatch.setattr(key_proofs, "make_verifier", lambda *given: made.append(given) or derive(*given))
     return made
 
 
@@ -162,9 +155,10 @@ def test_every_way_of_being_wrong_has_one_wording(accounts):
     assert refusal(accounts, "").code == "QG301"
 
 
-def test_only_the_first_request_pays_for_argon2(accounts, hashings):
+def test_only_the_first_request_pays_for_the_comparison(accounts, hashings):
     accounts.add_user("ann", "researcher")
     key = accounts.new_key("ann")
+    hashings.clear()
     for _ in range(5):
         accounts.authenticate(key.secret)
     assert len(hashings) == 1
@@ -183,13 +177,16 @@ def test_wrong_unknown_revoked_and_disabled_cost_one_verification_each_time(acco
         assert len(hashings) == 1
 
 
-def test_the_hash_of_nothing_costs_as_much_as_a_true_one(accounts, database):
+def test_a_key_from_before_there_were_verifiers_opens_by_its_hash_and_leaves_one(accounts, database, hashings):
     accounts.add_user("ann", "researcher")
-    accounts.new_key("ann")
-    [row] = database.rows("SELECT hash FROM keys")
-    true, nothing = row["hash"].split("$"), module._hash_of_nothing(secrets.token_bytes).split("$")
-    assert true[:4] == nothing[:4]
-    assert [len(part) for part in true] == [len(part) for part in nothing]
+    key = accounts.new_key("ann")
+    with database.writing() as connection:
+        connection.execute("UPDATE keys SET scram = NULL")
+    hashings.clear()
+    assert refusal(accounts, key.secret[:-4] + "aaaa").code == "QG301"
+    assert hashings == []
+    assert accounts.authenticate(key.secret).name == "ann"
+    assert database.rows("SELECT scram FROM keys")[0]["scram"]
 
 
 def test_revocation_by_another_process_takes_effect_at_once(accounts, path, clock):
@@ -220,7 +217,7 @@ def test_a_key_whose_row_has_changed_is_verified_anew(accounts, database):
     key = accounts.new_key("ann")
     accounts.authenticate(key.secret)
     with database.writing() as connection:
-        connection.execute("UPDATE keys SET hash = ?", (module._hash_of_nothing(secrets.token_bytes),))
+        connection.execute("UPDATE keys SET scram = ?", (accounts.proofs.make("ann", "another"),))
     refusal(accounts, key.secret)
 
 
