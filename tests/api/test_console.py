@@ -253,7 +253,7 @@ def test_what_was_written_is_shown_as_text(ann):
 
 
 def test_code_to_copy_is_quoted_for_its_language():
-    sql = "SELECT COUNT(*) FROM t -- it's \\ \"x\" $HOME `id`"
+    sql = 'SELECT COUNT(*) FROM t -- it\'s \\ "x" $HOME `id`'
     written = Snippets(5433)("http://gate.example:8080", "t", sql, "ann")
     assert list(written) == ["Python", "R", "curl", "psql"]
     assert repr(sql) in written["Python"]
