@@ -36,6 +36,7 @@ COMMENTED: dict[Action, str] = {
     "submit": "Submit a request for review.",
     "take": "Start reviewing somebody else's request.",
     "comment": "Comment on a request.",
+    "note": "Leave a note that only reviewers see.",
     "approve": "Approve somebody else's request. The setting extract_reviewers says how many approvals are needed.",
     "return": "Return a request for changes.",
     "reject": "Reject a request for good.",
@@ -201,7 +202,7 @@ def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable
     example = f"querygate export {action} x_01KJKB3Q00Z5V7N0M1C2X3Y4W5"
     if takes_comment:
         command = click.option("--comment", metavar="TEXT", default="", help="Comment to add.")(command)
-        example += " --comment 'Why so many columns?'" if action in ("comment", "return", "reject") else ""
+        example += " --comment 'Why so many columns?'" if action in ("comment", "note", "return", "reject") else ""
     if action == "approve":
         command = click.option("--beside-views", is_flag=True, help=BESIDE_VIEWS)(command)
     return cast(

@@ -136,6 +136,10 @@ EXPORT: Schema = {
     },
     "may": array({"enum": list(ACTIONS)}),
     "events": array(ref("ExportEvent")),
+    "changes": {
+        **array(ref("WishChange")),
+        "description": "What was changed since it was last returned; absent if it never was.",
+    },
     "preview": {"type": "object", "description": "What a reviewer needs before the extract is built, if asked for."},
 }
 
@@ -147,7 +151,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
         example=WISH_EXAMPLE,
     ),
     "Comment": record(
-        "A comment on an action, or no body. Return, reject and comment need one; build and release do not accept one.",
+        "A comment on an action, or no body. Return, reject, comment and note need one; build and release accept none.",
         {
             "comment": {**TEXT, "description": "At most 4,000 characters."},
             "beside_views": {
@@ -170,10 +174,14 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
             "comment": TEXT,
         },
     ),
+    "WishChange": record(
+        "A part of what is requested that differs from what was returned, as text.",
+        {"field": TEXT, "before": TEXT, "after": TEXT},
+    ),
     "Export": record(
         "A request, as far as you may see it: what is requested, its state, its history, and what you `may` do.",
         EXPORT,
-        optional=("events", "preview", "beside_views"),
+        optional=("events", "preview", "beside_views", "changes"),
         example=EXPORT_EXAMPLE,
     ),
     "Exports": record("Requests, newest first.", {"exports": array(ref("Export"))}, example={"exports": [_LISTED]}),

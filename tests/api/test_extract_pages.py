@@ -114,3 +114,20 @@ def test_a_returned_request_is_changed_and_sent_again(people: dict[str, Browser]
     assert changed.status_code == 303
     assert "better" in people["carl"].get(path).text
     assert act(people, "ann", path, "submit") == 303
+    again = people["carl"].get(path).text
+    assert "Changed since it was returned" in again
+    assert re.search(r'<th scope="row">Purpose</th><td><del>.+</del></td><td><ins>better</ins></td>', again)
+    assert "<del>csv" not in again  # only what differs
+
+
+def test_what_reviewers_say_to_each_other_is_not_for_the_requester(people: dict[str, Browser]) -> None:
+    path = draft(people)
+    act(people, "ann", path, "submit")
+    assert act(people, "carl", path, "note", comment="She asked for this before.") == 303
+    assert act(people, "carl", path, "comment", comment="We will look at it.") == 303
+    assert "She asked for this before." in people["dora"].get(path).text
+    mine = people["ann"].get(path).text
+    assert "She asked for this before." not in mine
+    assert "We will look at it." in mine
+    assert people["ann"].post(f"{path}/note", part=False, comment="x").status_code == 403
+    assert "comment: is missing" in people["carl"].post(f"{path}/note", part=False).text

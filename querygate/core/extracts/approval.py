@@ -42,6 +42,7 @@ Action = Literal[
     "submit",
     "take",
     "comment",
+    "note",
     "approve",
     "return",
     "reject",
@@ -58,8 +59,11 @@ Who = Literal["requester", "reviewer", "custodian", "time"]
 STATES: tuple[State, ...] = get_args(State)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 FINAL: frozenset[State] = frozenset({"rejected", "withdrawn", "expired", "revoked"})
-EXPLAINED: frozenset[Action] = frozenset({"comment", "return", "reject"})
+EXPLAINED: frozenset[Action] = frozenset({"comment", "note", "return", "reject"})
 """Acts that say nothing without a comment."""
+
+UNSEEN: frozenset[str] = frozenset({"note"})
+"""Acts that whoever asked does not see: what reviewers say to each other."""
 
 DECISIONS: frozenset[Action] = frozenset({"take", "approve", "return", "reject", "release"})
 """What reviewers do, in their own name: they prove it by their own key, at every door."""
@@ -82,20 +86,25 @@ TABLE: Mapping[tuple[State, Action], ApprovalRule] = {
     ("draft", "withdraw"): _by("withdrawn", "requester"),
     ("submitted", "take"): _by("in_review", "reviewer"),
     ("submitted", "comment"): _by("submitted", "requester", "reviewer"),
+    ("submitted", "note"): _by("submitted", "reviewer"),
     ("submitted", "withdraw"): _by("withdrawn", "requester"),
     ("in_review", "comment"): _by("in_review", "requester", "reviewer"),
+    ("in_review", "note"): _by("in_review", "reviewer"),
     ("in_review", "approve"): _by("approved", "reviewer"),  # once there are enough: see `advance`
     ("in_review", "return"): _by("returned", "reviewer"),
     ("in_review", "reject"): _by("rejected", "reviewer"),
     ("in_review", "withdraw"): _by("withdrawn", "requester"),
     ("returned", "edit"): _by("returned", "requester"),
     ("returned", "comment"): _by("returned", "requester", "reviewer"),
+    ("returned", "note"): _by("returned", "reviewer"),
     ("returned", "submit"): _by("submitted", "requester"),
     ("returned", "withdraw"): _by("withdrawn", "requester"),
     ("approved", "comment"): _by("approved", "requester", "reviewer"),
+    ("approved", "note"): _by("approved", "reviewer"),
     ("approved", "build"): _by("built", "custodian"),
     ("approved", "revoke"): _by("revoked", "custodian"),
     ("built", "comment"): _by("built", "requester", "reviewer"),
+    ("built", "note"): _by("built", "reviewer"),
     ("built", "build"): _by("built", "custodian"),
     ("built", "release"): _by("released", "reviewer"),  # what is let out was looked at by somebody else
     ("built", "revoke"): _by("revoked", "custodian"),

@@ -26,6 +26,7 @@ from querygate.core.extracts.approval import (
     ACTIONS,
     FINAL,
     STATES,
+    UNSEEN,
     Act,
     Action,
     BuiltExtract,
@@ -47,6 +48,7 @@ from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.encryption_key import open_seal
 from querygate.site.extract_requests.extract_package import ExtractFiles
+from querygate.site.extract_requests.request_rounds import changes_since_return
 from querygate.site.open_gate import OpenSite
 from querygate.sql.extract_condition import read_condition
 
@@ -125,7 +127,7 @@ class Extracts:
     def _decide(
         self, by: Principal, request_id: str, action: Action, comment: str, beside_views: bool
     ) -> ExtractRequest:
-        """Submit, take, comment, approve, return, reject, withdraw or revoke: what moves a request and nothing else."""
+        """Submit, take, comment, note, approve, return, reject, withdraw or revoke: what moves a request, no more."""
         request = self._check(by, request_id, action)
         comment = check_comment(action, comment)
         if action == "submit":
@@ -453,5 +455,8 @@ class Extracts:
         if request.beside_views:
             body["beside_views"] = True
         if events:
-            body["events"] = [asdict(event) for event in self._requests.events(request.id)]
+            done = self._requests.events(request.id)
+            body["events"] = [asdict(event) for event in done if decides or event.action not in UNSEEN]
+            if any(event.action == "return" for event in done):
+                body["changes"] = changes_since_return(self._log.events_in("export"), request.id)
         return body

@@ -46,6 +46,7 @@ WORDS = {
     "submit": "Submit for review",
     "take": "Start reviewing",
     "comment": "Comment",
+    "note": "Note for reviewers",
     "approve": "Approve",
     "return": "Return with a question",
     "reject": "Reject",
@@ -55,6 +56,25 @@ WORDS = {
     "revoke": "Revoke",
 }
 """What the buttons say."""
+
+DONE = {
+    "request": "wrote a draft",
+    "edit": "changed it",
+    "submit": "submitted it",
+    "take": "started the review",
+    "comment": "commented",
+    "note": "noted, for reviewers alone",
+    "approve": "approved it",
+    "return": "returned it",
+    "reject": "rejected it",
+    "withdraw": "withdrew it",
+    "build": "built the extract",
+    "release": "released it",
+    "fetch": "downloaded it",
+    "revoke": "revoked it",
+    "expire": "closed it: its time is over",
+}
+"""What was done, in the history."""
 
 _NUMBERS = ("k", "suppress")
 
@@ -150,6 +170,7 @@ class RequestPages:
             may_preview=self._extracts.may_preview(session.principal, request_id),
             must_acknowledge=self._must_acknowledge(shown),
             words=WORDS,
+            done=DONE,
             said=said,
             problem=error.to_dict() if error else None,
             job=job,
