@@ -141,7 +141,7 @@ def listen_for_wire(host: str, settings: Settings, port: int | None) -> list[soc
     if not wanted:
         return []
     open_tls(settings["pg_certificate"], settings["pg_certificate_key"])
-    return listen(host, wanted)
+    return listen(settings["pg_host"] or host, wanted)
 
 
 def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None, JobExchange | None]:

@@ -44,10 +44,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "pg_port",
         0,
-        "Port for clients that speak PostgreSQL's protocol, such as psql, R and JDBC, at the same address; 0 for none.",
+        "Port for clients that speak PostgreSQL's protocol, such as psql, R and JDBC; 0 for none.",
         0,
         65535,
     ),
+    Setting("pg_host", "", "Address for that port; empty for that of HTTP."),
     Setting("pg_certificate", "", "File with the TLS certificate for that port (PEM); empty for no TLS."),
     Setting("pg_certificate_key", "", "File with the certificate's key (PEM), where it is another file."),
     Setting(
@@ -55,8 +56,8 @@ SETTINGS: tuple[Setting, ...] = (
         False,
         "Whether clients on other machines may connect to that port without TLS.",
     ),
-    Setting("pg_max_connections", 600, "Connections to that port at the same time.", 4, 10_000),
-    Setting("pg_connections_per_user", 50, "Of them those of one user.", 1, 10_000),
+    Setting("pg_max_connections", 600, "Connections to that port at the same time, in each process.", 4, 10_000),
+    Setting("pg_connections_per_user", 50, "Of them those of one user, in each process.", 1, 10_000),
     Setting(
         "pg_idle_s", 28_800.0, "Seconds after which a connection to that port without a statement is closed.", 1, 10**7
     ),

@@ -16,12 +16,14 @@ from typing import Any
 
 import pytest
 
+from querygate.site.settings import SETTINGS
 from querygate.web.metrics import Metrics, SiteFigures
 from tests.docs.pages import ROOT
 from tests.empty_site import empty_site
 from tests.work import HANG_S
 
 DEPLOY = ROOT / "deploy"
+PORT_SETTINGS = ("pg_port", "pg_host", "pg_certificate", "pg_certificate_key")
 
 
 def tool(name: str) -> str:
@@ -121,18 +123,42 @@ def test_compose_gives_the_vault_to_the_worker_alone() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "file"),
-    [("compose-spec", "deploy/compose.yaml"), ("github-workflows", ".github/workflows/check.yml")],
+    [
+        ("compose-spec", "deploy/compose.yaml"),
+        ("compose-spec", "deploy/compose.wire.yaml"),
+        ("github-workflows", ".github/workflows/check.yml"),
+    ],
 )
 def test_published_schemas_accept_compose_and_workflow(schema: str, file: str) -> None:
     pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
     check(sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(ROOT / file))
 
 
-@pytest.mark.parametrize("name", ["querygate.yaml", "network.yaml"])
+@pytest.mark.parametrize("name", ["querygate.yaml", "network.yaml", "optional/wire.yaml"])
 def test_kubernetes_schemas_accept_the_manifests(name: str) -> None:
     validate = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
     for document in documents(DEPLOY / "kubernetes" / name):
         validate.validate(document, "1.29", strict=True)
+
+
+def test_whoever_opens_the_port_for_postgresql_clients_has_tls_and_leaves_the_rest_closed() -> None:
+    """Compose, Kubernetes and systemd set the same port and a certificate, on top of what they have without it."""
+    [compose] = documents(DEPLOY / "compose.wire.yaml")
+    [patch] = documents(DEPLOY / "kubernetes" / "optional" / "wire-patch.yaml")
+    [container] = patch["spec"]["template"]["spec"]["containers"]
+    dropped_in = dict(
+        re.findall(r"^Environment=(QUERYGATE_\w+)=(.*)$", (DEPLOY / "querygate-wire.conf").read_text(), re.M)
+    )
+    settings = [compose["services"]["gate"]["environment"], {one["name"]: one["value"] for one in container["env"]}]
+    for told in (*settings, dropped_in):
+        assert set(told) == {f"QUERYGATE_{name}".upper() for name in PORT_SETTINGS}
+        assert told["QUERYGATE_PG_PORT"] == "5433"
+    assert set(PORT_SETTINGS) <= {setting.name for setting in SETTINGS}
+    [gate] = [one for one in documents(DEPLOY / "kubernetes" / "querygate.yaml") if one["kind"] == "Deployment"][:1]
+    assert container["name"] == gate["spec"]["template"]["spec"]["containers"][0]["name"]
+    service, policy = documents(DEPLOY / "kubernetes" / "optional" / "wire.yaml")
+    assert service["spec"]["externalTrafficPolicy"] == "Local"  # or everybody would seem to come from one address
+    assert [one["port"] for one in policy["spec"]["ingress"][0]["ports"]] == [5433]
 
 
 def test_only_the_worker_opens_connections_and_only_the_gate_takes_any() -> None:
