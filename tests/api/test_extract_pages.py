@@ -54,7 +54,9 @@ def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str
         assert f'formaction="{path}/{action}"' in people[name].get(path).text
         assert act(people, name, path, action) == 303
         if action == "take":
-            assert "<dt>k</dt>" in people["rita"].get(f"{path}/preview").text
+            figures = people["rita"].get(f"{path}/preview").text
+            assert figures.index("<h3>Risk</h3>") < figures.index("<h3>Utility</h3>") < figures.index("<dt>k</dt>")
+            assert "asked 0 questions about this dataset; 0 were answered" in figures
     assert "What was built" in people["carl"].get(path).text
     assert "What was built" not in people["ann"].get(path).text  # its figures are for those who decide
     with people["ann"].get(f"{path}/zip") as fetched:

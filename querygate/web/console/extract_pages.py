@@ -5,6 +5,8 @@ What is possible, and for whom, is decided by the same table as at every other d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast, get_args
 
 from flask import Response, request
@@ -79,6 +81,29 @@ DONE = {
 _NUMBERS = ("k", "suppress")
 
 
+RISKS = ("risk", "assessment", "before", "beside_views")
+"""Figures that tell of risk; what the requester learnt stands apart, and the rest is what an extract keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFigures:
+    """Risk and utility of an extract beside each other, for those who decide."""
+
+    risk: list[object]
+    utility: dict[str, object]
+    learnt: object
+
+
+def show_figures(body: Mapping[str, Any]) -> ShownFigures:
+    """
+    >>> show_figures({"k": 5, "risk": {"words": ["1 in 5."]}, "learnt": {"people": 1}})
+    ShownFigures(risk=['1 in 5.'], utility={'k': 5}, learnt={'people': 1})
+    """
+    told = make_figures(body)
+    kept = {name: value for name, value in told.items() if name not in (*RISKS, "learnt")}
+    return ShownFigures([told[name] for name in RISKS if name in told], kept, told.get("learnt"))
+
+
 class RequestPages:
     """One method per page, called as its route's name."""
 
@@ -105,7 +130,7 @@ class RequestPages:
             job = self._jobs.body_of(session.principal, underway.job_id)
             return make_part("request_preview_part.html", 202, job=job, request_id=request_id)
         refused = found.get("refused")
-        return make_part("request_preview_part.html", figures=None if refused else make_figures(found), refused=refused)
+        return make_part("request_preview_part.html", figures=None if refused else show_figures(found), refused=refused)
 
     def extract(self, session: Session, request_id: str) -> Response:
         return self._files.fetch_export(session.principal, request_id)
@@ -160,7 +185,7 @@ class RequestPages:
         self, session: Session, request_id: str, error: QueryGateError | None = None, job: dict[str, Any] | None = None
     ) -> Response:
         shown = self._extracts.show(session.principal, request_id)
-        summary = make_figures(shown["summary"]) if shown["summary"] else None
+        summary = show_figures(shown["summary"]) if shown["summary"] else None
         return make_page(
             "request.html",
             status_of(error),

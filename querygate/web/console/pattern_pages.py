@@ -11,13 +11,16 @@ from flask import Response
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, Row
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.jobs import Job
 from querygate.core.rights import Right
 from querygate.gate import render
 from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.charts.risk_map import MapChart, make_risk_map
+from querygate.web.console.extract_pages import show_figures
 from querygate.web.console.page import make_page
 from querygate.web.console.page_session import PageRoute
+from querygate.web.console.publish_pages import STEP_NAMES
 from querygate.web.console.timeline import make_timeline
 
 RUN: tuple[Right, ...] = ("publish", "operate", "accounts")
@@ -25,6 +28,16 @@ RUN: tuple[Right, ...] = ("publish", "operate", "accounts")
 PAGES: Final = (PageRoute("patterns", "GET", "/-/patterns", rights=RUN),)
 
 Ends = tuple[float | None, float | None, float | None]
+
+
+_FIGURES = {
+    "k": 17,
+    "records": 5735,
+    "columns": ["age_low", "age_high", "sex"],
+    "risk": {"words": ["Somebody known to be among the records is found with a probability of at most 1 in 17."]},
+    "learnt": {"people": 1, "asked": 6, "answered": 5, "audit": "audited", "findings": 1, "isolating": 0},
+}
+_FAILED = Job("j_4", "publish.version", "", "carl", {"title": "visits.csv"}, "failed", "2026-03-01T11:00")
 
 
 class PatternPages:
@@ -57,6 +70,10 @@ class PatternPages:
                 "fraction": 0.4,
             },
             failed={"job": "j_2", "finished": "2026-03-01", "problem": problem.to_dict()},
+            figures=show_figures(_FIGURES),
+            work=[Job("j_3", "publish.map", "survey", "carl", {}, "done", "2026-03-01T12:00"), _FAILED],
+            step_names=STEP_NAMES,
+            budget={"left": {"user": 2.5}, "limits": {"user": 10.0}},
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
@@ -21,7 +22,11 @@ def dataset_name(source: str) -> str:
 
     >>> dataset_name("exports/Blood-Pressure 2024.csv.gz"), dataset_name("duckdb:hospital.duckdb#visits")
     ('blood_pressure_2024', 'visits')
+    >>> dataset_name("Größe, Süd.csv")
+    'grosse_sud'
     """
+    source = unicodedata.normalize("NFKD", source.replace("ß", "ss"))
+    source = "".join(letter for letter in source if not unicodedata.combining(letter))
     last = re.split(r"[/\\#]", source.rstrip("/\\#"))[-1]
     words = re.sub(r"[^a-z0-9]+", "_", last.rpartition(".")[2].lower() if "#" in source else last.split(".")[0].lower())
     return re.sub(r"^[^a-z]+", "", words).strip("_")[:63] or "dataset"
