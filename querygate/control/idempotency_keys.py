@@ -18,8 +18,8 @@ _SWEEP = "DELETE FROM asked_once WHERE began < ?"
 _FIND = "SELECT question, query_id, began, settled, problem, job FROM asked_once WHERE user = ? AND key = ?"
 _PUT = """INSERT INTO asked_once (user, key, question, query_id, began) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (user, key) DO UPDATE SET query_id = excluded.query_id, began = excluded.began"""
-_SETTLE = "UPDATE asked_once SET settled = 1, problem = ?, job = ? WHERE user = ? AND key = ?"
-_FORGET = "DELETE FROM asked_once WHERE user = ? AND key = ?"
+_SETTLE = "UPDATE asked_once SET settled = 1, problem = ?, job = ? WHERE user = ? AND key = ? AND query_id = ?"
+_FORGET = "DELETE FROM asked_once WHERE user = ? AND key = ? AND query_id = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class AskedOnce:
             connection.execute(_PUT, (user, key, question, made.query_id, stamp_now(self._clock)))
         return made
 
-    def settle(self, user: str, key: str, *, problem: str | None = None, job: str | None = None) -> None:
-        """What came of it; neither of both where the log has an answer."""
+    def settle(self, user: str, key: str, claim: Claim, *, problem: str | None = None, job: str | None = None) -> None:
+        """What came of it; neither of both where the log has an answer. It is nobody else's to say."""
         with self._database.writing() as connection:
-            connection.execute(_SETTLE, (problem, job, user, key))
+            connection.execute(_SETTLE, (problem, job, user, key, claim.query_id))
 
-    def forget(self, user: str, key: str) -> None:
-        """It may be asked anew: what went wrong was of the moment."""
+    def forget(self, user: str, key: str, claim: Claim) -> None:
+        """It may be asked anew: what went wrong was of the moment. It stays where another has taken it up since."""
         with self._database.writing() as connection:
-            connection.execute(_FORGET, (user, key))
+            connection.execute(_FORGET, (user, key, claim.query_id))

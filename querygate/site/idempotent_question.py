@@ -58,18 +58,18 @@ class QuestionsOnce:
         try:
             body = ask(request, replace(self._gate, new_id=lambda: claim.query_id))
         except JobUnderway as underway:
-            self._asked.settle(user, key, job=underway.job_id)
+            self._asked.settle(user, key, claim, job=underway.job_id)
             raise
         except QueryGateError as error:
             if isinstance(error, Refusal) and error.meaning.status not in _FLEETING:
-                self._asked.settle(user, key, problem=_written(error))
+                self._asked.settle(user, key, claim, problem=_written(error))
             else:
-                self._asked.forget(user, key)
+                self._asked.forget(user, key, claim)
             raise
         except BaseException:
-            self._asked.forget(user, key)
+            self._asked.forget(user, key, claim)
             raise
-        self._asked.settle(user, key)
+        self._asked.settle(user, key, claim)
         return body
 
     def _again(self, claim: Claim) -> AnswerBody:

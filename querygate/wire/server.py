@@ -113,6 +113,8 @@ class WireDoor:
             await self._live(channel)
         except (*_GONE, ssl.SSLError):
             pass
+        except asyncio.CancelledError:  # the gate stops
+            channel.abort()
         except SessionOver as over:
             await _tell(channel, over.error)
         except QueryGateError as error:

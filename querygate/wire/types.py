@@ -38,6 +38,8 @@ ALL: tuple[PgType, ...] = (
 BY_OID: dict[int, PgType] = {one.oid: one for one in ALL}
 
 _WRITTEN = {
+    "doubleprecision": FLOAT8, "charactervarying": VARCHAR,
+    "timestampwithouttimezone": TIMESTAMP, "timestampwithtimezone": TIMESTAMPTZ,
     "int": INT4, "integer": INT4, "smallint": INT2, "bigint": INT8, "real": FLOAT4, "double": FLOAT8, "float": FLOAT8,
     "decimal": NUMERIC, "boolean": BOOL, "character": BPCHAR, "string": TEXT,
 }  # fmt: skip

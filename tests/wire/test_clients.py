@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import os
 import re
 import shutil
@@ -139,6 +140,13 @@ def test_sqlalchemy_reflects_and_asks(site: WireSite, driver: str) -> None:
     with engine.connect() as connection:
         question = sa.select(survey.c.sex, sa.func.count()).where(survey.c.age > 41).group_by(survey.c.sex)
         assert len(connection.execute(question).all()) == 4
+        ordinary = (
+            survey.c.seen >= dt.date(2020, 2, 29), survey.c.sex == "it's; --", survey.c.weight < 99.5,
+            survey.c.taken < dt.datetime(2020, 6, 1, 12, 30), survey.c.age > -5, survey.c.smoker.is_(True),
+            survey.c.age.in_([30, 31]), survey.c.sex.in_(["female", "x"]), survey.c.sbp.between(100, 150.5),
+        )  # fmt: skip
+        for condition in ordinary:
+            assert connection.execute(sa.select(sa.func.count()).select_from(survey).where(condition)).all()
     engine.dispose()
 
 

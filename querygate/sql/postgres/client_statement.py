@@ -110,8 +110,29 @@ def with_values(text: str, values: Sequence[str], datasets: Collection[str], lon
     """
     parameters = _parameters(text)
     check_length(len(text) + sum(len(values[number - 1]) for number, _, _ in parameters), longest)
-    edits = [Edit(start, end, f" {values[number - 1]} ") for number, start, end in parameters]
+    edits = [
+        Edit(start, _after_cast(text, end, values[number - 1]), f" {values[number - 1]} ")
+        for number, start, end in parameters
+    ]
     return edited(text, [*edits, *_schemas(_tokens(_named(text)), datasets)])
+
+
+def _after_cast(text: str, at: int, literal: str) -> int:
+    """Where a cast ends that says of a literal what it is already, as drivers write it: `DATE '2020-02-29'::date`."""
+    cast = _CAST.match(text, at)
+    kinds = next((kinds for begin, kinds in _LITERALS.items() if re.match(begin, literal)), ())
+    return at if cast is None or cast[1].lower().strip('"') not in kinds else cast.end()
+
+
+_WHOLE, _REAL = ("smallint", "int2", "integer", "int", "int4", "bigint", "int8"), ("real", "float", "float4", "float8")
+_LITERALS: dict[str, tuple[str, ...]] = {
+    "DATE '": ("date",),
+    "TIMESTAMP '": ("timestamp", "timestamp without time zone", "timestamptz", "timestamp with time zone"),
+    "'": ("text", "varchar", "character varying", "bpchar"),
+    r"\(?-?\d+\)?$": _WHOLE,
+    r"\(?-?[\d.]+\)?$": (*_REAL, "double precision", "numeric", "decimal"),
+}
+"""How literals begin, and the names of their types."""
 
 
 def count_parameters(text: str) -> int:
@@ -228,7 +249,12 @@ def parameter_casts(text: str) -> dict[int, str]:
     return {number: cast[1].lower().replace(" ", "") for number, cast in casts if cast}
 
 
-_CAST = re.compile(r"\s*::\s*(?:pg_catalog\.)?\"?(\w+\"?(?:\s*\[\])?)", re.IGNORECASE)
+_CAST = re.compile(
+    r"\s*::\s*(?:pg_catalog\.)?\"?"
+    r"(double precision|character varying|timestamp with(?:out)? time zone|\w+\"?(?:\s*\[\])?)"
+    r"(?:\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\))?",
+    re.IGNORECASE,
+)
 
 
 def is_column_probe(text: str) -> bool:
