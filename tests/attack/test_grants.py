@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -121,7 +122,7 @@ def test_the_same_at_the_shell_and_over_the_wire(site):
     """Both names have five letters; nothing else differs in what they are told."""
     key = site.folder.parent / "second.key"
     key.write_text(site.keys["second"])
-    for words in (["query", "--dataset", "NAME", SQL], ["describe", "NAME"], ["budget", "show", "NAME"]):
+    for words in (["query", "--dataset", "NAME", SQL], ["describe", "NAME"], ["budget", "show", "--dataset", "NAME"]):
         told = []
         for name in ("other", "third"):
             line = [*(word.replace("NAME", name) for word in words), "--site", str(site.folder), "--key-file", str(key)]
@@ -135,7 +136,8 @@ def test_the_same_at_the_shell_and_over_the_wire(site):
             with pytest.raises(psycopg.errors.InvalidCatalogName) as refused:
                 client.execute(SQL.replace("NAME", name))
             diag = refused.value.diag
-            errors.append([getattr(diag, part) for part in dir(diag) if not part.startswith("_")])
+            told = [getattr(diag, part) for part in dir(diag) if not part.startswith("_")]
+            errors.append([re.sub(r"q_\w{26}", "q", part or "") for part in told])
         assert errors[0] == errors[1]
 
 

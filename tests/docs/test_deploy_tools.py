@@ -25,7 +25,8 @@ DEPLOY = ROOT / "deploy"
 
 
 def tool(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    unpacked = ROOT / "build" / "tools" / "usr"
+    found = shutil.which(name) or shutil.which(name, path=f"/usr/sbin:/sbin:{unpacked / 'bin'}:{unpacked / 'sbin'}")
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
