@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the tests need beyond Python: PostgreSQL's programs, a browser, network namespaces, and R and Java with their
-# drivers for PostgreSQL. Quick where they are there already.
+# drivers for PostgreSQL; nginx, Caddy and Prometheus. Quick where they are there already.
 set -euo pipefail
 
 packages=()
@@ -15,9 +15,21 @@ command -v Rscript >/dev/null || packages+=(r-base-core)
 for name in httr2 jsonlite vctrs; do
   [ -d "/usr/lib/R/site-library/$name" ] || [ -d "/usr/local/lib/R/site-library/$name" ] || packages+=("r-cran-$name")
 done
-[ ${#packages[@]} -gt 0 ] || exit 0
-
 say() { echo "tests/install_tools.sh: $*" >&2; }
+
+# What reads the files in deploy/ is unpacked into build/tools and not installed: nothing of it is ever started.
+unpack() {
+  PATH="$PATH:/usr/sbin" command -v "$2" >/dev/null || compgen -G "build/tools/usr/*/$2" >/dev/null && return
+  command -v dpkg >/dev/null || return 0
+  mkdir -p build/tools
+  (cd build/tools && apt-get download -qq "$1" && dpkg -x "$1"_*.deb . && rm "$1"_*.deb) >/dev/null 2>&1 ||
+    say "There is no $2: the test that reads its file in deploy/ is skipped."
+}
+unpack nginx nginx
+unpack caddy caddy
+unpack prometheus promtool
+
+[ ${#packages[@]} -gt 0 ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then
   run=()

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
+from click.testing import CliRunner
 
+from querygate.cli import main
 from querygate.control import Grantee
+from querygate.core.rights import ROLES, TABLE
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.web import create_app
 from querygate.web.routes import API, ROUTES
 from tests.each import each
 from tests.rights_site import CARL, make_rights_site
+from tests.wire.wire_site import WireSite, served
 
 SQL = "SELECT COUNT(*) AS n FROM NAME"
 NAMING = [route for route in ROUTES if "{dataset}" in route.path or any(p.name == "dataset" for p in route.parameters)]
@@ -85,6 +92,53 @@ def test_what_exists_and_what_does_not_give_the_same_bytes(site, tmp_path_factor
         assert bytes_of(there) == bytes_of(missing), route.name
         assert there.status_code >= 400 or route.name == "read_history"  # their own questions, of which there are none
         assert len(there.data) == len(missing.data)  # both names have five letters
+
+
+WIRE_RIGHTS = {"ask", "ask_any", "look"}
+
+
+def test_every_role_over_the_wire(site):
+    """The third door: who may connect, see tables and ask; all other rights have no statement there."""
+    found = {}
+    with served(site.opened) as port:
+        for role in ROLES:
+            found[role] = set()
+            if not TABLE[role] & WIRE_RIGHTS:
+                with pytest.raises(psycopg.OperationalError, match="QG302"):
+                    WireSite(site.opened, port, site.keys).connect(role)
+                continue
+            with WireSite(site.opened, port, site.keys).connect(role) as client:
+                found[role] = (
+                    {"look"} if len(client.execute("SELECT tablename FROM pg_tables").fetchall()) == 2 else set()
+                )
+                for dataset, right in (("clinic", "ask"), ("other", "ask_any")):
+                    with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidCatalogName):
+                        client.execute(f"SELECT COUNT(*) FROM {dataset}")
+                        found[role].add(right)
+    assert found == {role: TABLE[role] & WIRE_RIGHTS for role in ROLES}
+
+
+def test_the_same_at_the_shell_and_over_the_wire(site):
+    """Both names have five letters; nothing else differs in what they are told."""
+    key = site.folder.parent / "second.key"
+    key.write_text(site.keys["second"])
+    for words in (["query", "--dataset", "NAME", SQL], ["describe", "NAME"], ["budget", "show", "--dataset", "NAME"]):
+        told = []
+        for name in ("other", "third"):
+            line = [*(word.replace("NAME", name) for word in words), "--site", str(site.folder), "--key-file", str(key)]
+            done = CliRunner().invoke(main, line, prog_name="querygate")
+            told.append((done.exit_code, done.output))
+        assert told[0] == told[1]
+        assert told[0][1].startswith("QG303")
+    with served(site.opened) as port, WireSite(site.opened, port, site.keys).connect("second") as client:
+        errors = []
+        for name in ("other", "third"):
+            with pytest.raises(psycopg.errors.InvalidCatalogName) as refused:
+                client.execute(SQL.replace("NAME", name))
+            diag = refused.value.diag
+            told = [getattr(diag, part) for part in dir(diag) if not part.startswith("_")]
+            errors.append([re.sub(r"q_\w{26}", "q", part or "") for part in told])
+        assert errors[0] == errors[1]
 
 
 def test_the_store_is_not_even_asked(site):

@@ -27,7 +27,8 @@ PORT_SETTINGS = ("pg_port", "pg_host", "pg_certificate", "pg_certificate_key")
 
 
 def tool(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    unpacked = ROOT / "build" / "tools" / "usr"
+    found = shutil.which(name) or shutil.which(name, path=f"/usr/sbin:/sbin:{unpacked / 'bin'}:{unpacked / 'sbin'}")
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
