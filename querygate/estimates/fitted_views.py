@@ -17,8 +17,18 @@ import numpy as np
 
 from querygate.core.block import NO_NULLS, Block, NumberColumn
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.column_pieces import Cover, Pieces, TooManyPieces, added, cut_column, lean, likely_shares
-from querygate.estimates.points import UNIT, WeightedCells, common_shift, likely_sum
+from querygate.estimates.class_sums import ClassSums, common_shift, likely_sums
+from querygate.estimates.column_pieces import (
+    Cover,
+    Pieces,
+    TooManyPieces,
+    added,
+    cut_column,
+    lean,
+    likely_shares,
+)
+from querygate.estimates.points import UNIT, WeightedCells
+from querygate.estimates.silent_cells import borrowed, nearest
 
 MOST_CELLS = 1_000_000
 """Combinations of pieces in one table, over all frame cells."""
@@ -89,6 +99,14 @@ class _Axis:
     share: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The axes of a table, quasi-identifiers first: so many of them."""
+
+    axes: tuple[_Axis, ...]
+    quasi: int
+
+
 def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[], None]) -> FittedTable:
     """The table that has what these margins say: counts by quasi-identifiers, and counts by these and the sensitive
     columns of one unit. Raises TooManyPieces.
@@ -106,12 +124,41 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
     local = _local_pieces(margins, [axis.pieces.size for axis in axes], check)
     if sum(math.prod(map(len, held)) for held in local) > MOST_CELLS:
         raise TooManyPieces
-    frames = []
-    for frame, held in enumerate(local):
+    fitted = _fitted_frames(_Layout(tuple(axes), len(quasi)), margins, len(counts), local, check)
+    return FittedTable(tuple(axis.name for axis in axes), tuple(axis.pieces for axis in axes), fitted)
+
+
+def _fitted_frames(
+    layout: _Layout, margins: Sequence[_Margin], counts: int, local: Sequence[Sequence[Ints]], check: Callable[[], None]
+) -> tuple[FrameTable, ...]:
+    """Frame cells of which classes tell nothing come last: they begin as their neighbours are."""
+    axes, quasi, fitted = layout.axes, layout.quasi, dict[int, FrameTable]()
+    sizes = [axis.pieces.size for axis in axes]
+    silent = {frame for frame, held in enumerate(local) if _is_silent(margins[counts:], frame, held, quasi)}
+    for frame in sorted(range(len(local)), key=lambda frame: frame in silent):
         check()
-        sides = [_side(margin, frame, held, [axis.pieces.size for axis in axes]) for margin in margins]
-        frames.append(_fitted(axes, held, len(quasi), sides[: len(counts)], sides[len(counts) :], check))
-    return FittedTable(tuple(axis.name for axis in axes), tuple(axis.pieces for axis in axes), tuple(frames))
+        held = local[frame]
+        sides = [_side(margin, frame, held, sizes) for margin in margins]
+        shares = [axis.share[there] for axis, there in zip(axes, held, strict=True)]
+        start = _independent(shares[quasi:])
+        told = {place: table.pieces[:quasi] for place, table in fitted.items() if place not in silent}
+        if frame in silent and (near := nearest(held[:quasi], told, sizes)) is not None:
+            table = fitted[near]
+            start = borrowed(table.weight.sum(axis=tuple(range(quasi))), table.pieces[quasi:], held[quasi:], start)
+        begun = _independent(shares[:quasi]), start
+        fitted[frame] = _fitted(layout, held, begun, sides[:counts], sides[counts:], check)
+    return tuple(fitted[frame] for frame in range(len(local)))
+
+
+def _is_silent(unit: Sequence[_Margin], frame: int, local: Sequence[Ints], quasi: int) -> bool:
+    """Does every class leave open all that is possible here?"""
+    sizes = [
+        (cover.sizes[cover.box[margin.rows(frame)]], local[axis].size)
+        for margin in unit
+        for axis, cover in margin.covers.items()
+        if axis >= quasi
+    ]
+    return bool(sizes) and all((covered >= possible).all() for covered, possible in sizes)
 
 
 # -- what a margin says of a frame cell --------------------------------------------------------------------------------
@@ -239,17 +286,18 @@ def _sums_of(block: Block, rows: Ints) -> dict[str, _Sums]:
 
 
 def _fitted(
-    axes: Sequence[_Axis], local: Sequence[Ints], quasi: int,
+    layout: _Layout, local: Sequence[Ints], begun: tuple[Floats, Floats],
     counts: Sequence[_Side], unit: Sequence[_Side], check: Callable[[], None],
 ) -> FrameTable:  # fmt: skip
-    """The table of a frame cell: first over quasi-identifiers, then over all axes."""
-    shares = [axis.share[held] for axis, held in zip(axes, local, strict=True)]
+    """The table of a frame cell: first over quasi-identifiers, then over all axes. It begins with these two tables, of
+    quasi-identifiers and of the sensitive columns."""
+    axes, quasi = layout.axes, layout.quasi
     flat = [replace(side, shape=side.shape[:quasi]) for side in counts]
-    table = _fit(_independent(shares[:quasi]), flat, None, check)
+    table = _fit(begun[0], flat, None, check)
     if len(axes) == quasi:
         return FrameTable(tuple(local), table, {})
     kept = table.reshape(table.shape + (1,) * (len(axes) - quasi))
-    table = _fit(kept * _independent(shares[quasi:]), unit, kept, check)
+    table = _fit(kept * begun[1], unit, kept, check)
     shift = {}
     for place, axis in enumerate(axes[quasi:], start=quasi):
         if isinstance(axis.pieces.column, NumberColumn):
@@ -313,10 +361,12 @@ def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[_Side], name: str
     values."""
     shift = numbers.leaning + np.zeros_like(table)
     told = [_SummedSide.of(side, table, numbers, name) for side in sides]
-    if told:
-        moves = [common_shift(side.sums(shift), side.room, side.low, side.high) for side in told]
-        shift = np.clip(shift + sum(moves) / len(moves), -1.0, 1.0)
-    wanted = [likely_sum(side.sums(shift), side.variance, side.low, side.high) for side in told]
+    if not told:
+        return shift
+    sums = [side.class_sums(shift) for side in told]
+    common = common_shift(ClassSums.joined(sums))
+    shift = np.clip(shift + common.by, -1.0, 1.0)
+    wanted = [likely_sums(each, common) for each in sums]
     for _ in range(SUM_ROUNDS):
         for side, aim in zip(told, wanted, strict=True):
             step = np.divide(aim - side.sums(shift), side.room, out=np.zeros_like(aim), where=side.room > 0)
@@ -359,6 +409,10 @@ class _SummedSide:
         """By class, with the means of numbers moved so."""
         values = self.side.total(self.table * (self.numbers.middle + shift * self.numbers.half))
         return self.scale * added(self.whose, self.part * values[self.cell], self.low.size)
+
+    def class_sums(self, shift: Floats) -> ClassSums:
+        least, greatest = (self.sums(np.full_like(shift, end)) for end in (-1.0, 1.0))
+        return ClassSums(self.sums(shift), least, greatest, self.variance, self.low, self.high)
 
     def spread(self, step: Floats) -> Floats:
         """A step of each class as one of the combinations that it has."""

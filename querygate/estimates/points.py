@@ -25,6 +25,7 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.types import Bools, Floats, Ints
+from querygate.estimates.class_sums import ClassSums, common_shift, likely_sums
 from querygate.estimates.column_pieces import (
     Cover,
     TooManyPieces,
@@ -196,24 +197,6 @@ class _NumberPoints:
 # -- sums of classes ---------------------------------------------------------------------------------------------------
 
 
-def likely_sum(spread: Floats, variance: Floats, low: Floats, high: Floats) -> Floats:
-    """The sum of a class: what its intervals make likely, with this variance, and where it is published to lie, each by
-    how sure it is."""
-    middle, other = low / 2 + high / 2, (high - low) ** 2 / 12
-    total = variance + other
-    mixed = np.divide(
-        spread * other + middle * variance, total, out=middle.copy(), where=(total > 0) & (total < np.inf)
-    )
-    return np.clip(mixed, low, high)
-
-
-def common_shift(sums: Floats, room: Floats, low: Floats, high: Floats) -> float:
-    """What all classes together say of where values lie in their intervals: rounded values lie at one side of them."""
-    held = room > 0
-    total = room[held].sum()
-    return float(np.clip((low / 2 + high / 2 - sums)[held].sum() / total, -1.0, 1.0)) if total > 0 else 0.0
-
-
 def _class_shift(block: Block, name: str, points: _NumberPoints, rows: Ints, weight: Floats) -> Floats | None:
     """What brings the points of every class to its sum; None where no sums are told."""
     told = None if block.classified is None else block.classified.moments.get(name)
@@ -237,9 +220,9 @@ def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPo
     held = summed(np.ones(value.size))
     scale = np.divide(told.n, held, out=np.zeros(held.size), where=held > 0)
     now, up, down = scale * summed(value), scale * summed(high - value), scale * summed(value - low)
-    common = common_shift(now, up / 2 + down / 2, told.sum_low, told.sum_high)
-    spread = now + common * np.where(common > 0, up, down)
-    wanted = likely_sum(spread, scale * summed((high - low) ** 2 / 12), told.sum_low, told.sum_high) - now
+    spread = scale * summed((high - low) ** 2 / 12)
+    sums = ClassSums(now, now - down, now + up, spread, told.sum_low, told.sum_high)
+    wanted = likely_sums(sums, common_shift(sums)) - now
     room = np.where(wanted > 0, up, down)
     return np.clip(np.divide(wanted, room, out=np.zeros(room.size), where=room > 0), -1.0, 1.0)
 

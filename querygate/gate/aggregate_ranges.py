@@ -43,6 +43,13 @@ QUOTIENTS = frozenset({"ratio_of_sums", "weighted_mean"})
 _WHOLE_DOUBLES = 2**53
 """Whole numbers up to here are doubles, each one of its own."""
 
+_APART = frozenset({"count_distinct", "entropy", "mode"})
+"""Statistics that ask which values are equal."""
+
+_MANY_DIGITS, _CLOSE, _ROOM = 2.0**33, 2.0**-30, 2.0**-20
+"""From which size on, and how close to each other, numbers may be different decimals of the database that are one
+double here; and the room that such an interval is given, in shares of its size."""
+
 _INTERPOLATED = frozenset({"median", "quantile_cont"})
 
 _GROWING = frozenset({"sum", "avg", "min", "max", "median", "quantile_cont", "quantile_disc"})
@@ -125,7 +132,21 @@ def column_range(aggregate: Aggregate, measured: MeasureCells) -> Range:
 def _of_cells(aggregate: Aggregate, cells: Cells, measured: MeasureCells) -> Range:
     if aggregate.statistic in _INTERPOLATED and measured.frame is not None:
         cells = on_edges(cells)  # of classes answers stay as they were given: they are replayed to the byte
+    if aggregate.statistic in _APART:
+        cells = _with_room(cells)
     return STATISTICS.get(aggregate.statistic).range(cells, *aggregate.parameters)
+
+
+def _with_room(cells: Cells) -> Cells:
+    """Cells of calculated numbers with room for all their records, where one double may be many decimals."""
+    if cells.integer:
+        return cells
+    size = np.maximum(np.abs(cells.low), np.abs(cells.high))
+    tight = (cells.low < cells.high) & (size >= _MANY_DIGITS) & (cells.high - cells.low < size * _CLOSE)
+    if not tight.any():
+        return cells
+    room = np.where(tight, size * _ROOM, 0.0)
+    return replace(cells, low=cells.low - room, high=cells.high + room)
 
 
 def _leaning(cells: Cells, among: SelectedAmong, *, up: bool) -> Cells:
@@ -140,7 +161,7 @@ def _of_distinct(aggregate: Aggregate, measures: Measured) -> Range:
 
     Some statistics read doubles, and are then of different doubles: whole numbers beyond 2^53 may be one there.
     """
-    cells = _column_cells(measures[aggregate.measure])
+    cells = _with_room(_column_cells(measures[aggregate.measure]))
     found = _of_values(aggregate, distinct_cells(cells))
     if not cells.integer or not ((cells.low < -_WHOLE_DOUBLES) | (cells.high > _WHOLE_DOUBLES)).any():
         return found

@@ -1,9 +1,10 @@
 """How near estimates are: their errors on the standing workload of four studies, beside sampling errors and ranges.
 
-Studies and workload are those of the benchmark of views, at k = 10, by certified views and by classes. A figure's
-sampling error is what chance would do to it if the study were drawn again: of a count as one of a binomial, of a mean,
-a median and a deviation by the spread of its column, of a correlation by Fisher. Shares of 0 and 1 are taken a little
-inside (Agresti and Coull), as they would otherwise have none.
+The studies are those of the benchmark of views, at k = 10: with the policy that `policy draft` proposes, untouched, and
+by classes as somebody wrote them. A figure's sampling error is what chance would do to it if the study were drawn
+again: of a count as one of a binomial, of a mean, a median and a deviation by the spread of its column, of a
+correlation by Fisher. Shares of 0 and 1 are taken a little inside (Agresti and Coull), as they would otherwise have
+none.
 
 The targets are of what papers print and one of the spanning views has together. Where no view has the columns of a
 question together, no estimate from the store can know how they meet: its error is that of a guess that they do so as in
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Group, Scalar
+from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload import Question
 from querygate.custody.workload.trial_answers import LIMITS
@@ -34,6 +37,7 @@ from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 from querygate_adapters.sources.open_source import open_source
 from tests.bench.views import EVERYTHING, OTHER_QUESTIONS, PAPER_QUESTIONS, plain_file, studies
+from tests.policies import PolicyText
 from tests.report import row
 
 K = 10
@@ -73,15 +77,15 @@ def run() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for study in studies():
-            source = open_source(str(plain_file(study, Path(folder))))
-            by_views = study.policy.but(k=K, views={"mode": "auto"}).parsed()
+            path = str(plain_file(study, Path(folder)))
+            drafted = PolicyText(tomllib.loads(draft_from(path).text)).but(k=K).parsed()
             by_classes = study.policy.but(k=K, anonymise={"class_moments": "rounded"}).parsed()
-            spanning = [frozenset(view) for view in by_views.views.spanning] if by_views.views else []
-            with published_on_trial(by_views, source) as trial:
-                asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
-                rows += report(f"{study.name}, views", list(errors(trial, asked)), spanning, aim=True)
-            with published_on_trial(by_classes, source) as trial:
-                rows += report(f"{study.name}, classes", list(errors(trial, asked)), spanning)
+            for name, policy in (("drafted policy", drafted), ("classes", by_classes)):
+                spanning = [frozenset(view) for view in policy.views.spanning] if policy.views else []
+                with published_on_trial(policy, open_source(path)) as trial:
+                    asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
+                    found = list(errors(trial, asked))
+                rows += report(f"{study.name}, {name}", found, spanning, aim=policy is drafted)
     return rows
 
 

@@ -1,8 +1,8 @@
 """Estimates at length: random statements about random tables of classes and of views, none of whose estimates may lie
 outside its range, be missing without a reason, or cost the answer.
 
-The environment variable ESTIMATED is the number of figures, 100,000 unless told; SOAK_LIMIT_S and SOAK_SEED are as
-for other soaks.
+The environment variable ESTIMATED is the number of figures, 100,000 unless told; SOAK_LIMIT_S, SOAK_SEED and
+SOAK_PROCESSES are as for other soaks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.property.answered_statements import PER_TABLE, limit_s
+from tests.property.answered_statements import PER_TABLE, limit_s, processes
 from tests.property.tally import Tally, try_table
 from tests.property.view_cases import try_views
 from tests.report import row
@@ -27,7 +27,7 @@ USUAL_S = 4 * 3_600.0
 def run() -> list[dict[str, Any]]:
     first = FIRST_SEED + 1_000_000 * int(os.environ.get("SOAK_SEED", "0"))
     began, tally = time.monotonic(), Tally()
-    with multiprocessing.get_context("fork").Pool() as pool:
+    with multiprocessing.get_context("fork").Pool(processes()) as pool:
         for found in pool.imap_unordered(try_one, range(first, first + 1_000_000)):
             tally.add(found)
             if tally.figures >= FIGURES or time.monotonic() - began > limit_s(USUAL_S):

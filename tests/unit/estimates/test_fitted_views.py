@@ -73,6 +73,30 @@ def test_means_come_to_the_sums_of_classes() -> None:
     assert 104.5 + 4.5 * cells.shift["sbp"] == pytest.approx([108], abs=0.1)
 
 
+def test_rounded_values_lie_at_one_side_of_all_intervals() -> None:
+    """Even numbers in intervals of two: every class says that its sum is not far from the least that is possible."""
+    low = 100 * np.arange(10, 50)
+    told = ClassMoments(
+        np.arange(40), np.arange(10, 50), low.astype(float), low + 4.0, *(np.full(40, np.nan) for _ in range(2))
+    )
+    unit = Block(
+        np.arange(10, 50), {"sex": letters(*[2] * 40), "sbp": years(*[(100, 101)] * 40)}, frame=np.zeros(40, dtype=int),
+        classified=RowClasses(np.arange(40), np.arange(40), {"sbp": told}),
+    )  # fmt: skip
+    cells = fit_table([margin([1180], sex=letters(2))], [unit], nothing).cells(frozenset({"sbp"}))
+
+    assert 100.5 + 0.5 * cells.shift["sbp"] == pytest.approx([100], abs=0.05)
+
+
+def test_a_frame_cell_of_which_nothing_is_told_is_like_its_neighbour() -> None:
+    age = years((15, 17), (18, 24), (18, 24), (60, 69), (60, 69))
+    counts = margin([100, 100, 100], [0, 1, 2], age=years((15, 17), (18, 24), (60, 69)))
+    unit = margin([100, 90, 10, 20, 80], [0, 1, 1, 2, 2], age=age, ill=letters(2, 0, 1, 0, 1))
+    table = fit_table([counts], [unit], nothing)
+
+    assert table.frames[0].weight.sum(axis=0) == pytest.approx([90, 10], abs=1)
+
+
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitted_views, "MOST_CELLS", 3)
     with pytest.raises(TooManyPieces):

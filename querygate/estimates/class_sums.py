@@ -1,0 +1,89 @@
+"""Where numbers lie in their intervals, by the published sums of classes.
+
+Values that were rounded before they came lie at one side of every interval: creatinine in tenths, say, in intervals of
+a tenth. All classes together tell how far (a normal model of sums that are known as ranges, Heitjan 1989), and how much
+values differ in it. A cell of sums at the end of what the intervals allow says no more than that the sum is no further
+inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import scipy  # what is needed of it is loaded once it is needed
+
+from querygate.core.types import Floats
+
+SHIFTS = np.linspace(-1.0, 1.0, 81)
+"""Half widths that all values may lie away from where they were taken to lie."""
+
+BEFORE = np.where(SHIFTS == -1.0, SHIFTS.size - 1.0, 1.0)
+"""How likely each is beforehand: that values are the low ends of their intervals, as rounded ones are, as much as all
+else."""
+
+SPREADS = np.array([1.0, 0.1, 0.01, 1e-4])
+"""What part of the variance may be left that values anywhere in their intervals would give sums."""
+
+_DOUBT = 1e-9
+"""How likely any class is whatever the model says, so that one that does not fit decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSums:
+    """By class: the sum that is likely so far, the least and the greatest that its intervals allow, its variance if
+    values are anywhere in them, and the published range."""
+
+    likely: Floats
+    least: Floats
+    greatest: Floats
+    variance: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[ClassSums]) -> ClassSums:
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    def moved(self, shift: float) -> Floats:
+        """The sums if all values lay so many half widths away."""
+        return np.clip(self.likely + shift * (self.greatest - self.least) / 2, self.least, self.greatest)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonShift:
+    """How far all values lie from where they were taken to lie, in half widths, and what part of the variance of sums
+    is left."""
+
+    by: float = 0.0
+    spread: float = 1.0
+
+
+def common_shift(sums: ClassSums) -> CommonShift:
+    """The mean of shift and spread over all that may be, by how likely each makes what is published."""
+    low = np.where(sums.low <= sums.least, -np.inf, sums.low)
+    high = np.where(sums.high >= sums.greatest, np.inf, sums.high)
+    told = (sums.variance > 0) & (np.isfinite(low) | np.isfinite(high))
+    if not told.any():
+        return CommonShift()
+    low, high, variance = low[told], high[told], SPREADS[:, None] * sums.variance[told]
+    likelihood = np.zeros((SPREADS.size, SHIFTS.size))
+    for place, shift in enumerate(SHIFTS.tolist()):
+        centre, deviation = sums.moved(shift)[told], np.sqrt(variance)
+        inside = scipy.special.ndtr((high - centre) / deviation) - scipy.special.ndtr((low - centre) / deviation)
+        likelihood[:, place] = np.log(np.maximum(inside, 0.0) + _DOUBT).sum(axis=1)
+    weight = BEFORE * np.exp(likelihood - likelihood.max())
+    weight /= weight.sum()
+    return CommonShift(float((weight.sum(axis=0) * SHIFTS).sum()), float((weight.sum(axis=1) * SPREADS).sum()))
+
+
+def likely_sums(sums: ClassSums, common: CommonShift) -> Floats:
+    """The sum of each class: what its intervals make likely and where it is published to lie, each by how sure it
+    is."""
+    spread, variance = sums.moved(common.by), common.spread * sums.variance
+    middle, other = sums.low / 2 + sums.high / 2, (sums.high - sums.low) ** 2 / 12
+    total = variance + other
+    known = (total > 0) & (total < np.inf)
+    mixed = np.divide(spread * other + middle * variance, total, out=middle.copy(), where=known)
+    return np.clip(mixed, sums.low, sums.high)
