@@ -136,11 +136,11 @@ def test_whoever_died_is_taken_over_from_and_never_answers_twice(small, asked, m
 def test_a_key_whose_owner_died_stays_that_of_its_question(small, monkeypatch):
     """Also for whoever takes it up; and the first, who was only slow, neither settles nor forgets it for the second."""
     once, question = QuestionsOnce(small.opened), Request(Principal("ann", "researcher"), "clinic", SQL)
-    slow = once._asked.claim("ann", "h-1", question_once._digest(question), lambda: "q_slow")
+    slow = once._asked.claim("ann", "h-1", idempotent_question._digest(question), lambda: "q_slow")
     with small.opened.log.database.writing() as connection:
         connection.execute("UPDATE asked_once SET began = ? WHERE key = 'h-1'", (_an_hour_ago(),))
     other = Request(Principal("ann", "researcher"), "clinic", "SELECT COUNT(*) FROM clinic")
-    with pytest.raises(question_once.NotPermitted, match="another question"):
+    with pytest.raises(idempotent_question.NotPermitted, match="another question"):
         once.ask(other, "h-1")
     answer = once.ask(question, "h-1")
     once._asked.forget("ann", "h-1", slow)
