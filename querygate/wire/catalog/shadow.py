@@ -23,6 +23,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.cancellation import check_cancelled, is_called_off
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
+from querygate.site.open_gate import now
 from querygate.sql.postgres.catalog_growth import MOST_COLUMNS
 from querygate.sql.postgres.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
@@ -108,8 +109,9 @@ class ShadowCatalogs:
         engine = self._engine(user, served)
         names = {*own_tables(), *(f"public.{catalog.dataset}" for catalog in served)}
         shadow = Shadow(
-            names, engine.empty, letters(), FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)"
-        )
+            names, engine.empty, letters(), FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)",
+            str(now().replace(tzinfo=None)),
+        )  # fmt: skip
         return engine.run(translate(sql, shadow))
 
     def _engine(self, user: str, served: Sequence[Catalog]) -> _Engine:
