@@ -111,6 +111,9 @@ def test_a_statement_about_the_catalog_is_cancelled_and_not_only_out_of_time(
     monkeypatch.setattr(shadow, "LONGEST_S", 100 * HANG_S)
     told: list[str] = []
     with site.connect() as connection:
+        connection.execute(
+            "SELECT COUNT(*) FROM pg_tables"
+        )  # so that the catalog is there, and the engine is at work soon
 
         def ask_endless() -> None:
             with pytest.raises(psycopg.errors.QueryCanceled) as cancelled:
@@ -121,7 +124,7 @@ def test_a_statement_about_the_catalog_is_cancelled_and_not_only_out_of_time(
         asking.start()
         until = time.monotonic() + HANG_S
         while asking.is_alive() and time.monotonic() < until:  # a request that comes before the statement stops nothing
-            time.sleep(0.2)
+            time.sleep(0.5)
             connection.cancel_safe()
         assert told == ["QG315"]
         assert connection.execute("SELECT COUNT(*) FROM pg_tables").fetchall() == [(1,)]

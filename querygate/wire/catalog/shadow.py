@@ -58,7 +58,7 @@ from querygate.wire.types import (
 KEPT = 16
 LONGEST_S = 5.0
 LOOK_S = 0.05
-MEMORY_MB = 256
+MEMORY_MB = 64
 MOST_ROWS = 20_000
 MOST_BYTES = 8 * 2**20
 ROWS_AT_ONCE = 20
