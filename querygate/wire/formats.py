@@ -22,13 +22,10 @@ from querygate.wire.types import (
     ELEMENT,
     FLOAT4,
     FLOAT8,
-    INT2,
-    INT4,
-    INT8,
+    MOMENTS,
     NUMERIC,
-    OID,
-    TIMESTAMP,
-    TIMESTAMPTZ,
+    REAL,
+    WHOLE,
     WITHIN,
     Ends,
     PgType,
@@ -37,7 +34,6 @@ from querygate.wire.types import (
 
 EPOCH = dt.date(2000, 1, 1)
 MIDNIGHT = dt.datetime(2000, 1, 1)
-_WHOLE = {INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I"}
 _LOW_INCLUSIVE, _HIGH_INCLUSIVE, _LOW_OPEN, _HIGH_OPEN = 0x02, 0x04, 0x08, 0x10
 
 
@@ -67,7 +63,7 @@ def as_text(value: Value, type_: PgType) -> str:
         return _float_text(value)
     if isinstance(value, (dt.date, dt.datetime)):
         return str(value)
-    if type_ in (TIMESTAMP, TIMESTAMPTZ):
+    if type_ in MOMENTS:
         return str(value).replace("T", " ")
     return str(value).partition("\0")[0]
 
@@ -96,9 +92,9 @@ def write_binary(value: Value, type_: PgType) -> bytes:
         return _range_binary(value, WITHIN[type_]) if type_ in WITHIN else write_text(value, type_)
     if isinstance(value, list):
         return _array_binary(value, ELEMENT[type_])
-    if type_ in _WHOLE:
+    if type_ in WHOLE:
         try:
-            return struct.pack(_WHOLE[type_], int(value))  # type: ignore[arg-type]
+            return struct.pack(WHOLE[type_], int(value))  # type: ignore[arg-type]
         except struct.error:
             raise too_wide() from None
     write = _BINARY.get(type_)
@@ -178,12 +174,11 @@ def _moment_binary(value: Value) -> bytes:
 
 _BINARY: dict[PgType, Callable[[Value], bytes]] = {
     BOOL: lambda value: b"\1" if value in (True, "true") else b"\0",
-    FLOAT8: lambda value: struct.pack("!d", float(value)),  # type: ignore[arg-type]
-    FLOAT4: lambda value: struct.pack("!f", float(value)),  # type: ignore[arg-type]
+    FLOAT8: lambda value: struct.pack(REAL[FLOAT8], float(value)),  # type: ignore[arg-type]
+    FLOAT4: lambda value: struct.pack(REAL[FLOAT4], float(value)),  # type: ignore[arg-type]
     NUMERIC: _numeric_binary,
     DATE: _date_binary,
-    TIMESTAMP: _moment_binary,
-    TIMESTAMPTZ: _moment_binary,
+    **dict.fromkeys(MOMENTS, _moment_binary),
 }
 
 
@@ -192,17 +187,17 @@ _BINARY: dict[PgType, Callable[[Value], bytes]] = {
 
 def read_binary(data: bytes, type_: PgType) -> Value:
     """A parameter in binary. Raises ValueError where it is not one of that type."""
-    if type_ in _WHOLE or type_ in (FLOAT4, FLOAT8):
-        form = _WHOLE.get(type_) or ("!d" if type_ == FLOAT8 else "!f")
+    form = WHOLE.get(type_) or REAL.get(type_)
+    if form:
         if len(data) != struct.calcsize(form):
             raise ValueError("size")
         found = struct.unpack(form, data)[0]
-        return int(found) if type_ in _WHOLE else float(found)
+        return int(found) if type_ in WHOLE else float(found)
     if type_ == BOOL and len(data) == 1:
         return data != b"\0"
     if type_ == DATE and len(data) == 4:
         return dt.date.fromordinal(struct.unpack("!i", data)[0] + EPOCH.toordinal())
-    if type_ in (TIMESTAMP, TIMESTAMPTZ) and len(data) == 8:
+    if type_ in MOMENTS and len(data) == 8:
         return MIDNIGHT + dt.timedelta(microseconds=struct.unpack("!q", data)[0])
     if type_ == NUMERIC:
         return _read_numeric(data)

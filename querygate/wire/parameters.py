@@ -22,15 +22,12 @@ from querygate.wire.types import (
     BOOL,
     DATE,
     ELEMENT,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
+    MOMENTS,
     NUMERIC,
-    OID,
+    REAL,
     TIMESTAMP,
     TIMESTAMPTZ,
+    WHOLE,
     PgType,
     Value,
 )  # fmt: skip
@@ -44,12 +41,11 @@ _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T][\d:.]*)?(?: ?[+-]\d\d(?::\d\d)?)?")
 
 SAMPLES: dict[PgType, str] = {
     BOOL: "TRUE",
-    **dict.fromkeys((INT2, INT4, INT8, OID), "1"),
-    **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), "1.5"),
+    **dict.fromkeys(WHOLE, "1"),
+    **dict.fromkeys((*REAL, NUMERIC), "1.5"),
     **dict.fromkeys(ELEMENT, "ARRAY[]"),
     DATE: "DATE '2000-01-01'",
-    TIMESTAMP: "TIMESTAMP '2000-01-01 00:00:00'",
-    TIMESTAMPTZ: "TIMESTAMP '2000-01-01 00:00:00'",
+    **dict.fromkeys(MOMENTS, "TIMESTAMP '2000-01-01 00:00:00'"),
 }
 """What stands for a parameter whose value is not known yet, where only the columns of the answer matter."""
 
@@ -73,9 +69,9 @@ def _read_text(text: str, type_: PgType) -> Value:
         if text.lower() not in (*_TRUE, *_FALSE):
             raise ValueError("boolean")
         return text.lower() in _TRUE
-    if type_ in (INT2, INT4, INT8, OID):
+    if type_ in WHOLE:
         return int(_short(text))
-    if type_ in (FLOAT4, FLOAT8, NUMERIC):
+    if type_ in REAL or type_ == NUMERIC:
         return Decimal(_short(text))
     if type_ == DATE:
         return dt.date.fromisoformat(_DAY.sub(r"\1", text))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from querygate.core.errors import NotPermitted
+from querygate.core.errors import NotPermitted, UnsupportedSQL
 from querygate.sql.postgres.text_parts import first_words
 from querygate.wire.session_settings import SessionSettings
 from querygate.wire.types import TEXT, Field, Value
@@ -138,6 +138,15 @@ def _deallocate(text: str, settings: SessionSettings, status: bytes) -> CommandR
     return CommandResult("DEALLOCATE", closes="" if name.upper() == "ALL" else name)
 
 
+def _refuse(text: str, settings: SessionSettings, status: bytes) -> CommandResult:
+    """What drivers do in the protocol, and people could do in SQL."""
+    raise UnsupportedSQL(
+        "QG206",
+        "Cursors and prepared statements of SQL itself are not kept here.",
+        "Send the statement itself, with its values; drivers may prepare it and fetch its rows in parts.",
+    )
+
+
 def _as_tag(text: str, settings: SessionSettings, status: bytes) -> CommandResult:
     return CommandResult(first_word(text))
 
@@ -149,6 +158,7 @@ _COMMANDS: dict[str, Command] = {
     **dict.fromkeys(("COMMIT", "END"), _commit),
     **dict.fromkeys(("ROLLBACK", "ABORT"), _roll_back),
     **dict.fromkeys(("SAVEPOINT", "RELEASE", "LISTEN", "UNLISTEN"), _as_tag),
+    **dict.fromkeys(("DECLARE", "FETCH", "MOVE", "CLOSE", "PREPARE", "EXECUTE"), _refuse),
     "SET": _set,
     "SHOW": _show,
     "RESET": _reset,

@@ -41,7 +41,6 @@ from querygate.sql.postgres.client_statement import (
 from querygate.sql.postgres.copy_statement import CopyForm
 from querygate.wire.answer_table import fields_of, notes_on, rows_of
 from querygate.wire.catalog import ShadowCatalogs
-from querygate.wire.messages import malformed
 from querygate.wire.parameters import SAMPLE_TEXT, SAMPLES
 from querygate.wire.session_settings import SessionSettings
 from querygate.wire.types import BY_NAME, BY_OID, OF_COLUMN, TEXT, Field, PgType, Value, size_of
@@ -129,7 +128,10 @@ class Statements:
         """The result of a statement. `expected` are the columns that were described, if they were."""
         served = self._served(asker.principal)
         if count_parameters(text) > len(values):
-            raise StatementRefused(malformed("The statement has more parameters than values were sent."), None)
+            error = NotPermitted(
+                "QG306", "The statement has parameters without values.", "Write values in their place."
+            )
+            raise StatementRefused(error, None)
         ready = with_values(text, values, [catalog.dataset for catalog in served], self._longest)
         try:
             with self._limits.counted(asker.principal) as given:

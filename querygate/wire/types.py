@@ -50,6 +50,11 @@ BY_NAME: dict[str, PgType] = {
 }
 """Types by the names that casts have for them."""
 
+WHOLE: dict[PgType, str] = {INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I"}
+REAL: dict[PgType, str] = {FLOAT4: "!f", FLOAT8: "!d"}
+"""How numbers are packed in the binary format."""
+MOMENTS = (TIMESTAMP, TIMESTAMPTZ)
+
 ELEMENT: dict[PgType, PgType] = {TEXTS: TEXT, INT8S: INT8, INT4S: INT4, INT2S: INT2, OIDS: OID, BOOLS: BOOL}
 WITHIN: dict[PgType, PgType] = {NUMRANGE: NUMERIC, DATERANGE: DATE, TSRANGE: TIMESTAMP}
 """What the ends of a range are."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import asyncpg
 import pandas as pd
 import pg8000.native
+import psycopg
 import psycopg2
 import pytest
 import sqlalchemy as sa
@@ -85,6 +86,22 @@ def test_psql_copies_answers_and_no_rows(site: WireSite) -> None:
 
 
 # -- Python ----------------------------------------------------------------------------------------------
+
+
+def test_what_people_ask_in_passing(site: WireSite) -> None:
+    with site.connect() as connection:
+        moment, day, two = connection.execute("SELECT now(), current_date, 1 + 1").fetchone() or (None, None, None)
+        assert (type(moment), type(day), two) == (dt.datetime, dt.date, 2)
+        for sql in (
+            "DECLARE c CURSOR FOR SELECT 1",
+            "FETCH ALL FROM c",
+            "PREPARE p (int) AS SELECT $1",
+            "EXECUTE p(4)",
+        ):
+            with pytest.raises(psycopg.Error, match="QG206: Cursors and prepared statements of SQL"):
+                connection.execute(sql)
+        with pytest.raises(psycopg.Error, match="QG306: The statement has parameters without values"):
+            connection.execute("SELECT COUNT(*) FROM survey WHERE age > $1")
 
 
 def test_psycopg2(site: WireSite) -> None:

@@ -13,9 +13,11 @@ import pytest
 from querygate.site.door_limits import DoorLimits
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app
+from querygate.wire.startup import _find
 from tests.two_networks import write_certificate
 from tests.wire.raw_client import RawClient, fields, startup
 from tests.wire.wire_site import WireSite, make_site, publish_survey, served
+from tests.work import count_calls
 
 NOBODYS = "qg_aaaaaaaa_" + "a" * 52
 
@@ -55,6 +57,23 @@ def test_every_way_of_being_wrong_gets_the_same_bytes(site: WireSite) -> None:
     found = fields(told.pop())
     assert (found["S"], found["C"]) == ("FATAL", "28000")
     assert found["M"].startswith("QG301: ")
+
+
+def test_it_is_as_much_work_to_turn_away_a_stranger_as_somebody_with_a_wrong_key(site: WireSite) -> None:
+    """Counted in calls, which no busy machine changes: looking up, and trying the proof on what was found."""
+    proofs, accounts = site.opened.accounts.proofs, site.opened.accounts
+    accounts.revoke_key(accounts.new_key("rita").id)
+
+    def turn_away(name: str) -> int:
+        def tried() -> None:
+            proofs.salt(name)
+            assert _find(proofs.of_user(name), b"message", b"x" * 32) is None
+
+        tried()  # once, so that nothing is done for the first time
+        return count_calls(tried)[1]
+
+    work = [turn_away(name) for name in ("nobody", "adam", "rita")]
+    assert max(work) - min(work) <= 0.3 * min(work), work
 
 
 def test_a_name_that_nobody_has_gets_the_same_salt_each_time(site: WireSite) -> None:

@@ -57,6 +57,8 @@ def check_growth(tree: exp.Expr) -> None:
     for node in tree.walk():
         if isinstance(node, exp.Func):
             _check_function(node)
+        elif isinstance(node, exp.Window) and joined_inside(node):
+            raise _not_available()  # one long list for each row, before any of them can be cut off
         elif isinstance(node, _WRITTEN) and len(node.name.encode(errors="replace")) > _longest(node):
             raise _too_large(f"It has a text of more than {LONGEST_VALUE:,} bytes.")
         elif isinstance(node, exp.Select) and len(node.expressions) > MOST_COLUMNS:

@@ -35,7 +35,7 @@ _TEXTS = {"name", "char", "regproc", "regprocedure", "regoper", "cstring", "info
 @dataclass(frozen=True, slots=True)
 class Shadow:
     """What is there: tables by their names, those of them without a row, columns of single letters, functions without
-    their prefix, and settings of the session."""
+    their prefix, settings of the session, and what it is told of itself."""
 
     tables: Collection[str]
     empty: Collection[str]
@@ -45,6 +45,7 @@ class Shadow:
     user: str
     database: str
     version: str
+    now: str
 
 
 def is_about_catalog(sql: str, datasets: Collection[str] = ()) -> bool:
@@ -273,6 +274,12 @@ def _constant_function(node: exp.Expr, shadow: Shadow) -> exp.Expr:
     return _text(found[name])
 
 
+def _moment(node: exp.Expr, shadow: Shadow) -> exp.Expr:
+    """The time and the day, which the engine would have to look up in a table of time zones."""
+    kind = "DATE" if isinstance(node, exp.CurrentDate) else "TIMESTAMP"
+    return exp.cast(_text(shadow.now), kind, dialect="duckdb")
+
+
 def _text(value: str) -> exp.Expr:
     return exp.Literal.string(value)
 
@@ -365,6 +372,7 @@ def _refuse(node: exp.Expr, shadow: Shadow) -> exp.Expr:
 
 _REWORDED: Mapping[type[exp.Expr], Callable[[exp.Expr, Shadow], exp.Expr]] = {
     exp.Collate: _inner,
+    **dict.fromkeys((exp.CurrentTimestamp, exp.CurrentDate), _moment),
     exp.EQ: _equal,
     exp.Format: _format,
     exp.Column: _column,

@@ -23,6 +23,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.cancellation import check_cancelled, is_called_off
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Catalog
+from querygate.site.open_gate import now
 from querygate.sql.postgres.catalog_growth import MOST_COLUMNS
 from querygate.sql.postgres.catalog_statement import Shadow, translate
 from querygate.wire.catalog.functions import FUNCTIONS, macros
@@ -57,7 +58,7 @@ from querygate.wire.types import (
 KEPT = 16
 LONGEST_S = 5.0
 LOOK_S = 0.05
-MEMORY_MB = 256
+MEMORY_MB = 64
 MOST_ROWS = 20_000
 MOST_BYTES = 8 * 2**20
 ROWS_AT_ONCE = 20
@@ -108,8 +109,9 @@ class ShadowCatalogs:
         engine = self._engine(user, served)
         names = {*own_tables(), *(f"public.{catalog.dataset}" for catalog in served)}
         shadow = Shadow(
-            names, engine.empty, letters(), FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)"
-        )
+            names, engine.empty, letters(), FUNCTIONS, settings, user, DATABASE, f"PostgreSQL {VERSION} (QueryGate)",
+            str(now().replace(tzinfo=None)),
+        )  # fmt: skip
         return engine.run(translate(sql, shadow))
 
     def _engine(self, user: str, served: Sequence[Catalog]) -> _Engine:
