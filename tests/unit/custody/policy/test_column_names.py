@@ -19,7 +19,7 @@ KINDS = {
     "calendar": ("INTV_MON", "interview_date", "sample.yr"),
     "survey_design": ("_LLCPWT", "pspwght", "anweight", "wghtpew", "pondération", "PERWT", "WTFA_A", "PSTRAT", "PPSU"),
     "money": ("INCOME3", "haushaltseinkommen_netto", "revenu_mensuel", "hinctnta", "reddito", "FAMINCTC_A"),
-    "finding": ("GENHLTH", "état_santé", "fumeur", "diabète", "gesundheit_allgemein", "PHSTAT_A", "HYPEV_A", "SLPHOURS_A"),
+    "finding": ("GENHLTH", "état_santé", "fumeur", "diabète", "gesundheit_allgemein", "PHSTAT_A", "SLPHOURS_A"),
     "opinion": ("lebenszufriedenheit", "ppltrst", "lrscale", "vote", "satisfaction_vie"),
 }
 
