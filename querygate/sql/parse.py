@@ -169,11 +169,24 @@ def _unreadable(error: ParseError) -> SyntaxRefused:
     first = error.errors[0] if error.errors else {}
     word = str(first.get("highlight") or "")
     span = Span(first["line"], max(1, first["col"] - len(word) + 1), max(1, len(word))) if first.get("line") else None
-    what = str(first.get("description") or "it is not SQL").rstrip(".")
-    what = "something is missing here" if "<" in what else what  # the parser's own class names say nothing
+    what = _in_words(str(first.get("description") or ""))
     return SyntaxRefused(
         "QG101", f"The statement cannot be read: {what}.", "Correct the SQL at the marked place.", span=span
     )
+
+
+def _in_words(description: str) -> str:
+    """What the parser means, without the words of its trade.
+
+    >>> _in_words("Invalid expression / Unexpected token"), _in_words("Expecting )")
+    ('this does not belong here, or a comma before it is missing', '")" is missing here')
+    """
+    if "Unexpected token" in description:
+        return "this does not belong here, or a comma before it is missing"
+    expected = re.fullmatch(r"Expect(?:ing|ed) (\S{1,9})", description.rstrip("."))
+    if expected:
+        return f'"{expected[1]}" is missing here'
+    return "something is missing here" if description else "it is not SQL"
 
 
 def too_deep(max_nesting: int | None = None) -> SyntaxRefused:

@@ -1,4 +1,7 @@
-"""Values of a category that are greater and smaller, and in which order: by data/ordinal_values.toml."""
+"""Values of a category that are greater and smaller, and in which order.
+
+Words are known by data/ordinal_values.toml; bands of numbers, such as 5000-9999, by where they begin.
+"""
 
 from __future__ import annotations
 
@@ -49,4 +52,34 @@ def in_order(column: str, values: Sequence[str]) -> tuple[str, ...]:
         named = not ladder.names or re.search(ladder.names, words_of(column)) is not None
         if named and len(known) == len(values) == len(set(known)):
             return tuple(value for _, value in sorted(zip(known, values, strict=True)))
+    bands = [_band(value) for value in values]
+    begins = [band for band in bands if band is not None]
+    if len(begins) == len(values) == len(set(begins)):
+        return tuple(value for _, value in sorted(zip(begins, values, strict=True)))
     return ()
+
+
+_NUMBER = r"[$€£]?\s*(\d[\d,.]*)\s*[a-z%]*"
+_BANDS = (
+    (re.compile(rf"{_NUMBER}\s*(?:-|–|to|bis|à)\s*{_NUMBER}", re.IGNORECASE), 0),
+    (re.compile(rf"(?:<|<=|≤|under|below|less than|up to|unter|bis)\s*{_NUMBER}", re.IGNORECASE), -1),
+    (re.compile(rf"(?:>|>=|≥|over|above|more|more than|at least|über|ab)\s*{_NUMBER}", re.IGNORECASE), 1),
+    (
+        re.compile(rf"{_NUMBER}\s*(?:\+|(?:and|or) (?:over|above|more|older)|und mehr)", re.IGNORECASE),
+        1,
+    ),
+)
+
+
+def _band(value: str) -> tuple[float, int] | None:
+    """Where a band of numbers begins, such as 5000-9999, under 18, 65+; None where it is none.
+
+    >>> in_order("income", ["0-4999", "10000-14999", "5000-9999", "more 14999"])
+    ('0-4999', '5000-9999', '10000-14999', 'more 14999')
+    """
+    for pattern, side in _BANDS:
+        found = pattern.fullmatch(value.strip())
+        if found:
+            number = found[1].replace(",", "").rstrip(".")
+            return (float(number), side) if number.count(".") <= 1 else None
+    return None

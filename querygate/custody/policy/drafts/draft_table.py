@@ -18,7 +18,7 @@ from querygate.custody.policy.column_relations import follows, rank_correlation
 from querygate.custody.policy.drafts.column_proposal import NUMBERS, UNSURE, Proposal, propose_columns
 from querygate.custody.policy.drafts.draft_domains import toml_text
 
-MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 6, 6
+MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 8, 8
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,
 which has every question; a fourth makes two views, and most questions about two categories are told by neither. On the
 demo study 92 % of what a paper would ask of three can be printed, and 26 % of what it would ask of four: other

@@ -23,6 +23,9 @@ def test_orders_that_are_known() -> None:
         ("risk", "high", "LOW", " medium"): (1, 2, 0),
         ("asa_class", "3", "1", "2", "4"): (1, 2, 0, 3),
         ("nyha", "III", "I", "II"): (1, 2, 0),
+        ("hhincome", "more 99999", "10000-14999", "5000-9999", "0-4999"): (3, 2, 1, 0),
+        ("age", "65+", "under 18", "18 to 64"): (1, 2, 0),
+        ("depressed", "Most", "None", "Several"): (1, 2, 0),
         ("pain", "severe", "none", "moderate", "mild"): (1, 3, 2, 0),
     }
     order = {
@@ -36,6 +39,7 @@ def test_what_has_no_order() -> None:
     for name, *values in (
         ("site", "1", "2", "3"),
         ("answer", "yes", "no"),
+        ("code", "1-1", "1-2", "1.2.3-4"),
         ("risk", "low", "high"),
         ("risk", "low", "small", "high"),  # two spellings of one step
         ("risk", "low", "medium", "high", "missing"),
