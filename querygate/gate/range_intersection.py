@@ -97,15 +97,15 @@ def _means(aggregate: Aggregate, groups: Sequence[Readings]) -> list[Range | Non
     told = [(i, cells, cells.classes[0]) for i, cells in every if cells.classes and cells.classes[0] is not None]
     known = set()
     for (i, cells, _), mean in zip(told, class_means([classes for *_, classes in told]), strict=True):
-        if mean is not None:
+        found[i] = _within(found[i], mean.range)
+        if mean.range is not None and mean.is_narrowest:
             known.add(id(cells))
-            found[i] = _within(found[i], mean)
     plain = [(i, cells) for i, cells in every if id(cells) not in known]
-    for (i, _), mean in zip(plain, _plain_means(aggregate, [cells for _, cells in plain]), strict=True):
-        found[i] = _within(found[i], mean)
+    for (i, _), by_rows in zip(plain, _plain_means(aggregate, [cells for _, cells in plain]), strict=True):
+        found[i] = _within(found[i], by_rows)
     return [
-        None if mean is None or not _are_apart(mean) else _honest(mean, readings)
-        for mean, readings in zip(found, groups, strict=True)
+        None if met is None or not _are_apart(met) else _honest(met, readings)
+        for met, readings in zip(found, groups, strict=True)
     ]
 
 

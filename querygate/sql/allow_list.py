@@ -164,7 +164,7 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise _not_select(tree)
     stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
-    kinds: set[type[exp.Expr]] = set()
+    kinds = _Kinds()
     while stack:
         node, depth = stack.pop()
         kinds.add(type(node))
@@ -187,6 +187,13 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
             elif isinstance(value, list):
                 stack += [(part, below) for part in value if isinstance(part, exp.Expr)]
     return tree
+
+
+class _Kinds(set[type[exp.Expr]]):
+    """Kinds of nodes, the same for all copies of a tree: nothing is added once it was read."""
+
+    def __deepcopy__(self, memo: object) -> _Kinds:
+        return self
 
 
 _KINDS = "kinds"

@@ -63,7 +63,18 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
             f"The text contains {len(trees)} statements.",
             "Send one statement at a time. Only SELECT is accepted.",
         )
+    for node in trees[0].walk():
+        if node._meta:
+            node._meta = _Marks(node._meta)
     return trees[0]
+
+
+class _Marks(dict[str, object]):
+    """What a node is marked with, such as its place in the text: values that nobody changes. To copy these one by one
+    is most of what a copy of a tree costs."""
+
+    def __deepcopy__(self, memo: object) -> _Marks:
+        return _Marks(self)
 
 
 def tokens_of(text: str) -> Sequence[Token]:

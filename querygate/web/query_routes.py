@@ -235,8 +235,11 @@ def _read_whole(name: str, otherwise: int, most: int, least: int = 1) -> int:
 
 def wanted_form() -> str:
     """The form of the answer that `Accept` wants most; JSON where it wants none of them, or does not mind."""
-    forms = {media.partition(";")[0]: form for form, (media, _) in render.FORMATS.items()}
-    return forms[request.accept_mimetypes.best_match(list(forms), default=JSON) or JSON]
+    wanted = request.accept_mimetypes
+    return _FORMS[wanted.best_match(_FORMS, default=JSON) or JSON] if wanted else "json"
+
+
+_FORMS = {media.partition(";")[0]: form for form, (media, _) in render.FORMATS.items()}
 
 
 def give_form(body: AnswerBody, form: str, log: Log) -> Response:

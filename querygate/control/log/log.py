@@ -94,7 +94,7 @@ class Log:
         self.database = database
         self.clock = clock
         self.archives = Archives(archives or database.path.parent / "logs")
-        self._intents = _OpenIntents()
+        self._intents, self._answered = _RecentIntents(), _RecentIntents()
 
     # -- writing -----------------------------------------------------------------------------------------
 
@@ -113,6 +113,7 @@ class Log:
             link = self._last(connection)
             for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
                 link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
+        self._answered.add(query_id, intent)
 
     def conclude(
         self,
@@ -137,6 +138,8 @@ class Log:
         intent = self._intents.take(query_id) or self._find_intent(query_id)
         if intent is not None:
             self._append(OUTCOME, query_id, intent.user, intent.dataset, {**intent.body, **result})
+            if outcome == "answered":
+                self._answered.add(query_id, intent)
         elif outcome == "answered" or user is None or sql is None:
             raise ValueError(f"{query_id} has no intent")
         else:
@@ -255,6 +258,9 @@ class Log:
     def policy_hash(self, query_id: str) -> str | None:
         """The hash of the policy that a query was asked under; None where there is none, or none outside the
         archives."""
+        known = self._answered.take(query_id)
+        if known is not None:
+            return cast("str | None", known.body.get("policy_hash"))
         rows = self.database.rows(_POLICY, (query_id,))
         return str(rows[0][0]) if rows and rows[0][0] is not None else None
 
@@ -375,9 +381,9 @@ class _Intent(NamedTuple):
         )
 
 
-class _OpenIntents:
-    """What this process has put on record and not concluded, so that it need not be read again. Those that somebody
-    else concludes are forgotten when there are too many."""
+class _RecentIntents:
+    """What this process has put on record and will soon be asked for, so that it need not be read again. What nobody
+    asks for is forgotten when there are too many."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most

@@ -11,10 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.types import ClassCells, Floats, Ints, Range
+from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.knowledge.class_caps import CapBounds, CapRows, joined, largest_capped_means
 from querygate.stats.numerics import EXACT, UNIT, enclose, exact_sum, gamma, up
 
@@ -36,19 +37,28 @@ def class_mean(cells: ClassCells) -> Range | None:
     return told_range(cells, [float(low[0]), float(high[0])], attained)
 
 
-def class_means(told: Sequence[ClassCells]) -> list[Range | None]:
+class ToldMean(NamedTuple):
+    """The range of a mean, None where classes tell nothing; and whether it lies within the range by intervals and
+    counts alone, but for rounding. It need not where rows of a class do not rise together: see `_leaning`."""
+
+    range: Range | None
+    is_narrowest: bool
+
+
+def class_means(told: Sequence[ClassCells]) -> list[ToldMean]:
     """The same of several, of margins: what one of these attains others may exclude, so nobody is told."""
     stack = ClassStack.of(told) if len(told) > 1 else None
     if stack is None or not is_usable(stack.cells):
-        return [class_mean(cells) for cells in told]
-    exact = is_exact(stack.cells)
+        return [ToldMean(class_mean(cells), is_narrowest=False) for cells in told]
+    exact, rising = is_exact(stack.cells), stack.is_rising().tolist()
     low, high, _ = mean_ends(stack, exact, reached=False)
-    found: list[Range | None] = []
-    for cells, first, last in zip(told, low.tolist(), high.tolist(), strict=True):
+    found = []
+    for cells, first, last, is_rising in zip(told, low.tolist(), high.tolist(), rising, strict=True):
         if exact and np.array_equal(cells.least, cells.size):
-            found.append(class_mean(cells))  # everybody is selected: what adds up exactly is told exactly
+            mean = class_mean(cells)  # everybody is selected: what adds up exactly is told exactly
         else:
-            found.append(Range(first, last, None, None, sharp=False) if is_certain(cells) else None)
+            mean = Range(first, last, None, None, sharp=False) if is_certain(cells) else None
+        found.append(ToldMean(mean, is_rising))
     return found
 
 
@@ -84,6 +94,16 @@ class ClassStack:
             **joined, **known, group=group, var_low=nothing, var_high=nothing, integer=told[0].integer, apart=False
         )
         return cls(cells, np.repeat(np.arange(len(told)), sizes), len(told))
+
+    def is_rising(self) -> Bools:
+        """In which selections do all ends of the rows of a class rise together?"""
+        cells = self.cells
+        falls = np.zeros(cells.group.size - 1, dtype=np.bool_)
+        for ends in (cells.low, cells.high, cells.floor, cells.ceiling):
+            falls |= ends[1:] < ends[:-1]
+        found: Bools = np.ones(self.selections, dtype=np.bool_)
+        found[self.selection[cells.group[1:][falls & (cells.group[1:] == cells.group[:-1])]]] = False
+        return found
 
     def reaches(self) -> Floats:
         """The largest magnitude of an end in each selection."""

@@ -69,7 +69,7 @@ def test_many_means_at_once_are_those_of_each_by_itself() -> None:
             if not alone.is_null:
                 assert [mean.low, mean.high] == pytest.approx([alone.low, alone.high], rel=1e-9)
             compared += 1
-        for mean, (*_, classes) in zip(class_means([classes for *_, classes in some]), some, strict=True):
+        for (mean, _), (*_, classes) in zip(class_means([classes for *_, classes in some]), some, strict=True):
             by_itself = class_mean(classes)
             assert (mean is None) == (by_itself is None)
             if mean is not None and by_itself is not None:
@@ -79,6 +79,34 @@ def test_many_means_at_once_are_those_of_each_by_itself() -> None:
                 )
                 compared += 1
     assert compared > TRIED
+
+
+def rising(told: ClassCells) -> ClassCells:
+    """The rows of each class in the order of their ends, as a block has them."""
+    low, high = (ends[np.lexsort((ends, told.group))] for ends in (told.low, told.high))
+    return replace(told, low=low, floor=low, high=high, ceiling=high)
+
+
+def test_a_mean_by_classes_lies_within_the_one_by_rows_where_it_says_so() -> None:
+    random, shown = np.random.default_rng(12), 0
+    for _ in range(TRIED // 7):
+        some = [
+            rising(told) for *_, told in (random_rows(random, 1.0) for _ in range(9)) if told.total_least is not None
+        ]
+        for (mean, is_narrowest), told in zip(class_means(some), some, strict=True):
+            assert told.total_least is not None
+            assert told.total_most is not None
+            among = SelectedAmong(told.group, told.total_least, told.total_most)
+            by_rows = mean_of(Cells(told.low, told.high, told.least, told.most), among)
+            if mean is not None and is_narrowest:
+                assert mean.low is not None
+                assert mean.high is not None
+                assert by_rows.low is not None
+                assert by_rows.high is not None
+                assert by_rows.low - 1e-9 <= mean.low
+                assert mean.high <= by_rows.high + 1e-9
+                shown += 1
+    assert shown > TRIED // 20
 
 
 def test_the_largest_floor_comes_first_of_rows_with_one_value() -> None:

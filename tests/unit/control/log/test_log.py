@@ -76,6 +76,16 @@ def test_both_entries_of_a_query_are_chained_with_the_policy_that_ruled(log):
     assert (intent["prev"], outcome["prev"]) == (GENESIS, intent["hash"])
 
 
+def test_the_policy_of_an_answer_is_told_again_and_again(log):
+    answer(log, "q_1")
+    intend(log, "q_2")
+    asked = {"user": "ann", "dataset": "patients", "version": 3, "sql": SQL, "mode": "interval", "canonical_hash": "c"}
+    log.repeat("q_3", {"rows": []}, **asked, policy_hash="e" * 64)
+    told = {"q_1": "d" * 64, "q_2": "d" * 64, "q_3": "e" * 64, "q_4": None}
+    for _ in range(2):  # as this process remembers it, and as the log has it
+        assert {query: log.policy_hash(query) for query in told} == told
+
+
 def test_a_query_refused_before_admission_is_one_entry(log):
     log.conclude("q_1", "refused", code="QG101", user="ann", dataset="patients", sql="SELEC")
     [event] = log.events()
