@@ -68,6 +68,8 @@ def test_no_value_is_served_that_no_query_mentions(site: ConsoleSite) -> None:
 
 def test_values_are_unmasked_by_a_job_on_record_and_shown_once(site: ConsoleSite) -> None:
     path = case_of(site)
+    for last in (50, 51, 53, 54):  # since then: they would be in the case too
+        site["ann"].ask(f"SELECT AVG(sbp) FROM clinic WHERE age BETWEEN 30 AND {last}")
     before = site.kinds()
     sent = site["carl"].post(f"{path}/unmask", part=False)
     assert site.kinds()[len(before) :] == ["audit.read"]

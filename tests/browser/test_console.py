@@ -117,5 +117,5 @@ def test_distributions_histograms_and_models_are_drawn_and_saved(open_page):
     found += grave_findings(page, "model")
     with page.expect_download() as saved:
         page.click("#result >> text=PNG")
-    assert saved.value.suggested_filename == "clinic-model.png"
+    assert saved.value.suggested_filename.endswith("-model.png")
     assert found == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from querygate.core.audit.audit_body import (
     AuditCase,
@@ -102,7 +103,7 @@ def _findings(one: AuditOutcome) -> list[AuditFinding]:
     ]
 
 
-def belongs(finding: AuditFinding, case: AuditCase) -> bool:
-    """Is a finding, made with secrets, about the queries of a case that was made without?"""
-    mine = set(finding.users) <= set(case.users) and finding.version == case.version
-    return mine and not set(finding.queries).isdisjoint(case.queries)
+def belongs(finding: AuditFinding, case: Mapping[str, Any]) -> bool:
+    """Is a finding, made with secrets, about the queries of a case on record, which was made without?"""
+    mine = set(finding.users) <= set(case["users"]) and finding.version == case.get("version", finding.version)
+    return mine and not set(finding.queries).isdisjoint(case["queries"])

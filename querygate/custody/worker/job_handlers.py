@@ -6,10 +6,10 @@ against the custodian's own version and policy, the price against the custodian'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from querygate.core.errors import NotPermitted
 from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
@@ -29,7 +29,7 @@ from querygate.custody.worker.inline_verdicts import InlineVerdicts
 from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication
 from querygate.custody.worker.worker import Handler
 from querygate.gate.answer import NOISY, Passage
-from querygate.site.audit_notes import noted_run
+from querygate.site.audit_notes import find_last, noted_run
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.log_check import verify_record
 from querygate.site.open_gate import OpenSite
@@ -135,11 +135,12 @@ class JobHandlers:
     def reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """What the queries of one case isolate, with values. Who wants to see it is on record by now.
 
-        The case was made without secrets. With them, its queries may isolate other groups, more, or none.
+        The case was made without secrets. With them, its queries may isolate other groups, more, or none. It is taken
+        from the record, as it was when it was found: what was asked since would make other cases.
         """
         progress("auditing")
-        masked = make_body(audit_site(self._asked, job.dataset, AuditOptions(), reveal=False), job.dataset)
-        cases = [case for case in masked.cases if case.id == job.body["case"]]
+        noted = cast("Sequence[Mapping[str, Any]]", find_last(self._asked, job.dataset)["cases"])
+        cases = [case for case in noted if case["id"] == job.body["case"]]
         report = make_body(audit_site(self._asked, job.dataset, AuditOptions(), reveal=True), job.dataset)
         found = [one for case in cases for one in report.findings if belongs(one, case)]
         return {"findings": [to_json(one) for one in found]}
