@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from sqlalchemy.dialects.postgresql import NUMRANGE
 
 from querygate.client import Client
@@ -82,14 +83,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireSite]:
 ASKED = [question.format(name=name) for name in TABLES for question in QUESTIONS]
 
 
-def told(site: WireSite, sql: str) -> AnswerBody | str:
+@pytest.fixture(scope="module")
+def app(site: WireSite) -> Flask:
+    return create_app(site.opened)
+
+
+def told(site: WireSite, app: Flask, sql: str) -> AnswerBody | str:
     """Over HTTP: the answer, or the code of its refusal."""
     asked = {"dataset": next(name for name in TABLES if name in sql), "sql": sql}
-    reply = (
-        create_app(site.opened)
-        .test_client()
-        .post("/api/v1/query", json=asked, headers={"Authorization": f"Bearer {site.keys['ann']}"})
-    )
+    reply = app.test_client().post("/api/v1/query", json=asked, headers={"Authorization": f"Bearer {site.keys['ann']}"})
     body: Any = reply.json
     return body["code"] if reply.status_code != 200 else body
 
@@ -104,10 +106,11 @@ def ends(cell: Any, kind: str) -> Any:
 
 
 @each("sql", ASKED)
-def test_every_door_tells_the_same(site: WireSite, sql: str) -> None:
-    body = told(site, sql)
-    for binary in (False, True):
-        with site.connect() as connection:
+def test_every_door_tells_the_same(site: WireSite, app: Flask, sql: str) -> None:
+    body = told(site, app, sql)
+    with site.connect() as connection:
+        for binary in (False, True):
+            connection.execute("RESET ALL")
             if isinstance(body, str):
                 with pytest.raises(psycopg.Error, match=body):
                     connection.execute(sql, binary=binary)
@@ -130,8 +133,8 @@ def test_every_door_tells_the_same(site: WireSite, sql: str) -> None:
             assert (names, plain) == (known_names, known_rows)
 
 
-def test_the_python_client_reads_them_too(site: WireSite) -> None:
-    way = httpx.WSGITransport(app=create_app(site.opened))
+def test_the_python_client_reads_them_too(site: WireSite, app: Flask) -> None:
+    way = httpx.WSGITransport(app=app)
     with Client("http://localhost", site.keys["ann"], "odd", transport=way) as gate:
         answer = gate.query('SELECT gruppe, MIN("日付") AS "erster", SUM(leer) FROM odd GROUP BY gruppe')
         assert {row["gruppe"] for row in answer} == {"a'b\"", None, "007", "", "😀 \\N"}
