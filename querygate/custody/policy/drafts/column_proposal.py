@@ -160,17 +160,17 @@ def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
     low, high = day_of(c.low), day_of(c.high)
     if low is None or high is None:
         return None
-    return _day(c, "date", low, high, "Dates written as eight digits, which are read as dates.")
+    return _day(c, k, "date", low, high, "Dates written as eight digits, which are read as dates.")
 
 
 def _date(c: ColumnFigures, k: int) -> Proposal | None:
     kind = next((kind for kind in ("date", "timestamp") if c.all_are(kind)), None)
     if kind is None or c.low is None or c.high is None:
         return None
-    return _day(c, kind, int(c.low), int(c.high))
+    return _day(c, k, kind, int(c.low), int(c.high))
 
 
-def _day(c: ColumnFigures, kind: str, low: int, high: int, how: str = "") -> Proposal:
+def _day(c: ColumnFigures, k: int, kind: str, low: int, high: int, how: str = "") -> Proposal:
     """A date or a moment: of birth by the year, of an outcome as sensitive, else as something that others may know."""
     why = [how] if how else []
     named = column_names.kind_of(c.name)
@@ -180,7 +180,7 @@ def _day(c: ColumnFigures, kind: str, low: int, high: int, how: str = "") -> Pro
         return replace(found, rank=(NAMED, named.rank, 1, c.missing))  # a year comes first
     if named is not None and named.role == "sensitive":
         found = _published(c, kind, Keys(sensitive_date_keys(kind, low, high)), why)
-        return found.left_out(MISSED) if c.missing > MOSTLY * c.rows else found
+        return found.left_out(MISSED) if c.missing > MOSTLY * c.rows and not _is_asked_for(c, k) else found
     keys = date_keys(kind, low, high, yearly=False)
     why.append("Others may know the date: edges are coarse, and cuts are public.")
     return _published(c, kind, Keys(keys), why, "quasi-identifier")
@@ -388,6 +388,11 @@ def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
     if found.role == "sensitive" and c.missing > MOSTLY * c.rows and not is_outcome:
         return found.left_out(MISSED)
     return found
+
+
+def _is_asked_for(c: ColumnFigures, k: int) -> bool:
+    """Is it an outcome that enough people have?"""
+    return (_is_kind(c, "outcome") or _is_kind(c, "cause_of_death")) and c.known >= FEW_HAVE_IT * k
 
 
 def is_seldom(c: ColumnFigures, k: int) -> bool:

@@ -105,6 +105,7 @@ def test_values_of_few_records_are_not_written():
         (figures("status", values=[("alive", 700), ("dead", 300)]), "sensitive"),
         (figures("cause_of_death", values=[("heart", 150), ("other", 150)], missing=700), "sensitive"),
         (figures("death_date", kind="date", distinct=200, low=14_000, high=15_000, missing=300), "sensitive"),
+        (figures("death_dt", kind="date", distinct=12, low=14_000, high=15_000, missing=970), "sensitive"),
         (figures("relapse", values=[("none", 600), ("local", 200), ("distant", 200)]), "sensitive"),
         (figures("futime", kind="integer", distinct=500, low=1, high=4000), "sensitive"),
         (figures("flavour", values=[("a", 500), ("b", 300), ("c", 200)]), "quasi-identifier"),
