@@ -24,6 +24,7 @@ from querygate.site.budget_evidence import check_anchored
 from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.folder_lock import present
+from querygate.site.health import is_writable
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -120,6 +121,7 @@ def answer_requests(site: Site, doors: Doors, place: int, ready: Callable[[], No
     opened, extracts, exchange = open_served(site, doors.store_only)
     counted, is_first = DoorLimits(opened), place == 0
     if is_first:
+        check_files(opened)
         check_anchored(opened)
     check_served(opened, broken=tell_problem if is_first else lambda error: None)
     with ExitStack() as beside:
@@ -150,6 +152,19 @@ def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None
         return opened, None, None
     joined = with_jobs(opened)
     return joined.opened, joined.extracts, joined.exchange
+
+
+def check_files(opened: OpenSite) -> None:
+    """What is asked can be put on record, and the store be read; QG804 now, and not for each question."""
+    if not is_writable(opened.site):
+        raise ConfigError(
+            "QG804",
+            "control.db cannot be written, so nothing could be put on record.",
+            "Check who owns control.db and the files beside it (-wal, -shm, -lock), and that the disk can be written.",
+        )
+    store = opened.site.store
+    if not opened.site.settings["store"] and store.exists() and not os.access(store, os.R_OK | os.X_OK):
+        raise ConfigError("QG804", "The folder store/ cannot be read.", "Check who owns it, and its permissions.")
 
 
 def check_served(opened: OpenSite, broken: Callable[[ConfigError], None] = tell_problem) -> None:

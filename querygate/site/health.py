@@ -6,6 +6,7 @@ the permissions and the names of files are looked at.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -155,11 +156,20 @@ def control_health(site: Site) -> Health:
                 pass
         finally:
             database.close()
-    except (ConfigError, sqlite3.Error):
+        if not is_writable(site):
+            raise PermissionError
+    except (ConfigError, sqlite3.Error, OSError):
         return Health("control", False, "control.db is not writable.", remedy)
     if shutil.disk_usage(site.control.parent).free < LEAST_FREE_BYTES:
         return Health("control", False, "The disk of control.db is nearly full; nothing can be put on record.", remedy)
     return Health("control", True, "control.db is readable and writable")
+
+
+def is_writable(site: Site) -> bool:
+    """Whether this account may write the control database and what lies beside it. SQLite lets a transaction begin in a
+    file that it may only read."""
+    files = [path for path in site.folder.glob(f"{site.control.name}*") if path.is_file()]
+    return all(os.access(path, os.R_OK | os.W_OK) for path in (*files, site.folder))
 
 
 def log_health(opened: OpenSite) -> Health:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from contextlib import chdir
 
 import pytest
@@ -13,6 +16,8 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web.app import create_app
 from tests.api.small_site import POLICY, csv_text
+from tests.empty_site import empty_site
+from tests.work import HANG_S
 
 COUNT = "SELECT COUNT(*) FROM clinic"
 
@@ -115,3 +120,36 @@ def test_doctor_does_not_miss_raw_rows_where_no_vault_is(run, clinic, empty):
     if empty:
         (clinic / "vault").mkdir(mode=0o700)
     assert checks(run) == {}
+
+
+CLOSED = """
+import sys
+from pathlib import Path
+from querygate.cli.serve import check_files
+from querygate.core.errors import ConfigError
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
+folder = Path(sys.argv[1])
+for name in ("store", "control.db"):
+    before = (folder / name).stat().st_mode
+    (folder / name).chmod(0o000 if name == "store" else 0o400)
+    try:
+        check_files(open_gate(open_site(folder)))
+    except ConfigError as told:
+        print(told.code, told.detail)
+    (folder / name).chmod(before)
+"""
+
+
+def test_what_cannot_be_written_or_read_is_told_before_anything_is_served(tmp_path):
+    """In a process of its own: where that is root's, without the right to open everything."""
+    site = empty_site(tmp_path / "site")
+    site.store.mkdir(exist_ok=True)
+    words = [sys.executable, "-c", CLOSED, str(site.folder)]
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may open everything")
+        words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *words]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANG_S)
+    written = "QG804 control.db cannot be written, so nothing could be put on record."
+    assert done.stdout.splitlines() == ["QG804 The folder store/ cannot be read.", written], done.stderr
