@@ -156,11 +156,17 @@ def test_an_answer_that_takes_long_is_waited_for(hasty: WireSite) -> None:
 
 def test_whoever_cancels_while_waiting_pays_nothing(hasty: WireSite) -> None:
     with hasty.connect("eve", options=LAPLACE) as connection:
-        timer = threading.Timer(0.8, connection.cancel_safe)
-        timer.start()
+
+        def call_off() -> None:
+            while not jobs(hasty, "eve"):
+                time.sleep(0.02)
+            connection.cancel_safe()
+
+        calling = threading.Thread(target=call_off)
+        calling.start()
         with pytest.raises(psycopg.errors.QueryCanceled, match="QG315"):
             connection.execute(count(80))
-        timer.join()
+        calling.join()
     with worker(hasty):
         while not set(jobs(hasty, "eve")) <= ENDED:
             time.sleep(0.02)
