@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import duckdb
 import pytest
@@ -21,17 +22,21 @@ ADULT = DATA / "adult_30162.csv.gz"
 MAKERS = {"survey": survey, "people": people, "claims": claims, "adult": lambda folder: ADULT}
 
 
-@pytest.fixture(params=MAKERS)
-def source(request, tmp_path):
-    return MAKERS[request.param](tmp_path)
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory):
+    """The source and the draft of a study by its name, each made once."""
+
+    @cache
+    def make(name):
+        source = MAKERS[name](tmp_path_factory.mktemp(name))
+        return source, draft_from(str(source))
+
+    return make
 
 
-def roles(source):
-    return {p.name: p.role for p in draft_from(str(source)).columns}
-
-
-def test_a_draft_is_published_as_it_stands(source, tmp_path):
-    drafted = draft_from(str(source))
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_draft_is_published_as_it_stands(name, drafts, tmp_path):
+    source, drafted = drafts(name)
     opened = new_site(tmp_path)
     report = put(opened, drafted.text, source)
     assert report.measured.k >= drafted.k == 10
@@ -42,18 +47,17 @@ def test_a_draft_is_published_as_it_stands(source, tmp_path):
     assert row["n"]["low"] == row["n"]["high"] == drafted.rows
 
 
-def test_no_value_of_an_identifier_is_written(tmp_path):
-    source = people(tmp_path)
-    drafted = draft_from(str(source))
+def test_no_value_of_an_identifier_is_written(drafts):
+    source, drafted = drafts("people")
     hidden = [p.name for p in drafted.columns if p.role in ("identifier", "withheld") and not p.offer]
     for name in hidden:
         values = duckdb.sql(f"SELECT DISTINCT CAST({name} AS VARCHAR) FROM read_parquet('{source}')").fetchall()
         assert not [value for (value,) in values if value in drafted.text]
 
 
-def test_no_domain_ends_on_a_value(tmp_path):
-    source = survey(tmp_path)
-    for column in parse_policy(draft_from(str(source)).text).columns:
+def test_no_domain_ends_on_a_value(drafts):
+    source, drafted = drafts("survey")
+    for column in parse_policy(drafted.text).columns:
         if column.is_numeric and column.low:
             low, high = duckdb.sql(
                 f"SELECT MIN({column.name}), MAX({column.name}) FROM read_parquet('{source}')"
@@ -62,8 +66,8 @@ def test_no_domain_ends_on_a_value(tmp_path):
             assert high < column.high
 
 
-def test_roles_of_a_survey(tmp_path):
-    assert roles(survey(tmp_path)) == {
+def test_roles_of_a_survey(drafts):
+    assert {p.name: p.role for p in drafts("survey")[1].columns} == {
         "SEQN": "identifier",
         "SurveyYr": "withheld",
         "Gender": "quasi-identifier",
@@ -77,8 +81,8 @@ def test_roles_of_a_survey(tmp_path):
     }
 
 
-def test_roles_of_a_register(tmp_path):
-    drafted = draft_from(str(people(tmp_path)))
+def test_roles_of_a_register(drafts):
+    _, drafted = drafts("people")
     found = {p.name: p.warning for p in drafted.columns if p.warning}
     assert found == {
         "who": "a name of a person",
@@ -95,8 +99,8 @@ def test_roles_of_a_register(tmp_path):
     assert "contain a telephone or fax number" in drafted.text
 
 
-def test_roles_of_claims(tmp_path):
-    drafted = draft_from(str(claims(tmp_path)))
+def test_roles_of_claims(drafts):
+    _, drafted = drafts("claims")
     policy = parse_policy(drafted.text)
     assert policy.column("patient_id").role == "identifier"
     assert "records share a value on average" in drafted.text  # several rows for one patient
