@@ -143,7 +143,7 @@ PAGES = {
     "carl": (
         *("/today", "/audits", "/log", "/log/3", "/access", "/access/users/ann", "/site"),
         *("/publish", "/publish/datasets/clinic", "/datasets", "/datasets/clinic", "/history", "/requests", "/nowhere"),
-        "/-/patterns",
+        *("/-/patterns", "/docs/api"),
     ),
     "olaf": ("/datasets/clinic", "/access"),
     "dora": ("/access/users/bob",),

@@ -37,6 +37,26 @@ _FIGURES = {
     "risk": {"words": ["Somebody known to be among the records is found with a probability of at most 1 in 17."]},
     "learnt": {"people": 1, "asked": 6, "answered": 5, "audit": "audited", "findings": 1, "isolating": 0},
 }
+_VERDICT = {
+    "cost": {"epsilon": 0.1},
+    "budget": {"left": 2.5},
+    "accuracy": {"count": 30.0, "mean": None},
+    "notes": ["Asked again in the same words, it costs nothing."],
+}
+_CASE = {
+    "id": "c1",
+    "severity": "exposed",
+    "kinds": ["difference"],
+    "users": ["ann"],
+    "findings": [0],
+    "records": 1,
+    "queries": ["q_1", "q_2"],
+    "first": "2026-03-01T12:00:00",
+    "last": "2026-03-01T12:05:00",
+    "signs": ["conditions that differ by one value"],
+}
+_FINDING = {"isolates": {"records": 1, "where": "age = 51"}, "severity": "exposed", "explanation": ""}
+_STRIP = {"number": 2, "of": 6, "title": "The second question", "text": "Ask for one year more.", "next": 3}
 _FAILED = Job("j_4", "publish.version", "", "carl", {"title": "visits.csv"}, "failed", "2026-03-01T11:00")
 
 
@@ -74,6 +94,11 @@ class PatternPages:
             work=[Job("j_3", "publish.map", "survey", "carl", {}, "done", "2026-03-01T12:00"), _FAILED],
             step_names=STEP_NAMES,
             budget={"left": {"user": 2.5}, "limits": {"user": 10.0}},
+            verdict=_VERDICT,
+            case=_CASE,
+            found={"dataset": "survey"},
+            texts=[_FINDING],
+            tour=_STRIP,
         )
 
 
