@@ -19,6 +19,7 @@ ODD = replace(
         Column("lambda", 8, "sensitive", "integer", False, 0, 9),
         Column("sample.yr", 9, "sensitive", "integer", False, 2000, 2020),
         Column("body mass", 10, "sensitive", "number", False, 0.0, 99.0),
+        Column("HbA1c (%)", 11, "sensitive", "number", False, 0.0, 30.0),
     ),
 )
 
@@ -46,6 +47,11 @@ def refused(sql: str, catalog: object = CATALOG) -> Refusal:
             'SELECT AVG("sample.yr") FROM "select" WHERE sex <> \'lambda\'',
         ),
         ("SELECT COUNT(*) FROM select", 'SELECT COUNT(*) FROM "select"'),
+        ('SELECT AVG(Body mass) FROM "select"', 'SELECT AVG("body mass") FROM "select"'),
+        (
+            "SELECT AVG(HbA1c (%)) FROM \"select\" WHERE sex <> 'body mass'",
+            'SELECT AVG("HbA1c (%)") FROM "select" WHERE sex <> \'body mass\'',
+        ),
         (
             'SELECT sex, COUNT(*) FROM "select" WHERE Lambda = 3 GROUP BY sex',
             'SELECT sex, COUNT(*) FROM "select" WHERE "lambda" = 3 GROUP BY sex',
