@@ -45,6 +45,7 @@ class ColumnFigures:
     spread: float | None = None
     step: float = 0.0
     blanks: tuple[str, ...] = ()  # texts, of all values, that usually stand for no value
+    outermost: tuple[str, ...] = ()  # of a number column, the texts of a few least and a few greatest values
     sample: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
     @property

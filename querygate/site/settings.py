@@ -171,7 +171,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("max_result_kb", 16_384, "Maximum size of a result from a worker elsewhere, in kilobytes.", 64, 1_000_000),
     Setting("job_days", 7, "Number of days the results of jobs are kept.", 1, 3650),
     Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
-    Setting("extract_reviewers", 1, "How many custodians must approve an extract request.", 1, 2),
+    Setting("extract_reviewers", 1, "How many reviewers must approve an extract request.", 1, 2),
     Setting(
         "review_audit_s",
         60,

@@ -81,8 +81,10 @@ def substitute_names(tree: exp.Select, tables: Tables, catalog: Catalog) -> int:
 
 def _unknown_column(node: exp.Column, catalog: Catalog, tables: Tables) -> UnsupportedSQL:
     spelled = {folded(name): name for name in (*(column.name for column in catalog.columns), catalog.person)}
-    listed = [spelled.get(name, name) for name in tables.every_name()]
-    by_lower = {name.lower(): name for name in listed}
+    hidden = folded(catalog.person) if catalog.person and catalog.column(catalog.person) is None else None
+    names = {name: spelled.get(name, name) for name in tables.every_name()}
+    listed = [name for key, name in names.items() if key != hidden]
+    by_lower = {name.lower(): name for name in names.values()}
     near = difflib.get_close_matches(node.name.lower(), by_lower, n=1)
     remedy = f"Did you mean {by_lower[near[0]]}? " if near else ""
     return UnsupportedSQL(

@@ -8,6 +8,7 @@ be told.
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, is_tabulable
+from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of
 
 MOST_VALUES, MOST_CHARS = 12, 240
@@ -27,20 +29,35 @@ def note_constants(tree: exp.Expr, context: Context) -> None:
     for node in tree.dfs():
         if isinstance(node, exp.Column) and (column := context.columns.get(folded(node.name))) and column.rare:
             context.note(f"Rare values of {context.name_of(column)} are combined as '{column.rare}' here.")
-        for name, text in _compared(node):
+        for name, text in compared(node):
             column = context.columns.get(folded(name.name))
             if column is None or column.type != "category" or text.this in column.values:
                 continue
             known = context.name_of(column)
             said = f"'{_cut(text.this)}' is not a value of {known}; values: {_listed(column, text.this)}."
             if column.rare:
+                other = f"{name_text(known)} = {exp.Literal.string(column.rare).sql('duckdb')}"
+                meant = meant_value(column, text.this)
                 raise UnsupportedSQL(
                     "QG207",
                     f"{said} It may be one of the rare values, which are combined as '{column.rare}'.",
-                    f"Use {known} = '{column.rare}', or one of the listed values.",
+                    f"Did you mean '{_cut(meant)}'? The rare values are {other}."
+                    if meant
+                    else f"Use {other}, or one of the listed values.",
                     span=span_of(text),
                 )
             context.note(said)
+
+
+def meant_value(column: Column, text: str) -> str | None:
+    """The one public value that differs from a text by case, accents or spaces around it alone."""
+    near = [value for value in column.values if _plain(value) == _plain(text)]
+    return near[0] if len(near) == 1 else None
+
+
+def _plain(text: str) -> str:
+    apart = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def note_groups(having: exp.Expr, context: Context) -> None:
@@ -57,7 +74,7 @@ def note_groups(having: exp.Expr, context: Context) -> None:
                 context.condition(node, context)
 
 
-def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
+def compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
     """The column and each text that a node compares for being equal."""
     if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
         sides = [node.this, node.expression]

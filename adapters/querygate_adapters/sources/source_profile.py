@@ -28,6 +28,9 @@ FEW = 100
 STEPS = (1000, 500, 100, 50, 10, 5, 2, 1, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001)
 """What measured values may be multiples of, the widest first."""
 
+OUTERMOST = 6
+"""Least and greatest values that are told of a number column: more than codes for missing values are."""
+
 NEARLY = 0.99
 """Share of the values that are multiples of a step, for the others may be mistakes."""
 
@@ -81,7 +84,7 @@ class _Column:
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
             words, self._largest(), middle, spread, step, self._blanks(patterns.get(BLANK, "")),
-            self._sample(_axis(kind, casts)),
+            self._outermost(number) if number else (), self._sample(_axis(kind, casts)),
         )  # fmt: skip
 
     def _ends(self, kind: str | None, casts: Mapping[str, str]) -> tuple[float | None, float | None]:
@@ -114,6 +117,15 @@ class _Column:
             return ()
         is_blank = f"regexp_full_match(TRIM({self._x}), ?)"
         found = self._db.execute(f"SELECT DISTINCT TRIM({self._x}) FROM raw WHERE {is_blank} ORDER BY 1", [pattern])
+        return tuple(str(text) for (text,) in found.fetchall())
+
+    def _outermost(self, number: str) -> tuple[str, ...]:
+        shown = f"TRIM({self._text}) AS t, CAST({number} AS DOUBLE) AS x"
+        different = f"SELECT DISTINCT {shown} FROM raw WHERE {self._x} IS NOT NULL"
+        ends = (f"(SELECT t, x FROM different ORDER BY x {order}, t LIMIT {OUTERMOST})" for order in ("ASC", "DESC"))
+        found = self._db.execute(
+            f"WITH different AS ({different}) SELECT t FROM ({' UNION '.join(ends)}) ORDER BY x, t"
+        )
         return tuple(str(text) for (text,) in found.fetchall())
 
     def _values(self) -> tuple[tuple[str, int], ...]:

@@ -15,7 +15,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -196,14 +196,7 @@ def check_act(request: ExtractRequest, action: Action, by: Principal) -> Approva
             _remedy(possible(request, by)),
         )
     if not rule.who & roles_of(by, request):
-        whose = " or ".join(sorted(rule.who - {"time"})) or "nobody"
-        raise ExtractRefused(
-            "QG602",
-            f"'{action}' is reserved for the {whose} at this stage.",
-            "If you are that person, say so on the command line with --as NAME."
-            if "requester" in rule.who
-            else "Ask another reviewer: nobody reviews their own request.",
-        )
+        raise _not_theirs(action, rule.who)
     if action in DECISIONS and by.assumed:
         raise ExtractRefused(
             "QG602",
@@ -318,3 +311,13 @@ class ExtractBuilder(Protocol):
         has it: `method`, and what a reviewer needs (k measured, records, risk, utility). `version` and `policy_hash`
         are those of the version served, unless it says otherwise. ExtractRefused QG605 where it cannot be."""
         ...
+
+
+def _not_theirs(action: str, who: Collection[str]) -> ExtractRefused:
+    whose = " or the ".join(sorted(set(who) - {"time"}))
+    told = f"Only the {whose} can do this now: '{action}'." if whose else f"Nobody can do this by hand: '{action}'."
+    if "requester" in who:
+        return ExtractRefused("QG602", told, "If you are that person, say so on the command line with --as NAME.")
+    if "reviewer" in who:
+        return ExtractRefused("QG602", told, "Ask another reviewer: nobody reviews their own request.")
+    return ExtractRefused("QG602", told, f"Ask a {whose} to do it." if whose else "Wait until it happens.")

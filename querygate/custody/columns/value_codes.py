@@ -97,6 +97,9 @@ WIDEST = (-(2**63) + 1, 2**63 - 1)
 """Whole numbers that can be negated; an undeclared domain of a public column reaches as far."""
 
 
+FEW_CODES = 3
+"""Different values outside of a domain up to which they may be codes."""
+
 MOST_CATEGORIES, FEW_CATEGORIES = 10_000, 1_000
 
 
@@ -112,9 +115,12 @@ def check_values(column: ColumnPolicy, profile: Profile) -> None:
         values: Floats | Ints = np.asarray(profile.values)
         widest = WIDEST if column.type in DISCRETE else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
         low, high = (widest[i] if end is None else end for i, end in enumerate((column.low, column.high)))
-        outside = int(profile.counts[(values < low) | (values > high)].sum())
+        beyond = (values < low) | (values > high)
+        outside, different = int(profile.counts[beyond].sum()), int(beyond.sum())
         problem = f"{counted(outside, 'value lies', 'values lie')} outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
+        if different <= FEW_CODES:
+            remedy += " If they are codes for missing values, such as 99, list them in `absent` of the column."
     elif column.hierarchy is None and not column.groups and is_text(len(profile.values), int(profile.counts.sum())):
         problem = f"with {len(profile.values):,} distinct values it is free text, not a category"
         remedy = "Withhold it, give it a hierarchy, or map it to a few categories in the source."

@@ -80,15 +80,24 @@ def measures() -> tuple[Measure, ...]:
 
 def measure_of(column: ColumnFigures) -> FoundMeasure | None:
     """The measure that a column is of; None where the name speaks of none, or the values do not fit into any unit."""
-    words = words_of(column.name)
+    if column.middle is None or column.low is None or column.high is None:
+        return None
+    found = measure_named(column.name, column.middle)
+    fits = found is not None and found.unit.domain[0] <= column.low <= column.high <= found.unit.domain[1]
+    return found if fits else None
+
+
+def measure_named(name: str, middle: float) -> FoundMeasure | None:
+    """The measure that a name speaks of, in the unit that it spells or that the median is usual in."""
+    words = words_of(name)
     plain = re.sub(r"(?<=[a-z])[0-9]+\b", "", words)  # sbp1 and sbp2 are readings
     named = next((one for text in (words, plain) for one in measures() if re.search(one.names, text)), None)
-    if named is None or column.middle is None or column.low is None or column.high is None:
+    if named is None:
         return None
     spelled = [unit for unit in named.units if unit.spelled and re.search(unit.spelled, words)]
-    by_range = [unit for unit in named.units if unit.median[0] <= column.middle <= unit.median[1]]
+    by_range = [unit for unit in named.units if unit.median[0] <= middle <= unit.median[1]]
     unit = next(iter(spelled or by_range), None)
-    if unit is None or not unit.domain[0] <= column.low <= column.high <= unit.domain[1]:
+    if unit is None:
         return None
     asked = _read().asked
     rank = asked.index(named.name) if named.name in asked else len(asked)

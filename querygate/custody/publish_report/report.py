@@ -72,7 +72,7 @@ def make_files(case: ReportCase, *, full: bool, progress: Progress = no_progress
     body = make_report(case, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
     if full:
-        progress("drawing")
+        progress("drawing the charts of the report")
         pictures = {name: make(case, body) for name, make in PICTURES.items()} if can_draw() else {}
         drawn = {name: draw(figure) for name, figure in pictures.items() if figure is not None}
         files |= {f"{name}.png": png for name, png in drawn.items()}

@@ -36,7 +36,7 @@ class UsableFigures:
 def usable_figures(case: ReportCase, progress: Progress = no_progress) -> UsableFigures:
     if case.rows.rows > MOST_RECORDS:
         return UsableFigures(None, why_none=f"This is measured for at most {MOST_RECORDS:,} records.")
-    progress("asking the standing workload")
+    progress("asking the usual questions of analysts")
     asked = drawn(standing_workload(case.catalog, public_cuts(case.policy)), QUESTIONS)
     figures = case.figures(asked)
     own = standing(figures)

@@ -92,7 +92,7 @@ def make_view_files(
     body = make_view_report(case, figures, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
     if full:
-        progress("drawing")
+        progress("drawing the charts of the report")
         figure = risk_and_utility(body.worth.ways) if can_draw() else None
         drawn = {} if figure is None else {"risk_and_utility": draw(figure)}
         files |= {f"{name}.png": png for name, png in drawn.items()}

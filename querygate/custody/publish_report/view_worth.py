@@ -138,7 +138,7 @@ def _is_told(catalog: Catalog, question: Question) -> bool:
 
 def view_worth(case: ReportCase, risk: Sequence[UnitRisk], progress: Progress = no_progress) -> ViewWorth:
     workload = _Workload.of(case)
-    progress("asking the standing workload")
+    progress("asking the usual questions of analysts")
     own, figures = workload.way("views", case.policy.k, case.figures, _told(risk))
     ways, why = [own], ""
     guess: tuple[Belief, ...] = ()

@@ -160,14 +160,16 @@ def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None)
 
 
 def _limits(found: Attack) -> str:
-    passed = [limit for limit, one in zip(LIMITS, found.above, strict=True) if one.records == 0]
+    kept = [limit for limit, one in zip(LIMITS, found.above, strict=True) if one.records == 0]
     over = [
-        f"{_percent(one.share)} above {limit}" for limit, one in zip(LIMITS, found.above, strict=True) if one.records
+        f"{_percent(one.share)} of the records are above {limit}"
+        for limit, one in zip(LIMITS, found.above, strict=True)
+        if one.records
     ]
     if not over:
         return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    kept = f"No record is above {', '.join(passed)}" if passed else "Every threshold is exceeded by some records"
-    return f"{kept}. Of the records, {', '.join(over)}."
+    none = f"No record is above {kept[0]}." if kept else "Some records are above every threshold."
+    return f"{none} {' and '.join(over)}."
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:

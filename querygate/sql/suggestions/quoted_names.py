@@ -7,7 +7,7 @@ import re
 from querygate.core.types import Catalog
 from querygate.sql.name_text import in_quotes, needs_quotes
 
-_QUOTED_OR_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[\w.$]+""")
+_QUOTED, _WORD = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""", r"[\w.$]+"
 _FROM = re.compile(r"""\b(FROM|JOIN)\s+([\w.$]+)""", re.IGNORECASE)
 
 
@@ -30,7 +30,12 @@ def with_quotes(sql: str, catalog: Catalog) -> tuple[str, list[str]]:
         found[catalog.dataset] = None
         return f"{match[1]} {in_quotes(catalog.dataset)}"
 
-    edited = _QUOTED_OR_WORD.sub(column, sql)
+    written = (
+        re.escape(name) for name in sorted(odd.values(), key=len, reverse=True)
+    )  # "HbA1c (%)" before words in it
+    names_in = "|".join(rf"(?<![\w.$]){name}(?![\w.$])" for name in written)
+    parts = "|".join(filter(None, (_QUOTED, names_in, _WORD)))
+    edited = re.sub(parts, column, sql, flags=re.IGNORECASE)
     if needs_quotes(catalog.dataset):
         edited = _FROM.sub(dataset, edited)
     return edited, list(found)

@@ -18,6 +18,7 @@ from querygate.sql.code_tests import codes_under, is_code_test
 from querygate.sql.expressions import is_tabulable
 from querygate.sql.name_text import column_node, name_node, table_node
 from querygate.sql.suggestions.inner_numbers import inner_number_first
+from querygate.sql.value_notes import compared, meant_value
 
 Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]
 MOST_STEPS = 20
@@ -58,6 +59,19 @@ def quoted_texts(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     found = [node for node in found if catalog.column(node.name) is None and not node.table]
     for node in found:
         node.replace(exp.Literal.string(node.name))
+    return tree if found else None
+
+
+def right_values(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """A value of a category as it is spelled, where a text differs by case or accents alone."""
+    found = [
+        (text, value)
+        for node in tree.find_all(exp.Predicate, exp.Case)
+        for name, text in compared(node)
+        if (column := catalog.column(name.name)) and (value := meant_value(column, text.this))
+    ]
+    for text, value in found:
+        text.replace(exp.Literal.string(value))
     return tree if found else None
 
 
@@ -328,6 +342,7 @@ MILD: tuple[Edit, ...] = (
     linked_columns,
     quoted_texts,
     right_names,
+    right_values,
     chained_comparisons,
     having_for_aggregates,
     plain_subqueries,
@@ -343,7 +358,14 @@ MILD: tuple[Edit, ...] = (
 )
 """Edits that keep the question close, the closest first."""
 
-REWORDED: tuple[Edit, ...] = (quoted_texts, right_names, chained_comparisons, having_for_aggregates, flat_groups)
+REWORDED: tuple[Edit, ...] = (
+    quoted_texts,
+    right_names,
+    right_values,
+    chained_comparisons,
+    having_for_aggregates,
+    flat_groups,
+)
 """Those after which the question is the one that was asked, for all that can be told: its spelling was mended."""
 
 

@@ -372,7 +372,7 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
         told = f"{counted(few, 'value')} with fewer than {least} records" if few else RARE.format(k=k)
         return Keys({"rare": toml_text(OTHER)}, {"rare": told})
     other = next((value for value in common if value.strip().lower() == OTHER), OTHER)
-    note = f"{counted(few, 'value')} with fewer than {least} records: by age and sex, classes would hide each of them"
+    note = f"{counted(few, 'value')} with fewer than {least} records: too few to be told by name within classes"
     keys = {"values": toml_list(map(toml_text, common)), "rare": toml_text(other)}
     return Keys(keys, {"rare": note} if few else {})
 

@@ -146,7 +146,7 @@ def age_keys(*, whole: bool) -> Keys:
     keys = {"domain": "[0, 120]", "grid": "1", "cuts": toml_list(map(str, AGE_CUTS))}
     if not whole:
         keys = {"domain": "[0.0, 120.0]", "grid": "1.0", "cuts": toml_list(f"{cut}.0" for cut in AGE_CUTS)}
-    return Keys(keys, {"domain": "what an age can be", "cuts": "majority, and the bands of most papers"})
+    return Keys(keys, {"domain": "what an age can be", "cuts": "legal adulthood, and the age bands of most papers"})
 
 
 def year_keys(low: int, high: int, every: int = 10) -> Keys:

@@ -35,6 +35,11 @@ LINKED = (
 
 ORDER = ("quasi-identifier", "sensitive")
 
+SMALL_GROUPS = (
+    "Groups that have fewer than k records for certain are left out of answers, to keep tables short. This is not what "
+    "protects people, and does not hide every small group: one that may have k records is shown."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -65,7 +70,7 @@ def choose_form(
         why = "of lists of codes, views tell the groups that `views.codes` names, and none was found that enough have"
     elif any(map(_is_diagnosis, shown)) or not any(map(_fits_views, shown)):
         why = "a diagnosis is generalised along its hierarchy, which makes the classes of views large"
-    small = ("Groups that cannot have k records are not shown.", ("[answers]", f"min_group = {k}"))
+    small = (SMALL_GROUPS, ("[answers]", f"min_group = {k}"))
     if not why:
         plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
         bridged = bridge(plain, figures)

@@ -11,7 +11,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal, choose_k
 from querygate.custody.policy.drafts.draft_age import Amend, with_dates, with_proposed_age
-from querygate.custody.policy.drafts.draft_blanks import with_absent, without_blanks
+from querygate.custody.policy.drafts.draft_blanks import StandIns, with_absent, without_blanks
 from querygate.custody.policy.drafts.draft_code_system import with_fitting_systems
 from querygate.custody.policy.drafts.draft_codes import propose_groups
 from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
@@ -39,7 +39,7 @@ class LookedOver:
     name: str
     source: Source
     figures: tuple[ColumnFigures, ...]
-    absent: Mapping[str, tuple[str, ...]]
+    absent: Mapping[str, StandIns]
     age: AgeAt | None
     survey: Surveyor
 

@@ -117,3 +117,13 @@ def test_others_are_counted_and_never_quoted(column: ColumnPolicy, found: Profil
     assert caught.value.code == "QG802"
     assert caught.value.detail == detail
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("values", "named"), [([0, 999], True), ([-9, -1, 60, 999], True), ([121, 122, 123, 124], False)]
+)
+def test_few_different_values_outside_may_be_codes(values: list[int], named: bool) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_values(AGE, profile(values))
+    assert ("`absent`" in caught.value.remedy) == named
+    assert not any(str(value) in caught.value.remedy for value in values if value > 99)

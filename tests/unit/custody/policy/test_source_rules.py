@@ -97,6 +97,38 @@ def test_a_table_written_by_r_is_drafted_and_published_untouched(tmp_path):
     assert row["n"]["low"] <= sum(one[4] != "NA" for one in rows) <= row["n"]["high"]
 
 
+@pytest.mark.parametrize(
+    ("name", "domain", "values", "codes"),
+    [
+        ("NIHSS", [0, 42], range(31), {"99": 1}),
+        ("NIHSS", [0, 42], range(31), {"99": 40, "-9": 3, "NA": 2}),
+        ("mRS", [0, 6], range(7), {"9": 12}),
+        ("Blutdruck systolisch", [40, 300], range(85, 235), {"999": 7}),
+        ("BMI", [5.0, 100.0], [f"{17 + n / 7:.2f}" for n in range(150)], {"999": 4, "-1": 2}),
+    ],
+)
+def test_codes_beyond_its_range_do_not_hide_a_measure(tmp_path, name, domain, values, codes):
+    texts = [text for text, n in codes.items() for _ in range(n)]
+    shown = [*texts, *([str(value) for value in values] * 80)][:400]
+    rows = [[f"p{n}", str(20 + n * 7 % 60), "mw"[n % 2], shown[n]] for n in range(400)]
+    drafted = draft_from(str(written(tmp_path / "register.csv", ["id", "age", "sex", name], rows)))
+    column = parse_policy(drafted.text).column(name)
+    assert (column.role, [column.low, column.high], set(column.absent)) == ("sensitive", domain, set(codes))
+    assert f"read as missing in {sum(codes.values())} record" in drafted.text
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"),
+    [("NIHSS", ["60"]), ("NIHSS", ["99", "60"]), ("NIHSS", ["77", "88", "99", "777", "888", "999"]), ("x", ["99"])],
+)
+def test_a_number_beyond_a_range_that_is_no_code_is_kept(tmp_path, name, odd):
+    rows = [[f"p{n}", str(20 + n * 7 % 60), "mw"[n % 2], str(n % 31)] for n in range(300)]
+    for row, text in zip(rows, odd, strict=False):
+        row[3] = text
+    drafted = draft_from(str(written(tmp_path / "register.csv", ["id", "age", "sex", name], rows)))
+    assert parse_policy(drafted.text).column(name).absent == ()
+
+
 def test_a_joined_column_can_have_them_too(tmp_path):
     written(tmp_path / "beside.csv", ["key", "region"], [[str(n), "NA" if n < 3 else "north"] for n in range(20)])
     path = written(tmp_path / "t.csv", ["key", "age"], [[str(n), str(30 + n % 5)] for n in range(20)])

@@ -167,7 +167,11 @@ CATALOGUE = {
         BASE,
         STUDY | {"age": [130, *STUDY["age"][1:]]},
         "outside its domain",
-        {"Widen the domain": columns(age={"domain": [0, 140]}), "correct the source": given(age=STUDY["age"])},
+        {
+            "Widen the domain": columns(age={"domain": [0, 140]}),
+            "correct the source": given(age=STUDY["age"]),
+            "list them in `absent`": columns(age={"absent": ["130"]}),
+        },
     ),
     "not declared": Refused(
         BASE.but(columns={"ward": ILLNESS | {"values": WARDS[:2]}}),

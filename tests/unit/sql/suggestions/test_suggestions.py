@@ -19,6 +19,7 @@ ODD = replace(
         Column("lambda", 8, "sensitive", "integer", False, 0, 9),
         Column("sample.yr", 9, "sensitive", "integer", False, 2000, 2020),
         Column("body mass", 10, "sensitive", "number", False, 0.0, 99.0),
+        Column("HbA1c (%)", 11, "sensitive", "number", False, 0.0, 30.0),
     ),
 )
 
@@ -46,6 +47,11 @@ def refused(sql: str, catalog: object = CATALOG) -> Refusal:
             'SELECT AVG("sample.yr") FROM "select" WHERE sex <> \'lambda\'',
         ),
         ("SELECT COUNT(*) FROM select", 'SELECT COUNT(*) FROM "select"'),
+        ('SELECT AVG(Body mass) FROM "select"', 'SELECT AVG("body mass") FROM "select"'),
+        (
+            "SELECT AVG(HbA1c (%)) FROM \"select\" WHERE sex <> 'body mass'",
+            'SELECT AVG("HbA1c (%)") FROM "select" WHERE sex <> \'body mass\'',
+        ),
         (
             'SELECT sex, COUNT(*) FROM "select" WHERE Lambda = 3 GROUP BY sex',
             'SELECT sex, COUNT(*) FROM "select" WHERE "lambda" = 3 GROUP BY sex',
@@ -139,3 +145,43 @@ def test_the_mean_of_a_flag_is_its_share() -> None:
     assert refused("SELECT AVG(smoker) FROM patients").suggestion == f"SELECT {share}COUNT(smoker) FROM patients"
     grouped = refused("SELECT sex, AVG(smoker) AS p FROM patients GROUP BY sex").suggestion
     assert grouped == f"SELECT sex, {share}NULLIF(COUNT(smoker), 0) FROM patients GROUP BY sex"
+
+
+RARE = replace(
+    CATALOG,
+    person="Patienten-ID",
+    columns=(
+        *CATALOG.columns,
+        Column("Geschlecht", 8, "quasi-identifier", "category", True, values=("m", "w", "other"), rare="other"),
+        Column("Haupt Diagnose", 9, "sensitive", "category", True, values=("Schlaganfall", "Überlast", "o"), rare="o"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("Geschlecht = 'W'", "Geschlecht = 'w'"),
+        ("Geschlecht IN ('M', 'w')", "Geschlecht IN ('m', 'w')"),
+        ("\"Haupt Diagnose\" <> 'UBERLAST '", "\"Haupt Diagnose\" <> 'Überlast'"),
+    ],
+)
+def test_a_value_in_other_letters_is_spelled_as_it_is_published(condition: str, meant: str) -> None:
+    refusal = refused(f"SELECT COUNT(*) FROM patients WHERE {condition}", RARE)
+
+    assert refusal.suggestion == f"SELECT COUNT(*) FROM patients WHERE {meant}"
+    assert "Did you mean" in refusal.remedy
+    assert ANOTHER not in refusal.remedy
+
+
+def test_advice_on_rare_values_quotes_names_that_need_it() -> None:
+    refusal = refused("SELECT COUNT(*) FROM patients WHERE \"Haupt Diagnose\" = 'Grippe'", RARE)
+
+    assert "Use \"Haupt Diagnose\" = 'o', or" in refusal.remedy
+
+
+def test_the_columns_that_are_listed_are_published_ones() -> None:
+    refusal = refused("SELECT AVG(nonsense) FROM patients", RARE)
+
+    assert "Geschlecht" in refusal.remedy
+    assert "Patienten-ID" not in refusal.remedy
