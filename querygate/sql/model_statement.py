@@ -248,7 +248,9 @@ class _Factors:
         if isinstance(tree, exp.Column):
             column = self._column(tree, piece)
             if column.type == "number" or column.type in ("date", "timestamp"):
-                remedy = f"Write bands({column.name})." if column.type == "number" else "Write a condition on it."
+                remedy = (
+                    f"Write bands({name_text(column.name)})." if column.type == "number" else "Write a condition on it."
+                )
                 raise _refused(f"{column.name} has too many values.", self._formula, piece, remedy=remedy)
             numeric = column.type == "integer" and not categorical
             return Factor(column.name, name_text(column.name), numeric=numeric)
@@ -272,7 +274,7 @@ class _Factors:
             raise _refused("the starts of bands must be ascending numbers.", self._formula, piece)
         edges_used = given or _thinned(column, self._cuts(column.name))
         if not edges_used:
-            remedy = f"Write where the bands start: bands({column.name}, 40, 60)."
+            remedy = f"Write where the bands start: bands({name_text(column.name)}, 40, 60)."
             raise _refused("this column has no published cuts.", self._formula, piece, remedy=remedy)
         levels = _band_names(column, edges_used)
         name = name_text(column.name)
@@ -349,7 +351,7 @@ def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestio
         if not numeric:
             others.append(term)
         elif len(columns) > 1:
-            remedy = f"Write bands({numeric[0].name}) in it."
+            remedy = f"Write bands({name_text(numeric[0].name)}) in it."
             raise _refused("an interaction cannot contain a numeric column.", question.formula, term, remedy=remedy)
         else:
             found += numeric

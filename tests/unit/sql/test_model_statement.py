@@ -123,6 +123,14 @@ def test_a_column_is_a_column_whatever_sql_makes_of_its_name(
     assert "`" not in made.sql.replace("`x`", "").replace("bands(`HbA1c (%)`", "")
 
 
+@each("formula, family", [("Verstorben ~ `HbA1c (%)`", "logistic"), ("Größe ~ `HbA1c (%)`:End", "linear")])
+def test_a_remedy_names_columns_as_formulas_do(formula: str, family: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        _german(formula, family)
+
+    assert 'bands("HbA1c (%)")' in caught.value.remedy
+
+
 def test_the_numbers_of_a_linear_model_may_have_such_names() -> None:
     assert [column.name for column in _german("Größe ~ Alter + Geschlecht", "linear").covariates] == ["Alter"]
 
