@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from querygate.core.answer_bodies import ModelAbout, ModelBody
-from querygate.core.errors import Refusal
+from querygate.core.errors import Refusal, Span
 from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.model_question import ModelQuestion
 from querygate.core.ports import Limits, PublishedVersion
@@ -44,6 +44,7 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
         except Refusal as refusal:
             refusal.suggestion = None  # it would be a statement, and no model
             refusal.remedy = refusal.remedy.removesuffix(f" {ANOTHER}")
+            refusal.span = _in_formula(refusal.span, statement.sql, question.formula)
             raise
         try:
             check_deadline()
@@ -59,6 +60,15 @@ def ask_model(question: ModelQuestion, gate: Gate) -> ModelBody:
         body = _body(question, state, patterns, table)
         _note(question, state, gate, None, body)
         return body
+
+
+def _in_formula(span: Span | None, sql: str, formula: str) -> Span | None:
+    """Where what is marked in the statement stands in the formula; nowhere, if it is not of one line of it."""
+    if span is None or "\n" in formula:
+        return None
+    marked = sql.split("\n")[span.line - 1][span.column - 1 :][: span.length]
+    at = formula.find(marked) if marked else -1
+    return Span(1, at + 1, span.length) if at >= 0 else None
 
 
 def _name_views(refusal: Refusal, state: State) -> None:

@@ -80,7 +80,8 @@ def _condition(patterns: Patterns) -> str:
     if not several:
         return ""
     place = max(several)[1]
-    name, levels = patterns.statement.factors[place].name, patterns.levels[place]
+    factor, levels = patterns.statement.factors[place], patterns.levels[place]
+    name = factor.sql if factor.sql == f'"{factor.name}"' else factor.name
     keys = [row.keys[place] for row in patterns.rows]
     most = max(levels, key=lambda one: records_of(patterns, np.array([float(key == one) for key in keys]))[1])
     return f" Levels with few records are together in a condition: ({name} = {_literal(most)}) in place of {name}."

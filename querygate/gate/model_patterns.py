@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import Plan
+from querygate.core.expression import Lookup
+from querygate.core.plan import GroupKey, Plan
+from querygate.core.predicate import And, Atom, Predicate
 from querygate.core.types import Answer, Column, Floats, Group, Range, Scalar
 from querygate.sql.model_statement import ModelStatement
 from querygate.stats.models.verified_numbers import Intervals
@@ -74,7 +76,8 @@ def read_patterns(statement: ModelStatement, answer: Answer, plan: Plan, min_gro
     """What the answer tells of each pattern without missing keys, and what it leaves open of the others."""
     read = _moments if statement.counts == "moments" else _shown
     shown = {group.keys: read(group) for group in answer.groups}
-    every = [tuple(value for value in key.values if value is not None) for key in plan.keys]
+    where = plan.measures[0].where
+    every = [tuple(one for one in key.values if one is not None and _may_be(key, one, where)) for key in plan.keys]
     if math.prod(map(len, every)) > MOST_PATTERNS:
         raise UnsupportedSQL(
             "QG218",
@@ -87,6 +90,17 @@ def read_patterns(statement: ModelStatement, answer: Answer, plan: Plan, min_gro
     rows = [row for row in rows if any(row.low[:2]) or any(row.high[:2])]
     levels = tuple(_levels(statement, place, values, rows) for place, values in enumerate(every))
     return Patterns(statement, tuple(rows), levels)
+
+
+def _may_be(key: GroupKey, level: Scalar, where: Predicate) -> bool:
+    """False where the condition leaves out every value of a category that is this level: nobody is hidden there."""
+    by = key.by
+    if not isinstance(by, Lookup) or not by.of_category or key.type != "category":
+        return True
+    parts = where.parts if isinstance(where, And) else (where,)
+    said = [part for part in parts if isinstance(part, Atom) and part.column == by.column]
+    values = [value for value, result in zip((*by.values, None), by.results, strict=True) if result == level]
+    return not values or any(all(part.at(value) == "true" for part in said) for value in values)
 
 
 def _moments(group: Group) -> Pattern:

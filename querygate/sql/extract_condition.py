@@ -6,16 +6,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from querygate.core.errors import ExtractRefused, Refusal
+from querygate.core.errors import ExtractRefused, Refusal, Span
 from querygate.core.extracts.extract_spec import invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
 from querygate.sql.allow_list import allow
 from querygate.sql.compose import compose
-from querygate.sql.name_text import name_text
+from querygate.sql.name_text import in_quotes, name_text
 from querygate.sql.noisy_plan import understand_noisy
 from querygate.sql.parse import parse
 from querygate.sql.restatement import own_wording
+from querygate.sql.suggestions.quoted_names import with_quotes
 
 
 def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
@@ -24,7 +25,8 @@ def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, f
     """
     if not where:
         return "", frozenset()
-    statement = f"SELECT COUNT(*) FROM {name_text(catalog.dataset)} WHERE {where}"  # noqa: S608 - it is read, and never run
+    before = f"SELECT COUNT(*) FROM {name_text(catalog.dataset)} WHERE "  # noqa: S608 - it is read, and never run
+    statement = before + where
     person = catalog.person or (catalog.noise.person if catalog.noise is not None else "")
     catalog = replace(catalog, person="", noise=None)  # nobody is selected by who they are, and nobody is counted here
     try:
@@ -37,11 +39,30 @@ def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, f
             raise invalid(
                 "where", f"extracts cannot be selected by the column that identifies people ({person})"
             ) from None
+        refusal.span = _in_where(refusal.span, len(before))
+        edited, odd = with_quotes(where, catalog)
+        if odd and _is_read(before + edited, catalog, native):
+            refusal.remedy = f"Write {', '.join(map(in_quotes, odd))} in double quotes."
         raise
     asked = plan.plan
     if asked.keys or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
         raise ExtractRefused("QG604", "where: must be a single condition.", "Correct where in the request.")
     return _worded(statement, catalog), asked.columns
+
+
+def _in_where(span: Span | None, before: int) -> Span | None:
+    """The place in the condition itself, for whoever wrote no more than that."""
+    if span is None or span.line > 1:
+        return span
+    return replace(span, column=span.column - before) if span.column > before else None
+
+
+def _is_read(statement: str, catalog: Catalog, native: Native) -> bool:
+    try:
+        understand_noisy(statement, catalog, native)
+    except Refusal:
+        return False
+    return True
 
 
 _NEVER_FAILS = (

@@ -7,7 +7,8 @@
             | C(column)                             numbers as categories
 
 What stands between the signs is SQL, and is read as SQL: it goes into a statement that the gate checks as any other, so
-that a formula can ask for nothing that a statement could not.
+that a formula can ask for nothing that a statement could not. Only names are freer: a column of the dataset needs no
+quotes because SQL has a use for the word, and backticks are quotes too.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import Literal
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from querygate.core.errors import Span, UnsupportedSQL
+from querygate.core.errors import Refusal, Span, UnsupportedSQL
 from querygate.core.model_question import STRATIFIED, ModelQuestion
 from querygate.core.types import Catalog, Column
 from querygate.sql.name_text import in_quotes, name_text
 from querygate.sql.parse import DIALECT, checked_tokens, parse
+from querygate.sql.suggestions.quoted_names import NamedText, as_written, with_names
 
 MOST_FACTORS = 20
 MOST_BANDS = 12
@@ -72,8 +74,25 @@ class ModelStatement:
 
 
 def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> ModelStatement:
-    """What to ask for a model; UnsupportedSQL QG218 with the place of what cannot be used."""
-    outcome_text, terms_text, strata_text = _sides(question)
+    """What to ask for a model; UnsupportedSQL QG218 with the place of what cannot be used.
+
+    A word that is a column's name and a word of SQL is the column; where that makes no sense, it is SQL's.
+    """
+    texts = (question.formula, question.where)
+    readings = (dict.fromkeys((with_names(text, catalog), as_written(text))) for text in texts)
+    refusals = []
+    for formula, where in itertools.product(*readings):
+        try:
+            return _make(question, formula, where, catalog, cuts)
+        except Refusal as refusal:
+            refusals.append(refusal)
+    raise refusals[0]
+
+
+def _make(
+    question: ModelQuestion, formula: NamedText, where: NamedText, catalog: Catalog, cuts: Cuts
+) -> ModelStatement:
+    outcome_text, terms_text, strata_text = _sides(question, formula)
     outcome = _expression(outcome_text, question.formula)
     reader = _Factors(catalog, cuts, question.formula)
     stratified = question.family in STRATIFIED
@@ -95,7 +114,7 @@ def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> Mod
         for factor in reader.factors
     ]
     grouped = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
-    condition = f" WHERE {_worded(_expression(_whole(question.where), question.where))}" if question.where else ""
+    condition = f" WHERE {_worded(_expression(_whole(where), question.where))}" if question.where else ""
     sql = f"SELECT {', '.join([*keys, *aggregates])} FROM {name_text(catalog.dataset)}{condition}{grouped}"  # noqa: S608 - it is read, and never run
     return ModelStatement(
         sql,
@@ -116,21 +135,26 @@ def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> Mod
 class _Piece:
     """A part of a formula: its tokens, in the text they are of."""
 
-    text: str
+    text: NamedText
     tokens: tuple[Token, ...]
 
     @property
     def words(self) -> str:
-        return self.text[self.tokens[0].start : self.tokens[-1].end + 1]
+        """As they were written."""
+        return self.text.between(self.tokens[0].start, self.tokens[-1].end)
+
+    @property
+    def sql(self) -> str:
+        return self.text.sql[self.tokens[0].start : self.tokens[-1].end + 1]
 
 
-def _whole(text: str) -> _Piece:
-    return _Piece(text, tuple(checked_tokens(text)))
+def _whole(text: NamedText) -> _Piece:
+    return _Piece(text, tuple(checked_tokens(text.sql)))
 
 
-def _sides(question: ModelQuestion) -> tuple[_Piece, list[_Piece], list[_Piece]]:
+def _sides(question: ModelQuestion, formula: NamedText) -> tuple[_Piece, list[_Piece], list[_Piece]]:
     """The outcome, the terms and the strata."""
-    sides = _split(_whole(question.formula), TokenType.TILDE)
+    sides = _split(_whole(formula), TokenType.TILDE)
     if len(sides) != 2:
         raise _refused("a formula needs exactly one ~, with the outcome before it.", question.formula)
     behind = _split(sides[1], TokenType.PIPE)
@@ -155,8 +179,8 @@ def _split(piece: _Piece, sign: TokenType) -> list[_Piece]:
             begun = at + 1
     parts.append(piece.tokens[begun:])
     if not all(parts):
-        at_fault = piece.tokens[0] if piece.tokens else None
-        raise _refused("something is missing next to a + or : sign.", piece.text, at_fault)
+        at_fault = piece if piece.tokens else None
+        raise _refused("something is missing next to a + or : sign.", piece.text.written, at_fault)
     return [_Piece(piece.text, part) for part in parts]
 
 
@@ -164,13 +188,33 @@ def _expression(piece: _Piece, formula: str) -> exp.Expr:
     """One expression of SQL, and nothing else."""
     if not piece.tokens:
         raise _refused("something is missing.", formula)
-    tree = parse(f"SELECT ({piece.words})")
+    tree = _parsed(piece)
     found = tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
     more = [name for name, value in tree.args.items() if value and name not in ("expressions", "kind")]
     if not isinstance(found, exp.Paren) or more:
-        raise _refused("this is not one column or expression.", formula, piece.tokens[0])
+        raise _refused("this is not one column or expression.", formula, piece)
     inside: exp.Expr = found.this
     return inside
+
+
+def _parsed(piece: _Piece) -> exp.Expr:
+    """A refusal says where in the text that was written."""
+    before = "SELECT ("
+    try:
+        return parse(f"{before}{piece.sql})")
+    except Refusal as refusal:
+        span = refusal.span
+        if span is not None:
+            lines = piece.sql.split("\n")[: span.line - 1]
+            at = sum(len(line) + 1 for line in lines) + span.column - 1 - (len(before) if span.line == 1 else 0)
+            start = piece.tokens[0].start + min(max(at, 0), len(piece.sql) - 1)
+            end = min(start + span.length - 1, piece.tokens[-1].end)
+            refusal.span = _span(piece.text.written, piece.text.places[start], len(piece.text.between(start, end)))
+        raise
+
+
+def _span(written: str, at: int, length: int = 1) -> Span:
+    return Span(written.count("\n", 0, at) + 1, at - (written.rfind("\n", 0, at) + 1) + 1, length)
 
 
 def _worded(tree: exp.Expr) -> str:
@@ -204,8 +248,10 @@ class _Factors:
         if isinstance(tree, exp.Column):
             column = self._column(tree, piece)
             if column.type == "number" or column.type in ("date", "timestamp"):
-                remedy = f"Write bands({column.name})." if column.type == "number" else "Write a condition on it."
-                raise _refused(f"{column.name} has too many values.", self._formula, piece.tokens[0], remedy=remedy)
+                remedy = (
+                    f"Write bands({name_text(column.name)})." if column.type == "number" else "Write a condition on it."
+                )
+                raise _refused(f"{column.name} has too many values.", self._formula, piece, remedy=remedy)
             numeric = column.type == "integer" and not categorical
             return Factor(column.name, name_text(column.name), numeric=numeric)
         return Factor(piece.words, f"({_worded(tree)})")
@@ -214,22 +260,22 @@ class _Factors:
         found = self._catalog.column(tree.name) if isinstance(tree, exp.Column) else None
         if found is None:
             listed = ", ".join(column.name for column in self._catalog.columns)
-            raise _refused("there is no such column.", self._formula, piece.tokens[0], remedy=f"Columns: {listed}.")
+            raise _refused("there is no such column.", self._formula, piece, remedy=f"Columns: {listed}.")
         return found
 
     def _bands(self, tree: exp.Expr, piece: _Piece) -> Factor:
         inside = tree.expressions
         column = self._column(inside[0], piece) if inside else None
         if column is None or column.type not in ("integer", "number"):
-            raise _refused("bands() needs a numeric column.", self._formula, piece.tokens[0])
+            raise _refused("bands() needs a numeric column.", self._formula, piece)
         edges = [_number(edge) for edge in inside[1:]]
         given = [edge for edge in edges if edge is not None]
         if len(given) < len(edges) or given != sorted(set(given)):
-            raise _refused("the starts of bands must be ascending numbers.", self._formula, piece.tokens[0])
+            raise _refused("the starts of bands must be ascending numbers.", self._formula, piece)
         edges_used = given or _thinned(column, self._cuts(column.name))
         if not edges_used:
-            remedy = f"Write where the bands start: bands({column.name}, 40, 60)."
-            raise _refused("this column has no published cuts.", self._formula, piece.tokens[0], remedy=remedy)
+            remedy = f"Write where the bands start: bands({name_text(column.name)}, 40, 60)."
+            raise _refused("this column has no published cuts.", self._formula, piece, remedy=remedy)
         levels = _band_names(column, edges_used)
         name = name_text(column.name)
         tests = [f"WHEN {name} < {edge} THEN '{level}'" for edge, level in zip(edges_used, levels, strict=False)]
@@ -305,10 +351,8 @@ def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestio
         if not numeric:
             others.append(term)
         elif len(columns) > 1:
-            remedy = f"Write bands({numeric[0].name}) in it."
-            raise _refused(
-                "an interaction cannot contain a numeric column.", question.formula, term.tokens[0], remedy=remedy
-            )
+            remedy = f"Write bands({name_text(numeric[0].name)}) in it."
+            raise _refused("an interaction cannot contain a numeric column.", question.formula, term, remedy=remedy)
         else:
             found += numeric
     return others, found
@@ -395,9 +439,10 @@ _EXAMPLES: Mapping[str, str] = {
 
 
 def _refused(
-    detail: str, formula: str, at: Token | None = None, *, remedy: str = "", family: str = "logistic"
+    detail: str, formula: str, at: _Piece | None = None, *, remedy: str = "", family: str = "logistic"
 ) -> UnsupportedSQL:
-    span = None if at is None else Span(1, at.start + 1)
-    place = "" if at is None else f", character {at.start + 1}"
+    start = None if at is None else at.text.places[at.tokens[0].start]
+    span = None if start is None else _span(formula, start)
+    place = "" if start is None else f", character {start + 1}"
     remedy = remedy or f"Write it as in: {_EXAMPLES[family]}."
     return UnsupportedSQL("QG218", f"formula{place}: {detail}", remedy, span=span)

@@ -10,10 +10,23 @@ qg_query <- function(gate, sql, dataset = gate$dataset, mode = NULL, epsilon = N
 qg_fit <- function(gate, family, formula, dataset = gate$dataset, where = NULL, exposure = NULL, reference = NULL,
                    weights = NULL) {
   if (is.null(dataset)) stop("Say which dataset the model is about.", call. = FALSE)
-  if (inherits(formula, "formula")) formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  if (inherits(formula, "formula")) formula <- formula_text(formula)
   more <- list(where = where, exposure = exposure, reference = as.list(reference), weights = as.list(weights))
   body <- c(list(dataset = dataset, family = family, formula = formula), more[lengths(more) > 0])
   make_answer(qg_call(gate, "/model", body)$body)
+}
+
+# A formula of R for the gate: names stay in backticks, and texts get the single quotes of SQL.
+formula_text <- function(formula) {
+  text <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  found <- gregexpr("`[^`]*`|\"(\\\\.|[^\"\\\\])*\"", text, perl = TRUE)
+  regmatches(text, found) <- lapply(regmatches(text, found), function(parts) {
+    is_text <- startsWith(parts, "\"")
+    values <- vapply(parts[is_text], function(part) as.character(str2lang(part)), "")
+    parts[is_text] <- paste0("'", gsub("'", "''", values, fixed = TRUE), "'")
+    parts
+  })
+  text
 }
 
 qg_check <- function(gate, sql, dataset = gate$dataset, mode = NULL) {

@@ -50,3 +50,12 @@ write.csv(flat, file, row.names = FALSE)
 stopifnot(identical(read.csv(file)$m_low, flat$m_low))
 write.csv(plain, file)
 stopifnot(any(grepl("123.48 .. 124.79", readLines(file), fixed = TRUE)))
+
+# Formulas: a text right of a comparison is a value, and a name in backticks is a name.
+sent <- function(formula) querygate:::formula_text(formula)
+stopifnot(
+  identical(sent(BMI ~ (Geschlecht == "m")), "BMI ~ (Geschlecht == 'm')"),
+  identical(sent(`Blutdruck "s"` ~ bands(`HbA1c (%)`, 6)), "`Blutdruck \"s\"` ~ bands(`HbA1c (%)`, 6)"),
+  identical(sent(y ~ (a == "it's \"so\"") + (b != "")), "y ~ (a == 'it''s \"so\"') + (b != '')"),
+  identical(sent(y ~ a + b), "y ~ a + b")
+)

@@ -5,7 +5,7 @@
              | name                          of a linear or a logistic model
     term     = factor { ":" factor }         several factors: their product
     factor   = name | function "(" name ")"  function: log, sqrt, C (a number as a category)
-    name     = letters, digits, "_" and "." or anything but "`" and line ends between backquotes
+    name     = letters, digits, "_" and "." or anything but line ends between backquotes or double quotes
 
 >>> found = parse_formula(RecipientModel.of("cox: Surv(time, status) ~ log(size) + C(grade) + age:sex"))
 >>> found.response, found.status, [str(term) for term in found.terms]
@@ -29,7 +29,10 @@ Function = Literal["log", "sqrt", "C"]
 
 MOST_TERMS = 200
 
-_TOKENS = re.compile(r"\s*(?:(?P<name>[^\W\d][\w.]*)|`(?P<quoted>[^`\n\r\0]+)`|(?P<sign>[~+:(),])|(?P<end>$))")
+_TOKENS = re.compile(
+    r"\s*(?:(?P<name>[^\W\d][\w.]*)|(?P<mark>[`\"])(?P<quoted>(?:(?!(?P=mark))[^\n\r\0])+)(?P=mark)"
+    r"|(?P<sign>[~+:(),])|(?P<end>$))"
+)
 _PLAIN = re.compile(r"[^\W\d][\w.]*")
 
 
@@ -41,7 +44,8 @@ class Factor:
     function: Function | None = None
 
     def __str__(self) -> str:
-        name = self.column if _PLAIN.fullmatch(self.column) else f"`{self.column}`"
+        mark = '"' if "`" in self.column else "`"
+        name = self.column if _PLAIN.fullmatch(self.column) else f"{mark}{self.column}{mark}"
         return f"{self.function}({name})" if self.function else name
 
 
@@ -202,7 +206,10 @@ def _check_terms(terms: list[Term], response: str, status: str | None) -> None:
         seen.add(frozenset(term.factors))
 
 
-_REMEDY = "Write names joined by + and :, and log(x), sqrt(x) or C(x), as in 'sbp ~ age + C(grade) + age:sex'."
+_REMEDY = (
+    "Write names joined by + and :, and log(x), sqrt(x) or C(x), as in 'sbp ~ age + C(grade) + age:sex'. "
+    'A name with blanks or signs needs double quotes: "blood pressure" ~ age.'
+)
 
 
 def _refused(detail: str, remedy: str, at: int | None = None) -> ExtractRefused:

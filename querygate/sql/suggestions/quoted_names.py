@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from querygate.core.types import Catalog
 from querygate.sql.name_text import in_quotes, needs_quotes
@@ -39,3 +40,55 @@ def with_quotes(sql: str, catalog: Catalog) -> tuple[str, list[str]]:
     if needs_quotes(catalog.dataset):
         edited = _FROM.sub(dataset, edited)
     return edited, list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedText:
+    """A text that is SQL in part, as it was written and as SQL reads it. `places` tells of each sign that SQL reads
+    where it was written."""
+
+    written: str
+    sql: str
+    places: tuple[int, ...]
+
+    def between(self, start: int, end: int) -> str:
+        """What was written for a part of what SQL reads, both ends in it."""
+        return self.written[self.places[start] : self.places[end] + 1]
+
+
+def as_written(text: str) -> NamedText:
+    return NamedText(text, text, tuple(range(len(text))))
+
+
+_NAME_OR_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`([^`"]+)`|([\w.$]++)(?!\s*\()""")
+_OF_CONDITIONS = frozenset({"and", "or", "not", "is", "in", "null", "true", "false", "between", "like", "ilike"})
+
+
+def with_names(text: str, catalog: Catalog) -> NamedText:
+    """A formula for SQL: what is a column of the dataset is its name, whatever else SQL takes the word for, and so is
+    what stands in backticks, as in R. Words that join conditions are names only in quotes.
+
+    >>> from querygate.core.types import Column
+    >>> columns = (Column("Alter", 0, "quasi-identifier", "integer", False, 0, 99),)
+    >>> with_names("ill ~ bands(Alter, 65) + `a b`", Catalog("study", 1, "", 5, 50, columns)).sql
+    'ill ~ bands("Alter", 65) + "a b"'
+    """
+    odd = {column.name.lower() for column in catalog.columns if needs_quotes(column.name)} - _OF_CONDITIONS
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+    for match in _NAME_OR_QUOTED.finditer(text):
+        begin, end = match.span()
+        parts.append(text[done:begin])
+        places += range(done, begin)
+        if match[1] is not None:
+            parts.append(in_quotes(match[1]))
+            places += range(begin, end)
+        elif match[2] is not None and match[2].lower() in odd:
+            parts.append(in_quotes(match[2]))
+            places += [begin, *range(begin, end), end - 1]
+        else:
+            parts.append(match[0])
+            places += range(begin, end)
+        done = end
+    return NamedText(text, "".join([*parts, text[done:]]), (*places, *range(done, len(text))))

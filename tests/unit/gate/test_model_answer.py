@@ -135,6 +135,16 @@ def test_numbers_that_no_view_has_together_are_refused_with_what_would_be_needed
     assert "suggestion" not in caught.value.remedy
 
 
+def test_what_the_statement_is_refused_for_is_marked_in_the_formula(views: OpenSite) -> None:
+    formula = "smoker = 'yes' ~ sex + (unknown > 3)"
+    with pytest.raises(Refusal) as caught:
+        _ask(views, "logistic", formula)
+
+    span = caught.value.span
+    assert span is not None
+    assert formula[span.column - 1 :][: span.length] == "unknown"
+
+
 def test_mantel_haenszel_is_that_of_the_rows(views: OpenSite) -> None:
     body = _ask(views, "mantel-haenszel", "smoker = 'yes' ~ sex | bands(age, 40, 60)")
     tables = [

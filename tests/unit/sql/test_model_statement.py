@@ -78,6 +78,80 @@ def test_linear_models_ask_for_the_moments_of_numbers() -> None:
     assert "GROUP BY" not in _made("falls ~ age", "linear").sql
 
 
+GERMAN = Catalog(
+    "Register", 1, "", 5, 100,
+    (
+        Column("Alter", 0, "quasi-identifier", "integer", True, 18, 99),
+        Column("Geschlecht", 1, "quasi-identifier", "category", True, values=("m", "w")),
+        Column("Blutdruck systolisch", 2, "sensitive", "number", True, 60.0, 240.0),
+        Column("HbA1c (%)", 3, "sensitive", "number", True, 0.0, 20.0),
+        Column("Verstorben", 4, "sensitive", "boolean", True, values=("false", "true")),
+        Column("End", 5, "quasi-identifier", "category", True, values=("a", "b")),
+        Column("Wert.2", 6, "quasi-identifier", "category", True, values=("a", "b")),
+        Column("Größe", 7, "sensitive", "number", True, 0.0, 3.0),
+        Column("Left", 8, "quasi-identifier", "category", True, values=("a", "b")),
+    ),
+)  # fmt: skip
+
+
+def _german(formula: str, family: str = "logistic", **more: object):  # type: ignore[no-untyped-def]
+    question = ModelQuestion(Principal("ann", "researcher"), "Register", family, formula, **more)  # type: ignore[arg-type]
+    return make_statement(question, GERMAN, lambda name: (30, 60))
+
+
+@each(
+    "formula, family, factors",
+    [
+        ("Verstorben ~ bands(Alter, 65, 75) + Geschlecht", "logistic", ["bands(Alter, 65, 75)", "Geschlecht"]),
+        ("Verstorben ~ alter", "logistic", ["Alter"]),
+        ("Verstorben ~ (Alter >= 60):Geschlecht", "logistic", ["(Alter >= 60)", "Geschlecht"]),
+        ("`Blutdruck systolisch` ~ Geschlecht", "linear", ["Geschlecht"]),
+        ("Verstorben ~ bands(`HbA1c (%)`, 6, 8)", "logistic", ["bands(`HbA1c (%)`, 6, 8)"]),
+        ("Größe ~ End + Wert.2 + `Left`", "linear", ["End", "Wert.2", "Left"]),
+        ("Verstorben ~ (CASE WHEN Geschlecht = 'm' THEN 1 ELSE 2 END)", "logistic", None),
+        ("Verstorben ~ (LEFT(Geschlecht, 1) = 'm') + Left", "logistic", ["(LEFT(Geschlecht, 1) = 'm')", "Left"]),
+        ("Verstorben ~ (Geschlecht = 'Alter `x`')", "logistic", ["(Geschlecht = 'Alter `x`')"]),
+    ],
+)
+def test_a_column_is_a_column_whatever_sql_makes_of_its_name(
+    formula: str, family: str, factors: list[str] | None
+) -> None:
+    made = _german(formula, family, where="Alter >= 60 AND `Wert.2` = 'a'")
+
+    assert factors is None or [factor.name for factor in made.factors] == factors
+    assert '"Alter" >= 60 AND "Wert.2" = \'a\'' in made.sql
+    assert "`" not in made.sql.replace("`x`", "").replace("bands(`HbA1c (%)`", "")
+
+
+@each("formula, family", [("Verstorben ~ `HbA1c (%)`", "logistic"), ("Größe ~ `HbA1c (%)`:End", "linear")])
+def test_a_remedy_names_columns_as_formulas_do(formula: str, family: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        _german(formula, family)
+
+    assert 'bands("HbA1c (%)")' in caught.value.remedy
+
+
+def test_the_numbers_of_a_linear_model_may_have_such_names() -> None:
+    assert [column.name for column in _german("Größe ~ Alter + Geschlecht", "linear").covariates] == ["Alter"]
+
+
+@each(
+    "formula, marked",
+    [
+        ("Verstorben ~ Alter:Geschlecht + (Geschlecht == )", ")"),
+        ("Verstorben ~ Alter:Geschlecht +\n (Geschlecht = ) + Left", ")"),
+        ("Verstorben ~ Alter + Unbekannt", "U"),
+    ],
+)
+def test_a_refusal_marks_what_was_written(formula: str, marked: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        _german(formula)
+
+    span = caught.value.span
+    assert span is not None
+    assert formula.split("\n")[span.line - 1][span.column - 1 :].startswith(marked)
+
+
 REFUSED = [
     ("falls ~ age:sex", "linear", {}),
     ("falls ~ age + age", "linear", {}),

@@ -46,6 +46,15 @@ def test_suggestions_and_conditions_name_the_dataset(word: str) -> None:
     assert read_condition(f"\"{word}\" = 'other' AND age > 3", catalog, NATIVE)[1] == {word, "age"}
 
 
+@pytest.mark.parametrize("where", ["Alter >= 60", "sex = 'm' AND Alter >= 60", "Größe = 1 AND Alter > 3"])
+def test_a_condition_of_an_extract_is_refused_with_the_quotes_it_lacks(where: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        read_condition(where, replace(called("sex", number="Alter"), dataset="ein Register"), NATIVE)
+    span = refused.value.span
+    assert span is None or span.column + span.length - 1 <= len(where)
+    assert (refused.value.remedy == 'Write "Alter" in double quotes.') is ("Größe" not in where)
+
+
 def test_a_name_in_a_remedy_can_be_written_as_it_stands() -> None:
     with pytest.raises(Refusal) as refused:
         understand("SELECT COUNT(*) FROM elsewhere", replace(called("order"), columns=()), NATIVE)

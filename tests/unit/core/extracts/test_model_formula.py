@@ -29,6 +29,18 @@ def test_names_as_r_has_them() -> None:
     assert parse_formula(RecipientModel("linear", str(found))) == found
 
 
+def test_names_in_double_quotes() -> None:
+    found = parse_formula(RecipientModel("linear", '"Blutdruck systolisch" ~ log("HbA1c (%)") + "a`b":`c"d`'))
+    assert found.columns == ("Blutdruck systolisch", "HbA1c (%)", "a`b", 'c"d')
+    assert parse_formula(RecipientModel("linear", str(found))) == found
+
+
+def test_a_name_with_a_blank_is_refused_with_how_to_write_it() -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        parse_formula(RecipientModel("linear", "Blutdruck systolisch ~ Alter"))
+    assert "double quotes" in refused.value.remedy
+
+
 @each(
     "formula",
     [
@@ -60,6 +72,10 @@ def test_names_as_r_has_them() -> None:
         "y ~ 'x'",
         "y ~ `x",
         "y ~ ``",
+        'y ~ "x',
+        'y ~ ""',
+        'y ~ "x`',
+        'y ~ "log"(x)',
         "y ~",
         "~ x",
         "y ~ x +",
