@@ -7,12 +7,12 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from querygate.cli.log_upkeep import anchor_command, retain_command, ship_command
+from querygate.cli.log_upkeep import anchor_command, retain_command, seal_command, ship_command
 from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, print_records
@@ -23,11 +23,9 @@ from querygate.control import (
     Segment,
     SignedStatement,
     VerifiedChain,
-    discard,
     export_signed,
     load_key,
     load_public_key,
-    rotate,
     stamp,
     verify_lines,
 )
@@ -41,6 +39,7 @@ from querygate.site.budget_evidence import compare_ledger, is_behind
 from querygate.site.health import Health, mark_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
+from querygate.site.serving_tasks import archive_log, discard_archives
 
 MODEL_REFUSED = "model refused"
 """Of a query that was answered, but whose model could not be computed from the answer."""
@@ -309,9 +308,8 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
     The chain continues: `log verify` checks archives and database as one. You can stop and repeat this command at any
     time.
     """
-    opened = open_here(site)
-    key = load_key(opened.site.folder)
-    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=acting().name), form, "No entry is old enough.")
+    made = archive_log(open_here(site), keep, user=acting().name)
+    _print_archives(made, form, "No entry is old enough.")
 
 
 @log.command("discard", example="querygate log discard --keep 3650")
@@ -320,8 +318,8 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
 @site_option
 def discard_log(keep: int, form: str, site: Path) -> None:
     """Delete archives whose last entry is old. Their heads and signatures stay on record."""
-    opened = open_here(site)
-    _print_archives(discard(opened.log, timedelta(days=keep), user=acting().name), form, "No archive is old enough.")
+    gone = discard_archives(open_here(site), keep, user=acting().name)
+    _print_archives(gone, form, "No archive is old enough.")
 
 
 def _print_archives(segments: list[Segment], form: str, none: str) -> None:
@@ -329,7 +327,7 @@ def _print_archives(segments: list[Segment], form: str, none: str) -> None:
     print_records(records, form, columns=("archive", "first", "last", "until", "head"), empty=none)
 
 
-for command in (anchor_command, ship_command, retain_command):
+for command in (anchor_command, ship_command, retain_command, seal_command):
     log.add_command(command)
 
 

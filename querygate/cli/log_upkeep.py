@@ -1,4 +1,4 @@
-"""Commands that do by hand, or from a timer, what a serving site does by itself: log anchor, log ship, log retain."""
+"""Commands for the upkeep of the log: anchor, ship and retain, which a serving site does by itself, and seal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
+from querygate.control import ChainBroken, load_key
 from querygate.control.delivery import NotSent
+from querygate.control.log.archive_rotation import seal
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.anchors import anchor
@@ -18,14 +20,15 @@ from querygate.site.serving_tasks import retain, ship_log
 
 
 @click.command("anchor", cls=Command, example="querygate log anchor")
+@click.option("--anew", is_flag=True, help="Mark anew where head.mark is missing or is an old one.")
 @format_option
 @site_option
-def anchor_command(form: str, site: Path) -> None:
+def anchor_command(anew: bool, form: str, site: Path) -> None:
     """Mark how far the log has come, outside the database and wherever the settings anchor_* say.
 
     A control database that is behind its mark is an old one: the site then refuses to serve and to spend budget.
     """
-    mark, failures = anchor(open_here(site))
+    mark, failures = anchor(open_here(site), anew=anew)
     for failure in failures:
         click.echo(f"Not sent: {failure}.", err=True)
     if mark is None:
@@ -63,3 +66,21 @@ def retain_command(form: str, site: Path) -> None:
     told = {"archived": [one.name for one in made], "discarded": [one.name for one in gone]}
     text = f"Archived into {counted(len(made), 'new archive')}; discarded {counted(len(gone), 'old archive')}."
     print_record(told, form, lambda: text)
+
+
+@click.command("seal", cls=Command, example="querygate log seal")
+@format_option
+@site_option
+def seal_command(form: str, site: Path) -> None:
+    """Sign archives that lack this site's signature, for example after log.key or files in logs/ were lost.
+
+    First make sure that control.db is the right one. Anyone who can write to it can add archives that never existed.
+    With your signature they count as real, and budget spent in them is forgotten.
+    """
+    opened = open_here(site)
+    try:
+        done = seal(opened.log, load_key(opened.site.folder), user=acting().name)
+    except ChainBroken as broken:
+        raise ConfigError("QG807", str(broken), "Restore the site from a backup: `querygate restore`.") from None
+    told = {"signed": [one.name for one in done]}
+    print_record(told, form, lambda: f"Signed {counted(len(done), 'archive')}.")

@@ -18,16 +18,18 @@ from querygate.control.log.entry_chain import GENESIS
 from querygate.control.log.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
 from querygate.control.log.signature import PRIVATE, SignedStatement, has_library, load_key
 from querygate.core.json_body import JsonValue
-from querygate.site.budget_evidence import mark_file
+from querygate.site.budget_evidence import check_mark_there, mark_file
 from querygate.site.encryption_key import webhook_secret
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
 
 
-def anchor(opened: OpenSite) -> tuple[HeadMark | None, list[str]]:
+def anchor(opened: OpenSite, *, anew: bool = False) -> tuple[HeadMark | None, list[str]]:
     """Mark where the log ends, everywhere it is to be marked; returns the mark (None where nothing was new) and what
-    did not get through. ConfigError QG807 where the log is behind a mark."""
+    did not get through. ConfigError QG807 where the log is behind a mark, or the mark is gone, unless `anew`."""
     site = opened.site
+    if not anew:
+        check_mark_there(opened)
     check_marked(opened.log, mark_file(site))
     if (new := set_mark(opened.log, mark_file(site))) is not None:
         note_marked(opened.log, new)

@@ -9,7 +9,7 @@ from querygate.control import ChainBroken, SqliteBudgets, new_query_id
 from querygate.control.budgets.ledger_evidence import LedgerEvidence, compare, note_spend
 from querygate.control.budgets.ledger_rebuild import Rebuilt, rebuild, replay_missing
 from querygate.control.budgets.logged_spending import NotedTotals
-from querygate.control.log.head_mark import MARK, check_marked, set_mark
+from querygate.control.log.head_mark import MARK, check_marked, mark_problem, set_mark
 from querygate.core.budget import BudgetAccounting
 from querygate.core.budget_ledger import Ledger, Spend
 from querygate.core.errors import ConfigError
@@ -17,11 +17,11 @@ from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
 
 
-def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None) -> Ledger:
-    """The ledger of a site, wherever it is kept; what is spent is on record in the site's log."""
-    location = opened.site.settings["budgets"]
+def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None, *, marked: bool = True) -> Ledger:
+    """The ledger of a site, wherever it is kept; what is spent is on record in the site's log, and `marked` after."""
+    location, mark = opened.site.settings["budgets"], mark_file(opened.site) if marked else None
     if not location:
-        return SqliteBudgets(opened.log.database, now, accounting, log=opened.log, mark=mark_file(opened.site))
+        return SqliteBudgets(opened.log.database, now, accounting, log=opened.log, mark=mark)
     try:
         from querygate_adapters.store.postgres_budgets import PostgresBudgets
     except ImportError:
@@ -34,9 +34,10 @@ def open_ledger(opened: OpenSite, accounting: BudgetAccounting | None = None) ->
     def note(spend: Spend) -> None:
         with opened.log.database.writing() as connection:
             note_spend(opened.log, connection, spend)
-        set_mark(opened.log, mark_file(opened.site))
+        if mark is not None:
+            set_mark(opened.log, mark)
 
-    check = NotedTotals(opened.log, mark_file(opened.site)).check_lookup
+    check = NotedTotals(opened.log, mark, shared=True).check_lookup
     return PostgresBudgets(location, accounting, note=note, check=check)
 
 
@@ -83,6 +84,17 @@ def is_behind(opened: OpenSite) -> bool:
     except ConfigError:
         return True
     return False
+
+
+def check_mark_there(opened: OpenSite) -> None:
+    """ConfigError QG807 where there was a mark, or a later one, that is not there."""
+    if (odd := mark_problem(opened.log, mark_file(opened.site))) is not None:
+        raise ConfigError(
+            "QG807",
+            odd,
+            "Find out who could write to the folder. Where control.db may be an old copy, see `querygate restore`; "
+            "else mark anew with `querygate log anchor --anew`. Until then nothing is answered with noise.",
+        )
 
 
 def check_anchored(opened: OpenSite) -> None:

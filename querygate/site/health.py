@@ -16,12 +16,13 @@ from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
 from querygate.control.grants import UPGRADE
-from querygate.control.log.head_mark import mark_problem, read_mark
+from querygate.control.log.archive_seals import NotSealed
+from querygate.control.log.head_mark import read_mark
 from querygate.control.log.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.files.encrypted_disk import disk_encryption
-from querygate.site.budget_evidence import check_anchored, compare_ledger, mark_file
+from querygate.site.budget_evidence import check_anchored, check_mark_there, compare_ledger, mark_file
 from querygate.site.encrypted_file import is_sealed
 from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
@@ -178,6 +179,7 @@ def log_health(opened: OpenSite) -> Health:
         verified = opened.log.verify()
     except ChainBroken as broken:
         remedy = "Keep the file as evidence, compare it with a backup, and find out who could write to it."
+        remedy += f" {broken.remedy}" if isinstance(broken, NotSealed) else ""
         return Health("log", False, str(broken), remedy)
     return Health("log", True, f"{verified.entries:,} entries, unbroken")
 
@@ -203,15 +205,9 @@ def mark_health(opened: OpenSite) -> Health:
     """Has the log come at least as far as it was marked?"""
     try:
         check_anchored(opened)
+        check_mark_there(opened)
     except ConfigError as error:
         return Health("mark", False, error.detail, error.remedy)
-    odd = mark_problem(opened.log, mark_file(opened.site))
-    if odd is not None:
-        remedy = (
-            "Find out who could write to the folder. Where control.db may be an old copy, see `querygate restore`; "
-            "else mark anew with `querygate log anchor`."
-        )
-        return Health("mark", False, odd, remedy)
     mark = read_mark(mark_file(opened.site))
     return Health("mark", True, f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet")
 

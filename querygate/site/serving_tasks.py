@@ -19,8 +19,10 @@ from datetime import timedelta
 from querygate.control import Segment, discard, load_key, rotate
 from querygate.control.delivery import NotSent
 from querygate.control.log.entry_chain import ChainBroken
+from querygate.control.log.head_mark import set_mark
 from querygate.core.errors import QueryGateError
 from querygate.site.anchors import anchor
+from querygate.site.budget_evidence import check_anchored, check_mark_there, mark_file
 from querygate.site.open_gate import OpenSite
 from querygate.site.siem_export import ship
 
@@ -56,10 +58,33 @@ def retain(opened: OpenSite, *, user: str = BY_ITSELF) -> tuple[list[Segment], l
     rotate_days, discard_days = opened.site.settings["log_rotate_days"], opened.site.settings["log_discard_days"]
     made, gone = [], []
     if rotate_days:
-        made = rotate(opened.log, load_key(opened.site.folder), timedelta(days=rotate_days), user=user)
+        made = archive_log(opened, rotate_days, user=user)
     if discard_days:
-        gone = discard(opened.log, timedelta(days=discard_days), user=user)
+        gone = discard_archives(opened, discard_days, user=user)
     return made, gone
+
+
+def archive_log(opened: OpenSite, keep_days: int, *, user: str) -> list[Segment]:
+    """Archive what is older. What the key signs is the log that was marked; ConfigError QG807 where it is not."""
+    with _marked(opened):
+        key, shared = load_key(opened.site.folder), bool(opened.site.settings["budgets"])
+        return rotate(opened.log, key, timedelta(days=keep_days), user=user, shared=shared)
+
+
+def discard_archives(opened: OpenSite, keep_days: int, *, user: str) -> list[Segment]:
+    """Remove archives that are older. ConfigError QG807 where the log is not the one that was marked."""
+    with _marked(opened):
+        shared = bool(opened.site.settings["budgets"])
+        return discard(opened.log, timedelta(days=keep_days), user=user, shared=shared)
+
+
+@contextmanager
+def _marked(opened: OpenSite) -> Iterator[None]:
+    """Held against the mark before, and marked after: what archives said was spent is said again behind them."""
+    check_anchored(opened)
+    check_mark_there(opened)
+    yield
+    set_mark(opened.log, mark_file(opened.site))
 
 
 def tasks_of(opened: OpenSite) -> list[Task]:

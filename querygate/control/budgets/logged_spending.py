@@ -1,11 +1,13 @@
 """What the chain says was spent against each limit: nothing is spent from a ledger that says otherwise.
 
 Entries of the log about budgets are read once, and from then on only those that are new, so a spend pays for no more
-than what came since. An opening tells of all limits at once; where there is one, nothing before it has to be read.
+than what came since. An opening tells of all limits at once: with the first that is not in an archive, reading begins.
+A later one takes nothing back, whatever it says.
 
 Whoever takes a spend out of the ledger by hand may try the same with the log. Entries that were removed leave a gap in
 the numbers; one that was made into something else is missed by the next about budgets, which names it, or by the mark
-outside the database; and the mark knows where the log had come to.
+outside the database; the mark knows where the log had come to, and the database that there was one; and entries count
+as archived where the site's key has signed that.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TypeAlias
 
 from querygate.control.budgets.ledger_evidence import CHARGE, OPENING, REBUILD, TELLING, charge_body, charge_of
 from querygate.control.log.entry_chain import ChainBroken, Entry, LogBody, LogEvent, digest
-from querygate.control.log.head_mark import HeadMark, has_marked, read_mark
+from querygate.control.log.head_mark import HeadMark, has_marked, mark_problem, read_mark
 from querygate.control.log.log import Log
 from querygate.core.budget import Scope, SpentTotal
 from querygate.core.errors import BudgetExhausted
@@ -26,7 +28,7 @@ Whose: TypeAlias = tuple[str, str, str]
 """Dataset, kind and name of a limit."""
 
 _NEW = f"SELECT * FROM log WHERE {TELLING} AND seq >= ? ORDER BY seq"  # noqa: S608
-_LAST_OPENING = """SELECT max(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
+_FIRST_OPENING = """SELECT min(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
                    AND kind NOT IN ('query.intent', 'query.outcome')"""
 _ENDS = """SELECT coalesce(min(seq), 0), coalesce(max(seq), 0),
              (SELECT coalesce(max(last), 0) FROM segment) FROM log"""
@@ -38,12 +40,13 @@ _SINCE = "SELECT count(*) FROM log WHERE seq > ?"
 class NotedTotals:
     """The totals of one log. Safe to share between threads; read within a transaction, they are those of its moment."""
 
-    def __init__(self, log: Log, mark: Path | None = None) -> None:
-        self._log, self._mark = log, mark
+    def __init__(self, log: Log, mark: Path | None = None, *, shared: bool = False, since: int = 1) -> None:
+        self._log, self._mark, self._shared = log, mark, shared
         self._lock = threading.Lock()
         self._begun = 0  # with this entry
         self._told: dict[str, None] = {}  # hashes of the entries about budgets since then, the last one last
-        self._read = 0  # up to this entry
+        self._read = since - 1  # up to this entry
+        self._sealed = 0  # archives up to this entry are signed
         self._last: dict[Whose, tuple[Scope, SpentTotal]] = {}
         self.is_silent = True
         """Has the log no entry about budgets at all?"""
@@ -51,8 +54,11 @@ class NotedTotals:
     def read(self) -> Mapping[Whose, tuple[Scope, SpentTotal]]:
         """Each limit as it was charged last. ChainBroken where an entry was altered, or some are gone."""
         with self._lock:
-            mark = None if self._mark is None else read_mark(self._mark)  # first: the log is never behind it
+            mark = self._marked()  # first: the log is never behind it
             first, last, archived = self._log.database.rows(_ENDS)[0]
+            if archived != self._sealed:
+                self._log.check_sealed(self._sealed)
+                self._sealed = archived
             self._check_all_there(last, archived)
             if first > self._read + 1:  # what was not read yet is in archives by now
                 self._begin(first)
@@ -65,6 +71,14 @@ class NotedTotals:
             if mark is not None:
                 self._check_marked(mark)
             return dict(self._last)
+
+    def _marked(self) -> HeadMark | None:
+        """ChainBroken where there was a mark, or a later one, that is not there."""
+        if self._mark is None:
+            return None
+        if mark_problem(self._log, self._mark) is not None:
+            raise ChainBroken(self._log.head().entries, "the mark outside the database is gone")
+        return read_mark(self._mark)
 
     def _check_marked(self, mark: HeadMark) -> None:
         is_forgotten = mark.told is not None and mark.entries >= self._begun and mark.told not in self._told
@@ -100,10 +114,10 @@ class NotedTotals:
         return {"charges": [charge_body(*last[whose]) for whose in sorted(last)]}
 
     def _begin(self, first: int) -> None:
-        """Start at the last opening, or with the archives where there is none outside them."""
+        """Start at the first opening, or with the archives where there is none outside them."""
         self._last.clear()
         self._told.clear()
-        opening = self._log.database.rows(_LAST_OPENING)[0][0]
+        opening = self._log.database.rows(_FIRST_OPENING)[0][0]
         if opening is not None:
             self._read, self._begun = opening - 1, opening
             return
@@ -113,11 +127,11 @@ class NotedTotals:
         self._read = first - 1
 
     def _take(self, event: LogEvent) -> None:
-        if event["kind"] in (OPENING, REBUILD):
+        if event["kind"] == REBUILD and self._shared:  # what a server had lost of others' spends is lost
             self._last.clear()
-        elif event["kind"] != CHARGE:
+        if event["kind"] not in (CHARGE, OPENING, REBUILD):
             return
-        elif event["body"].get("after", self._newest) != self._newest:
+        if event["kind"] == CHARGE and event["body"].get("after", self._newest) != self._newest:
             raise ChainBroken(event["seq"], "the entry about budgets before it is missing")
         self.is_silent = False
         self._told[event["hash"]] = None

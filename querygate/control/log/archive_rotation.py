@@ -15,36 +15,42 @@ from datetime import timedelta
 from querygate.control.budgets.ledger_evidence import OPENING
 from querygate.control.budgets.logged_spending import NotedTotals
 from querygate.control.ids import stamp_now
+from querygate.control.log.archive_seals import is_sealed, sign_archive
 from querygate.control.log.archives import COLUMNS, Segment
 from querygate.control.log.entry_chain import START, Chain, VerifiedChain
 from querygate.control.log.entry_links import lines_of
 from querygate.control.log.log import INTENT, OUTCOME, Log
-from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments
-from querygate.control.log.signature import SignedStatement, SiteKey
+from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments, verify_log
+from querygate.control.log.signature import SiteKey
+
+SEALED = "log.seal"
 
 MOST_ENTRIES = 100_000
 """In one archive: the gate waits while that many are removed from the database, which takes about a second."""
 
 _HEADS = "SELECT seq, time, kind, query_id FROM log ORDER BY seq LIMIT ?"
 _CONCLUDED = "SELECT 1 FROM log WHERE query_id = ? AND kind = ?"
-_OPENED = """SELECT 1 FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
-             AND kind NOT IN ('query.intent', 'query.outcome') AND seq > ? LIMIT 1"""
+_OPENED = """SELECT min(seq) FROM log WHERE kind IN ('budget.opening', 'budget.rebuild')
+             AND kind NOT IN ('query.intent', 'query.outcome') AND seq > ?"""
 _NOTE = f"INSERT INTO segment ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 
-def rotate(log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MOST_ENTRIES) -> list[Segment]:
-    """Archive all entries older than `keep`. Returns the archives that were made; ChainBroken where the log is."""
+def rotate(
+    log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MOST_ENTRIES, shared: bool = False
+) -> list[Segment]:
+    """Archive all entries older than `keep`. Returns the archives that were made; ChainBroken where the log is.
+    `shared` says that the ledger of budgets is one that other gates spend from too."""
     limit = stamp_now(log.clock, -keep)
     made = []
     with log.archives.alone():
         while (segment := _archive(log, key, limit, most)) is not None:
-            _take_note(log, segment, user)
+            _take_note(log, segment, user, shared)
             made.append(segment)
         log.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # nor in what SQLite keeps beside the file
     return made
 
 
-def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
+def discard(log: Log, keep: timedelta, *, user: str, shared: bool = False) -> list[Segment]:
     """Remove the files of archives whose last entry is older than `keep`. Their heads and signatures stay."""
     limit = stamp_now(log.clock, -keep)
     with log.archives.alone():
@@ -57,7 +63,7 @@ def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
             old += [segment] if segment.discarded is None else []
         if old:
             with log.database.writing() as connection:
-                _carry_on(log, connection, old[-1].last)
+                _carry_on(log, connection, old[-1].last, shared)
                 for segment in old:
                     connection.execute(
                         "UPDATE segment SET discarded = ? WHERE number = ?", (stamp_now(log.clock), segment.number)
@@ -67,6 +73,20 @@ def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
         for segment in [one for one in segments if one.discarded] + old:
             log.archives.remove(segment)
     return old
+
+
+def seal(log: Log, key: SiteKey, *, user: str) -> list[Segment]:
+    """Sign the archives that this key has not signed, on record. Whoever does so vouches for them: nothing else tells
+    an archive that was made here, and discarded, from one that never was. ChainBroken where the chain is broken."""
+    with log.archives.alone():
+        with log.database.snapshot() as connection:
+            verify_log(connection, log.archives)
+            unsigned = [one for one in read_segments(connection) if not is_sealed(log.archives, one, key.public)]
+        for segment in unsigned:
+            sign_archive(log.archives, segment, key)
+        if unsigned:
+            log.note(SEALED, user=user, body={"archives": [one.told() for one in unsigned]})
+    return unsigned
 
 
 def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
@@ -81,8 +101,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
         chain = Chain(start=before)
         sealed = log.archives.write(segment.name, _lines(connection, chain, last), packed=True)
     segment = replace(segment, head=chain.head, sha256=sealed)
-    statement = SignedStatement(segment.first, segment.last, segment.prev, segment.head, segment.sealed)
-    log.archives.write(log.archives.signature(segment).name, [key.sign(statement)], packed=False)
+    sign_archive(log.archives, segment, key)
     return segment
 
 
@@ -116,20 +135,21 @@ def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[
             yield line + b"\n"
 
 
-def _take_note(log: Log, segment: Segment, user: str) -> None:
+def _take_note(log: Log, segment: Segment, user: str, shared: bool) -> None:
     """In one transaction: the archive is on record, the log says so, and its entries leave the database."""
     with log.database.writing() as connection:
         # Deleted entries are overwritten: what is discarded later must not be found in free pages of the file.
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(_NOTE, tuple(getattr(segment, name) for name in COLUMNS))
         log.append(connection, ROTATED, None, user, None, segment.told())
-        _carry_on(log, connection, segment.last)
+        _carry_on(log, connection, segment.last, shared)
         connection.execute("DELETE FROM log WHERE seq <= ?", (segment.last,))
 
 
-def _carry_on(log: Log, connection: sqlite3.Connection, last: int) -> None:
+def _carry_on(log: Log, connection: sqlite3.Connection, last: int, shared: bool) -> None:
     """Say again what was spent from budgets, where the log would not say it any more after the entry `last`."""
-    if connection.execute(_OPENED, (last,)).fetchone() is None:
-        body = NotedTotals(log).body()
-        if body["charges"]:
-            log.append(connection, OPENING, None, None, None, body)
+    body = NotedTotals(log, shared=shared).body()
+    opening = connection.execute(_OPENED, (last,)).fetchone()[0]
+    said = None if opening is None else NotedTotals(log, shared=shared, since=opening).body()
+    if body["charges"] and body != said:
+        log.append(connection, OPENING, None, None, None, body)

@@ -17,7 +17,7 @@ KINDS = (
     *("saved.share", "saved.unshare", "saved.change", "saved.delete"),
     *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
     *("encryption.apply", "encryption.rotate"),
-    *("log.read", "log.export", "log.rotate", "log.discard", "log.ship", "log.verify"),
+    *("log.read", "log.export", "log.rotate", "log.discard", "log.seal", "log.ship", "log.verify"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
     *("audit.users", "audit.case", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),
     *(f"export.{action}" for action in ("request", *ACTIONS)),

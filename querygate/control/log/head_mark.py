@@ -18,6 +18,7 @@ from pathlib import Path
 
 from querygate.control.budgets.ledger_evidence import LAST_TOLD
 from querygate.control.ids import stamp_now
+from querygate.control.log.archive_seals import NotSealed
 from querygate.control.log.entry_chain import ChainBroken
 from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError
@@ -27,7 +28,7 @@ MARK = "head.mark"
 
 _MARKED = "SELECT (SELECT hash FROM log WHERE seq = ?), min(seq) FROM log"
 _NOTE = """INSERT INTO shipment (target, seq) VALUES (?, ?)
-           ON CONFLICT (target) DO UPDATE SET seq = max(seq, excluded.seq)"""
+           ON CONFLICT (target) DO UPDATE SET seq = excluded.seq"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def set_mark(log: Log, path: Path, *, back: bool = False) -> HeadMark | None:
             if not is_full_disk(error) or not path.exists():
                 raise
             _write(path, mark, 0)
-    if _marked(log) is None:
+    if back or last_marked(log) is None:
         note_marked(log, mark)
     return mark
 
@@ -104,7 +105,7 @@ def note_marked(log: Log, mark: HeadMark) -> None:
 
 def mark_problem(log: Log, path: Path) -> str | None:
     """What is odd about a mark that holds: it is gone, or older than one that was there. A new site has none."""
-    mark, known = read_mark(path), _marked(log)
+    known, mark = last_marked(log), read_mark(path)  # in this order: the file is written first
     if known is None or (mark is not None and mark.entries >= known):
         return None
     if mark is None:
@@ -112,15 +113,19 @@ def mark_problem(log: Log, path: Path) -> str | None:
     return f"{path.name} is an old one: it says {mark.entries:,} entries, and had said {known:,}."
 
 
-def _marked(log: Log) -> int | None:
+def last_marked(log: Log) -> int | None:
+    """How far the log had come when that was noted in the database last; None where there never was a mark."""
     rows = log.database.rows("SELECT seq FROM shipment WHERE target = ?", (MARK,))
     return int(rows[0]["seq"]) if rows else None
 
 
 def has_marked(log: Log, mark: HeadMark) -> bool:
-    """Whether the log still has the entry of a mark; one that is in the archives by now counts as there."""
+    """Whether the log still has the entry of a mark. One whose archive was discarded counts as there: that the archive
+    is signed must have been checked. ChainBroken where an archive cannot be read."""
     found, first = log.database.rows(_MARKED, (mark.entries,))[0]
-    return found == mark.head if found is not None else mark.entries < (first or 1)
+    if found is None and mark.entries < (first or 1):
+        return log.hash_at(mark.entries) in (None, mark.head)
+    return bool(found == mark.head)
 
 
 def check_marked(log: Log, *paths: Path) -> None:
@@ -136,7 +141,10 @@ def check_marked(log: Log, *paths: Path) -> None:
                 f"{mark.entries:,} entries at {mark.time}."
             )
         try:
+            log.check_sealed()
             found = log.hash_at(mark.entries)
+        except NotSealed as broken:
+            raise ConfigError("QG807", str(broken), broken.remedy) from None
         except ChainBroken as broken:
             raise _older(str(broken)) from None
         if found not in (None, mark.head):  # None: its archive was discarded

@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple, NotRequired, TextIO, TypedDict, Unpack, 
 
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
-from querygate.control.log.archives import Archives
+from querygate.control.log.archive_seals import check_sealed
+from querygate.control.log.archives import COLUMNS, Archives, Segment
 from querygate.control.log.entry_chain import (
     GENESIS,
     START,
@@ -45,6 +46,7 @@ _TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash", 
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
+_ARCHIVES = f"SELECT {', '.join(COLUMNS)} FROM segment WHERE last > ? ORDER BY number"  # noqa: S608
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
 _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
@@ -348,12 +350,20 @@ class Log:
                 found = verify_in_parts(connection, self.archives, known)
             except sqlite3.DatabaseError:
                 found = None  # the long way shows at which entry
-            return found or verify_log(connection, self.archives, known)
+            found = found or verify_log(connection, self.archives, known)
+            check_sealed(self.archives, read_segments(connection))
+            return found
 
     def verify_telling(self, told: Told) -> VerifiedChain:
         """The same from the first entry to the last in one go, and how far it has come. Raises ChainBroken."""
         with self.database.snapshot() as connection:
-            return verify_log(connection, self.archives, told=told)
+            found = verify_log(connection, self.archives, told=told)
+            check_sealed(self.archives, read_segments(connection))
+            return found
+
+    def check_sealed(self, after: int = 0) -> None:
+        """ChainBroken where an archive with entries after this one is not signed by the site's key."""
+        check_sealed(self.archives, (Segment(*row) for row in self.database.rows(_ARCHIVES, (after,))))
 
     def _find_intent(self, query_id: str) -> _Intent | None:
         """One that another process put on record."""

@@ -20,7 +20,7 @@ from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.custody.evidence.rounding import encloses, rounded_alike
+from querygate.custody.evidence.rounding import encloses, number, rounded_alike
 from querygate.gate.answer import HURRIED, METHOD, Gate, State, arrange, estimate, fetch, protect, understand
 from querygate.gate.estimates import TOO_LONG
 from querygate.gate.render import make_body
@@ -168,7 +168,7 @@ def _widened(logged: object, made: object) -> object:
     """What was made now, with the ranges of what was logged wherever they enclose its own."""
     if isinstance(logged, dict) and isinstance(made, dict):
         if {"low", "high", "sharp"} <= logged.keys() == made.keys():
-            return logged if encloses(logged, made) else made
+            return logged if encloses(logged, made) and _is_inside(logged.get("estimate"), logged) else made
         return {name: _widened(logged.get(name), value) for name, value in made.items()}
     if isinstance(logged, list) and isinstance(made, list) and len(logged) == len(made):
         return [_widened(*pair) for pair in zip(logged, made, strict=True)]
@@ -203,12 +203,20 @@ ESTIMATE = ("estimate", "estimate_note")
 
 def _is_same_estimate(logged: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
     """None was told, or there was no time for it, or both are the same but for how another processor adds up."""
-    if "estimate" not in logged or logged.get("estimate_note") == TOO_LONG:
+    if "estimate" not in logged:
         return True
-    one, other = logged["estimate"], made["estimate"]
+    one, other = logged["estimate"], made.get("estimate")
+    if logged.get("estimate_note") == TOO_LONG:
+        return one is None
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=1e-6) or abs(one - other) <= 1e-3 * (made["high"] - made["low"])
+        width = (number(made["high"]) or 0) - (number(made["low"]) or 0)
+        return math.isclose(one, other, rel_tol=1e-6) or (math.isfinite(width) and abs(one - other) <= 1e-3 * width)
     return bool(one == other)
+
+
+def _is_inside(value: Any, told: Mapping[str, Any]) -> bool:
+    """Of a range that was wider then there may have been another estimate, but a value of that range."""
+    return value is None or encloses(told, {"low": value, "high": value, "may_be_null": False})
 
 
 def first_difference(logged: object, made: object, place: str = "answer") -> str:

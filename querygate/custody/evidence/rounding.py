@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 ROUNDING = 1e-9
-"""Ends of a range that differ by no more than this part of the larger of them are the same. Whole numbers, and what is
-a point, are equal or not."""
+"""Ends of a range that differ by no more than this part of the end that was made now are the same. Whole numbers, and
+what is a point, are equal or not."""
 
 ENDS = ("low", "high", "attained_low", "attained_high")
 
@@ -33,12 +33,23 @@ def rounded_alike(logged: Any, made: Any) -> Any:
 
 
 def encloses(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool:
-    """Does one range hold the other, but for rounding? None is an end that is not there; ends of no range at all are no
-    numbers."""
-    room = _room(outer)
-    low = outer["low"] is None or (inner["low"] is not None and outer["low"] <= inner["low"] + room)
-    high = outer["high"] is None or (inner["high"] is not None and inner["high"] <= outer["high"] + room)
-    return low and high and (outer["may_be_null"] or not inner["may_be_null"])
+    """Does one range, which was logged, hold the other, which was made now, but for rounding? None is an end that is
+    not there. The room for rounding is that of what was made now: whoever forged the other has no say in it."""
+    (low, low_now), (high, high_now) = ((outer[name], inner[name]) for name in ("low", "high"))
+    holds_low = low is None or (low_now is not None and _is_at_most(low, low_now, _room(low_now)))
+    holds_high = high is None or (high_now is not None and _is_at_most(high_now, high, _room(high_now)))
+    return holds_low and holds_high and (outer["may_be_null"] or not inner["may_be_null"])
+
+
+def number(end: Any) -> float | int | None:
+    """An end as JSON has it, where the infinite ones are text; None where it is no number, as the end of a date.
+
+    >>> number("-inf"), number(3), number("2024-01-01")
+    (-inf, 3, None)
+    """
+    if end in ("inf", "-inf"):
+        return float(end)
+    return end if isinstance(end, int | float) and not isinstance(end, bool) and end == end else None
 
 
 def _is_same_range(logged: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
@@ -46,14 +57,20 @@ def _is_same_range(logged: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
     (low, low_now), (high, high_now), *_ = ends
     if (low == high) != (low_now == high_now):
         return False
-    room = _room(logged)
     return all(
-        one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) <= room)
+        one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) <= _room(other))
         for one, other in ends
     )
 
 
-def _room(told: Mapping[str, Any]) -> float:
-    """None between whole numbers."""
-    ends = (told["low"], told["high"])
-    return ROUNDING * max((abs(end) for end in ends if isinstance(end, float) and math.isfinite(end)), default=0.0)
+def _is_at_most(one: Any, other: Any, room: float) -> bool:
+    """Numbers with numbers, and texts such as dates with texts."""
+    low, high = number(one), number(other)
+    if low is not None and high is not None:
+        return low <= high + room
+    return isinstance(one, str) and isinstance(other, str) and (low, high) == (None, None) and one <= other
+
+
+def _room(end: Any) -> float:
+    """None around whole numbers."""
+    return ROUNDING * abs(end) if isinstance(end, float) and math.isfinite(end) else 0.0

@@ -121,7 +121,7 @@ def _amend(opened: OpenSite, later: LaterLog, wish: RestoreWish, backup: Backup 
     is_complete = reached and (later.is_of_site or any(one.has_met for one in done))
     if here and not is_complete and wish.write_off is None and _has_budgets(opened):
         raise _undecided(head.entries, mark)
-    ledger = open_ledger(opened, ComposedAccounting())
+    ledger = open_ledger(opened, ComposedAccounting(), marked=False)  # the mark is set below, to where this ends
     if here:
         note_opening(opened.log, ledger)
     amount = None if wish.write_off == ALL else float(wish.write_off or 0)

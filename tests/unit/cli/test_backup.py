@@ -123,7 +123,9 @@ def test_a_mark_that_is_gone_or_put_back_is_remarked_upon(site, ask, run):
     assert remarks() == (False, True)
     mark.unlink()
     assert remarks() == (False, True)
-    run("log", "anchor")
+    assert run("log", "anchor").exit_code == 2  # a timer does not hide it
+    assert remarks() == (False, True)
+    run("log", "anchor", "--anew")
     assert remarks() == (True, False)
 
 

@@ -243,10 +243,10 @@ def test_spends_that_an_opening_tells_of_are_filled_in(
 
 
 def test_totals_outlive_the_entries_that_told_of_them(
-    log: Log, clock: HandClock, ledger: SqliteBudgets, tmp_path: Path, change: Callable[[str], None]
+    log: Log, clock: HandClock, ledger: SqliteBudgets, path: Path, change: Callable[[str], None]
 ) -> None:
     spend(ledger, "one", EVERYBODY, ZOË)
-    key = load_key(tmp_path)
+    key = load_key(path.parent)
     for name in ("two", "three"):
         clock.pass_minutes(3 * 24 * 60)
         rotate(log, key, timedelta(days=1), user="local")
@@ -274,7 +274,7 @@ def test_a_server_that_was_set_back_is_found_out_and_what_it_lost_is_written_off
 
     name = postgres.new_database()
     url = postgres.url(database=name)
-    ledger = PostgresBudgets(url, note=note, check=NotedTotals(log).check_lookup, patience_s=0.0)
+    ledger = PostgresBudgets(url, note=note, check=NotedTotals(log, shared=True).check_lookup, patience_s=0.0)
     other = PostgresBudgets(url, patience_s=0.0)
     ledger.reserve("q_one", "key one", [EVERYBODY, ANN], TENTH)
     other.reserve("q_other", "key two", [EVERYBODY], TENTH)
@@ -334,11 +334,11 @@ def test_an_empty_ledger_has_no_opening(log: Log, ledger: SqliteBudgets) -> None
 
 
 def test_archived_spends_count_and_discarded_ones_are_no_fault(
-    log: Log, clock: HandClock, ledger: SqliteBudgets, tmp_path: Path
+    log: Log, clock: HandClock, ledger: SqliteBudgets, path: Path
 ) -> None:
     spend(ledger, "one")
     clock.pass_minutes(3 * 24 * 60)
-    assert rotate(log, load_key(tmp_path), timedelta(days=1), user="local")
+    assert rotate(log, load_key(path.parent), timedelta(days=1), user="local")
     spend(ledger, "two")
     assert compare(log, ledger, shared=False).agreed == 2
     assert discard(log, timedelta(days=1), user="local")

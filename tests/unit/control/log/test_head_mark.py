@@ -50,13 +50,13 @@ def test_another_log_of_the_same_length_is_not_the_one(log: Log, clock: HandCloc
         check_marked(other, mark)
 
 
-def test_entries_in_archives_are_compared_too(log: Log, clock: HandClock, mark: Path, tmp_path: Path) -> None:
+def test_entries_in_archives_are_compared_too(log: Log, clock: HandClock, mark: Path) -> None:
     for user in ("a", "b", "c"):
         log.note("publish", user=user)
         if user == "b":
             set_mark(log, mark)
     clock.pass_minutes(3 * 24 * 60)
-    rotate(log, load_key(tmp_path), timedelta(days=1), user="local")
+    rotate(log, load_key(mark.parent), timedelta(days=1), user="local")
     check_marked(log, mark)
     said = read_mark(mark)
     assert said is not None
