@@ -59,9 +59,10 @@ def add_user(
     If you use an admin's key, accounts of reviewers, custodians and auditors are closed until a custodian opens them.
     """
     added = _changes(site).add_user(name, role, project or "", organisation or "", datasets, by=actor())
-    is_closed = f" The account stays closed until a custodian opens it with `querygate user enable {name}`."
-    said = f"Added {name} ({role}).{is_closed if added.disabled else ''}"
-    print_record(asdict(added), form, lambda: f"{said} Next: create a key with `querygate key new {name}`.")
+    key = f"a key with `querygate key new {name}`."
+    closed = f"The account stays closed until a custodian opens it with `querygate user enable {name}`, and makes {key}"
+    then = closed if added.disabled else f"Next: create {key}"
+    print_record(asdict(added), form, lambda: f"Added {name} ({role}). {then}")
 
 
 @user.command("list", example="querygate user list")
@@ -86,7 +87,11 @@ def list_users(removed: bool, form: str, site: Path) -> None:
 def change_user(
     name: str, role: str | None, project: str | None, organisation: str | None, form: str, site: Path
 ) -> None:
-    """Give the user NAME another role, project or organisation. A new role holds from the next request on."""
+    """Give the user NAME another role, project or organisation. A new role holds from the next request on.
+
+    Whoever becomes a reviewer, a custodian or an auditor needs a new key: their keys, sessions and link to single
+    sign-on end. An admin's key does not change the role of one.
+    """
     if role is None and project is None and organisation is None:
         raise click.UsageError("Nothing to change: give --role, --project or --organisation.")
     changed = _changes(site).change_user(name, role=role, project=project, organisation=organisation, by=actor())
@@ -202,8 +207,8 @@ expires_option = click.option(
 @format_option
 @site_option
 def new_key(name: str, expires: str | None, scopes: tuple[str, ...], form: str, site: Path) -> None:
-    """Create a key for the user NAME. It is shown only once. With an admin's key, the account of a reviewer, custodian
-    or auditor must be closed first, and a custodian opens it again."""
+    """Create a key for the user NAME. It is shown only once. Custodians make those of reviewers, custodians and
+    auditors; admins make the others."""
     print_key(_changes(site).new_key(name, expires, scopes, by=actor()), form)
 
 

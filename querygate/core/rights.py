@@ -30,6 +30,7 @@ Right: TypeAlias = Literal[
     "grant",
     "suspend",
     "accounts",
+    "entrust",
     "own_keys",
     "work",
 ]
@@ -55,7 +56,8 @@ RIGHTS: Mapping[Right, str] = MappingProxyType(
         "operate": "run the site: serve it, archive its log",
         "grant": "give and revoke grants",
         "suspend": "close and reopen user accounts",
-        "accounts": "manage users and their keys",
+        "accounts": "manage users, and the keys of researchers and admins",
+        "entrust": "make keys for reviewers, custodians and auditors",
         "own_keys": "list their own keys; replace or revoke the one in use",
         "work": "take jobs for the vault, as a custody worker does",
     }
@@ -82,7 +84,8 @@ SCOPES: Mapping[Scope, frozenset[Right]] = MappingProxyType(
         "worker": frozenset({"work", "own_keys"}),
     }
 )
-"""What a key is good for, where its owner's role allows it too. A key without scopes is good for all of the role."""
+"""What a key is good for, where its owner's role allows it too. A key without scopes is good for all of the role; to
+`entrust` takes such a key, or a narrow one would make a wide one."""
 
 
 OVER_OTHERS: frozenset[Right] = frozenset({"ask_any", "review", "build", "publish", "oversee", "audit", "work"})

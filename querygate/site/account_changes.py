@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,8 +12,9 @@ from typing import TypeVar
 from querygate.control import Actor, Grantee, User, stamp
 from querygate.control.accounts import CUSTODIAN, SIGN_ON, NewKey, Note, StoredKey
 from querygate.control.grants import read_until
+from querygate.control.keys.ways_in import end_link, end_ways_in
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.rights import ROLES, is_trusted
+from querygate.core.rights import ROLES, TABLE, is_trusted, not_allowed
 from querygate.site.open_gate import OpenSite
 
 CONSOLE = "local"
@@ -62,17 +64,32 @@ class AccountChanges:
     def change_user(
         self, name: str, *, role: str | None, project: str | None, organisation: str | None, by: Actor
     ) -> User:
-        is_new = bool(role) and role != self._accounts.find_user(name).role
+        user = self._accounts.find_user(name)
+        is_new = bool(role) and role != user.role
         if is_new and name.lower() == by.name.lower():
             raise NotPermitted(
                 "QG302", "Nobody changes their own role.", "Ask somebody else who manages accounts to change it."
+            )
+
+        if is_new and self.needs_second(user.role, by):
+            raise NotPermitted(
+                "QG302",
+                f"An admin does not change the role of {_ARTICLE[user.role]} {user.role}.",
+                "Add another account for the other role and close this one, or change the role at the console, without "
+                "a key.",
             )
 
         def body(changed: User) -> dict[str, object]:
             groups = {"project": changed.project, "organisation": changed.organisation}
             return {"name": changed.name, **groups, **({"role": changed.role} if role else {}), **_closed(changed)}
 
-        note, closed = self._noted("user.change", by, body), is_new and self.needs_second(role, by)
+        def note(connection: sqlite3.Connection, changed: User) -> None:
+            self._noted("user.change", by, body)(connection, changed)
+            if is_new and is_trusted(changed.role):
+                end_ways_in(connection, self._log, changed.name, by=by)
+                end_link(connection, self._log, changed.name, by=by)
+
+        closed = is_new and self.needs_second(role, by)
         return self._accounts.change_user(
             name, role=role, project=project, organisation=organisation, closed=closed, note=note
         )
@@ -100,8 +117,12 @@ class AccountChanges:
         limits: dict[str, object] = ({"expires": expires} if expires else {}) | (
             {"scopes": sorted(scopes)} if scopes else {}
         )
-        self.check_credential(user, by)
-        note = self._noted("key.new", by, partial(_key, limits=limits))
+
+        def body(made: NewKey) -> dict[str, object]:
+            self.check_credential(made.user, by)  # within the transaction: they may have got another role just now
+            return _key(made, limits)
+
+        note = self._noted("key.new", by, body)
         return self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes, note=note)
 
     def new_sign_on_key(self, user: str, ends: datetime, scopes: Collection[str] = ()) -> NewKey:
@@ -116,17 +137,19 @@ class AccountChanges:
         self, key_id: str, overlap_hours: float = OVERLAP_HOURS, expires: str | None = None, *, by: Actor
     ) -> NewKey:
         """A new key in place of this one, which opens for a while yet."""
+        self.check_credential(self._accounts.find_key(key_id).user, by)
+        return self._rotate(key_id, overlap_hours, expires, by)
 
+    def _rotate(self, key_id: str, overlap_hours: float, expires: str | None, by: Actor) -> NewKey:
         def body(issued: NewKey) -> dict[str, object]:
             return {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
 
-        self.check_credential(self._accounts.find_key(key_id).user, by)
         until, note = read_until(expires) if expires else None, self._noted("key.rotate", by, body)
         return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
 
     def rotate_own_key(self, key_id: str, overlap_hours: float = OVERLAP_HOURS, *, by: Actor) -> NewKey:
         """The same by its owner: the new key ends when the old one would have, for nobody prolongs their own access."""
-        return self.rotate_key(key_id, overlap_hours, self._accounts.find_key(key_id).expires, by=by)
+        return self._rotate(key_id, overlap_hours, self._accounts.find_key(key_id).expires, by)
 
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
         """The key, and whatever it was replaced by: whoever stole it may have replaced it. Each is on record."""
@@ -135,14 +158,24 @@ class AccountChanges:
     # -- two people ------------------------------------------------------------------------------------------
 
     def check_credential(self, name: str, by: Actor) -> None:
-        """QG302 for a new way into an open account of a trusted role, which an admin would have, too."""
+        """QG302 for a new way into an account that is not theirs to give: an admin gives those of researchers and
+        admins, a custodian those of others of a trusted role, and the console all."""
         user = self._accounts.find_user(name)
-        if user.disabled is None and user.name.lower() != by.name.lower() and self.needs_second(user.role, by):
+        if by.name == CONSOLE:
+            return
+        has = TABLE[self._accounts.find_user(by.name).role]
+        if not is_trusted(user.role):
+            if "accounts" not in has:
+                raise not_allowed("accounts")
+        elif "entrust" not in has:
             raise NotPermitted(
                 "QG302",
-                f"An admin makes no key for the open account of {_ARTICLE[user.role]} {user.role}.",
-                "Close the account, make the key, and ask a custodian to open the account again; or make it at the "
-                "console, without a key.",
+                f"An admin makes no key for {_ARTICLE[user.role]} {user.role}, and links them to nobody.",
+                "Ask a custodian to make the key, or do it at the console, without a key.",
+            )
+        elif user.name.lower() == by.name.lower():
+            raise NotPermitted(
+                "QG302", "Nobody prolongs their own access.", "Replace the key that you use, or ask another custodian."
             )
 
     def needs_second(self, role: str | None, by: Actor) -> bool:

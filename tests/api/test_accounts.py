@@ -7,8 +7,10 @@ import json
 import pytest
 
 from querygate.control import Actor
+from querygate.control.sign_on.identities import Identities
+from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES
-from querygate.site.account_changes import AccountChanges
+from querygate.site.account_changes import RESERVED, AccountChanges
 from querygate.site.open_gate import open_gate
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
@@ -77,13 +79,13 @@ def test_both_doors_leave_the_same_entries(site, send):
     """What the command line calls, beside what HTTP does: but for whose hand it was, the log cannot tell them apart."""
     changes, by = AccountChanges(site.opened), Actor("admin")
     pairs = []
-    changes.add_user("tom", "reviewer", "Salt", by=by)
+    changes.add_user("tom", "researcher", "Salt", by=by)
     pairs.append(last(site))
-    send("add_user", body={"name": "tim", "role": "reviewer", "project": "Salt"})
+    send("add_user", body={"name": "tim", "role": "researcher", "project": "Salt"})
     pairs.append(last(site))
-    changes.new_key("tom", "2030-01-01", ["review"], by=by)
+    changes.new_key("tom", "2030-01-01", ["ask"], by=by)
     pairs.append(last(site))
-    send("new_key", body={"user": "tim", "expires": "2030-01-01", "scopes": ["review"]})
+    send("new_key", body={"user": "tim", "expires": "2030-01-01", "scopes": ["ask"]})
     pairs.append(last(site))
     for first, second in zip(pairs[::2], pairs[1::2], strict=True):
         assert first[:2] == second[:2]
@@ -125,7 +127,9 @@ def test_the_last_custodian_stays(site, send):
     for action in ("disable", "remove"):
         refused = send("act_on_user", user="custodian", action=action)
         assert (refused.status_code, refused.json["code"]) == (409, "QG809")
-    assert send("change_user", user="custodian", body={"role": "admin"}).json["code"] == "QG809"
+    at_console = AccountChanges(site.opened)
+    with pytest.raises(ConfigError, match="the last custodian"):
+        at_console.change_user("custodian", role="admin", project=None, organisation=None, by=Actor("local"))
     assert send("change_user", user="custodian", body={}).json["code"] == "QG306"
 
 
@@ -141,10 +145,11 @@ def test_an_admin_lets_nobody_in_alone_who_sees_or_releases_what_others_have(sit
     accounts, is_trusted = site.opened.accounts, role in ("reviewer", "custodian", "auditor")
     name = f"new-{role}"
     assert bool(send("add_user", body={"name": name, "role": role}).json["disabled"]) == is_trusted
-    key = send("new_key", body={"user": name}).json["key"]
-    opened = send("act_on_user", user=name, action="enable")
-    assert (opened.status_code == 403) == is_trusted == (send("list_own_keys", key=key).status_code == 401)
     carl = accounts.new_key("custodian").secret
+    assert send("new_key", body={"user": name}).status_code == (403 if is_trusted else 200)
+    assert send("act_on_user", user=name, action="enable").status_code == (403 if is_trusted else 200)
+    key = send("new_key", key=carl if is_trusted else None, body={"user": name}).json["key"]
+    assert (send("list_own_keys", key=key).status_code == 401) == is_trusted
     assert send("act_on_user", key=carl, user=name, action="enable").status_code == 200
     assert send("list_own_keys", key=key).status_code == 200
     again = (
@@ -156,7 +161,59 @@ def test_an_admin_lets_nobody_in_alone_who_sees_or_releases_what_others_have(sit
     accounts.add_user(f"old-{role}", "researcher")
     before = accounts.new_key(f"old-{role}").secret
     send("change_user", user=f"old-{role}", body={"role": role})
+    accounts.enable_user(f"old-{role}")
     assert (send("list_own_keys", key=before).status_code == 401) == is_trusted
+
+
+@each("role", ["reviewer", "custodian", "auditor"])
+def test_an_admin_comes_to_no_trusted_account_by_way_of_another_role(site, send, role):
+    site.opened.accounts.add_user(name := f"tess-{role}", role)
+    for away in {"researcher", "admin", "auditor"} - {role}:
+        refused = send("change_user", user=name.upper(), body={"role": away})
+        assert (refused.status_code, refused.json["code"]) == (403, "QG302")
+    assert send("change_user", user=name, body={"role": role, "project": "Salt"}).json["disabled"] is None
+    send("act_on_user", user=name, action="disable")
+    assert send("new_key", body={"user": name}).status_code == 403
+
+
+def test_a_new_trusted_role_ends_every_way_into_the_account(site, send):
+    """Whoever promotes somebody does not know who holds what of their account."""
+    opened, console = site.opened, Actor("local", "root")
+    planted = send("new_key", body={"user": "second"}).json
+    Identities(opened.log, opened.grants, RESERVED).link("second", "https://login", "mallory", by=Actor("admin"))
+    changes = AccountChanges(opened)
+    changes.change_user("second", role="admin", project=None, organisation=None, by=console)
+    assert send("list_own_keys", key=planted["key"]).status_code == 200
+    changes.change_user("second", role="custodian", project=None, organisation=None, by=console)
+    assert Identities(opened.log, opened.grants, RESERVED).list_identities() == ()
+    *_, revoked, unlinked = ((event["kind"], event["user"], event["body"]) for event in opened.log.events())
+    assert revoked == ("key.revoke", "local", {"id": planted["id"], "name": "second", "os_user": "root"})
+    assert unlinked == ("user.unlink", "local", {"name": "second", "os_user": "root"})
+    assert send("list_own_keys", key=planted["key"]).status_code == 401
+    made = changes.new_key("second", by=console)
+    assert send("list_own_keys", key=made.secret).status_code == 200
+
+
+def test_a_custodian_makes_keys_for_others_of_a_trusted_role_only(site, send):
+    wide, narrow = (site.opened.accounts.new_key("custodian", scopes=scopes).secret for scopes in ((), ("admin",)))
+    assert send("new_key", key=wide, body={"user": "reviewer"}).status_code == 200
+    for key, user in ((wide, "researcher"), (wide, "admin"), (wide, "Custodian"), (narrow, "reviewer")):
+        assert send("new_key", key=key, body={"user": user}).json["code"] == "QG302"
+
+
+def test_a_key_is_not_made_for_whoever_is_promoted_meanwhile(site, monkeypatch):
+    """The promotion comes between the request for a key and the key."""
+    changes, accounts = AccountChanges(site.opened), site.opened.accounts
+    make = accounts.proofs.make
+
+    def promoted(user, key):
+        accounts.change_user("second", role="custodian")
+        return make(user, key)
+
+    monkeypatch.setattr(accounts.proofs, "make", promoted)
+    with pytest.raises(NotPermitted):
+        changes.new_key("second", by=Actor("admin"))
+    assert [key for key in accounts.list_keys() if key.user == "second"] == []
 
 
 def test_a_custodian_suspends_and_removes_nobody(site, send):

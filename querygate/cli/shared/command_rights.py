@@ -30,6 +30,7 @@ COMMAND_RIGHTS: Mapping[str, Rights] = {
     **dict.fromkeys(("audit", "risk"), ("audit",)),
     **dict.fromkeys(("user", "key"), ("accounts",)),
     **dict.fromkeys(("user disable", "user enable"), ("accounts", "suspend")),
+    "key new": ("accounts", "entrust"),
     "grant": ("grant",),
     "work": ("work",),
 }

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from querygate.control.accounts import HAND, SIGN_ON, USER_NAME, no_user
 from querygate.control.grants import Actor, Grants, GroupGrant
 from querygate.control.ids import stamp_now
+from querygate.control.keys.ways_in import end_ways_in
 from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.rights import UserRole
+from querygate.core.rights import UserRole, is_trusted
 from querygate.core.types import Principal
 
 _BOUND = """SELECT users.name, users.role, users.source, users.disabled, users.removed
@@ -106,6 +107,8 @@ class Identities:
         elif role != found["role"]:
             connection.execute("UPDATE users SET role = ? WHERE name = ?", (role, name))
             self._log.append(connection, "user.change", None, SIGN_ON, None, {"name": name, "role": role})
+            if is_trusted(role):
+                end_ways_in(connection, self._log, name, by=Actor(SIGN_ON))
         return role
 
     def _withdraw(self, connection: sqlite3.Connection, name: str) -> None:

@@ -103,8 +103,9 @@ KEY_ROUTES: tuple[Route, ...] = (
         "new_key",
         "POST",
         f"{API}/keys",
-        "Issue a key. This is the only time that it is shown. It is logged, without its secret.",
-        ACCOUNTS,
+        "Issue a key: admins for researchers and admins, custodians for reviewers, custodians and auditors. This is "
+        "the only time that it is shown. It is logged, without its secret.",
+        ("accounts", "entrust"),
         gives="IssuedKey",
         body="NewKey",
         codes=("QG806", "QG808"),

@@ -17,7 +17,7 @@ from querygate.control.grants import GRANTEES, read_until
 from querygate.control.sessions import Session
 from querygate.core.budget import SpentBudget
 from querygate.core.errors import QueryGateError
-from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right
+from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right, is_trusted
 from querygate.site.account_changes import AccountChanges
 from querygate.site.budget_evidence import open_ledger
 from querygate.site.open_gate import OpenSite, now
@@ -39,7 +39,7 @@ PAGES: Final = (
     PageRoute("close_user", "POST", "/access/users/<name>/disable", rights=SUSPEND),
     PageRoute("open_user", "POST", "/access/users/<name>/enable", rights=SUSPEND),
     PageRoute("remove_user", "POST", "/access/users/<name>/remove", rights=ACCOUNTS),
-    PageRoute("new_key", "POST", "/access/users/<name>/keys", rights=ACCOUNTS),
+    PageRoute("new_key", "POST", "/access/users/<name>/keys", rights=("accounts", "entrust")),
     PageRoute("revoke_key", "POST", "/access/users/<name>/keys/<key_id>/revoke", rights=ACCOUNTS),
     PageRoute("add_grant", "POST", "/access/grants", rights=GRANT),
     PageRoute("revoke_grant", "POST", "/access/grants/<grant_id>/revoke", rights=GRANT),
@@ -167,6 +167,7 @@ class AccessPages:
             session=session,
             user=user,
             needs_second=self._changes.needs_second(user.role, _actor(session)),
+            makes_keys=session.principal.may("entrust" if is_trusted(user.role) else "accounts"),
             keys=[key for key in self._opened.accounts.list_keys() if key.user.lower() == user.name.lower()],
             grants=[grant for grant in self._grants() if _concerns(grant, user)],
             roles=ROLES,

@@ -83,6 +83,21 @@ def test_whoever_has_lost_their_groups_has_lost_everything_that_came_from_them(s
     assert len(site.events("key.revoke")) == 1
 
 
+def test_whoever_is_promoted_by_their_groups_brings_no_key_that_others_made(site, provider):
+    ann = provider.add("ann", "researchers")
+    before = site.browser()
+    before.sign_in("ann")
+    planted = site.opened.accounts.new_key("ann")
+    ann.groups = ["reviewers"]
+    after = site.browser()
+    after.sign_in("ann")
+    assert (after.is_in, before.is_in) == (True, False)
+    assert own_keys(site, planted.secret).json["code"] == "QG301"
+    assert site.events("key.revoke") == [("key.revoke", "oidc", {"id": planted.id, "name": "ann"})]
+    site.browser().sign_in("ann")
+    assert after.is_in  # nothing has changed since
+
+
 @each("groups", [(), ("canteen",), ("extra",), ("Researchers",), ("researchers ",)])
 def test_nobody_gets_an_account_without_a_role(site, provider, groups):
     provider.add("ann", *groups)

@@ -37,6 +37,28 @@ def test_a_parquet_file_tells_a_constant_once(tmp_path: Path) -> None:
     assert not is_larger(path, 8_000_000)
 
 
+@pytest.mark.parametrize("encoding", [None, "DELTA_BYTE_ARRAY", "PLAIN"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+def test_a_text_that_rows_share_counts_once_a_row(tmp_path: Path, encoding: str | None, kind: pa.DataType) -> None:
+    path, texts = tmp_path / "shared.parquet", ["\u00e9" * 5_000] * 1_000 + [None, ""] * 1_000
+    table = pa.table({"id": range(3_000), "text": pa.array(texts, pa.string()).cast(kind)})
+    pq.write_table(
+        table, path, use_dictionary=encoding is None, column_encoding={"text": encoding} if encoding else None
+    )
+    assert path.stat().st_size < 100_000 or encoding == "PLAIN"
+    before = pa.total_allocated_bytes()
+    assert is_larger(path, 9_999_999)
+    assert not is_larger(path, 11_000_000)
+    assert pa.total_allocated_bytes() == before
+
+
+def test_tables_without_texts_or_rows_are_small(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    for texts in ([], [None], [""]):
+        pq.write_table(pa.table({"text": pa.array(texts, pa.string()), "a.b": pa.array(texts, pa.string())}), path)
+        assert not is_larger(path, 1_000)
+
+
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.parquet"])
 def test_what_is_called_otherwise_than_it_is_says_so(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

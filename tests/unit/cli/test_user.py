@@ -132,12 +132,10 @@ def test_a_role_is_changed_from_the_next_request_on(run, tmp_path):
     key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
     accounts = open_gate(open_site(tmp_path / "site")).accounts
     assert not accounts.authenticate(key).may("publish")
-    assert run("user", "change", "ANN", "--role", "custodian").stdout == (
-        "ann: custodian, no project, no organisation.\n"
-    )
-    assert accounts.authenticate(key).may("publish")
+    assert run("user", "change", "ANN", "--role", "admin").stdout == "ann: admin, no project, no organisation.\n"
+    assert accounts.authenticate(key).may("accounts")
     *_, event = open_gate(open_site(tmp_path / "site")).log.events()
-    assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "custodian", **BY}
+    assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "admin", **BY}
     assert run("user", "change", "ann", "--role", "king").exit_code == 2
 
 
