@@ -17,7 +17,7 @@ from querygate.control.database import Database
 from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log.entry_chain import canonical
 from querygate.control.log.log import Log
-from querygate.core.extracts.approval import Act, Event, ExtractRequest, State, expired, has_expired
+from querygate.core.extracts.approval import UNSEEN, Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extracts.extract_spec import ExtractSpec
 
 KIND = "export"
@@ -93,7 +93,9 @@ class SqliteRequests:
         before = None if row is None else _request(row)
         if before is not None and has_expired(before, self._now()):
             before = expired(before)
-        request = replace(after(before), changed=self._now())
+        request = after(before)
+        if act.action not in UNSEEN:  # the requester would see when it was
+            request = replace(request, changed=self._now())
         connection.execute(_UPDATE, (*_values(request), request_id))
         self._record(connection, request, act, None if before is None else before.state)
         return request
@@ -117,7 +119,7 @@ class SqliteRequests:
         user = act.by.name if act.by else None
         event = {
             "request": request.id,
-            "time": request.changed,
+            "time": self._now(),
             "user": user,
             "action": act.action,
             "before": before,

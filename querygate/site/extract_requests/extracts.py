@@ -456,7 +456,8 @@ class Extracts:
             body["beside_views"] = True
         if events:
             done = self._requests.events(request.id)
-            body["events"] = [asdict(event) for event in done if decides or event.action not in UNSEEN]
+            seen = [event for event in done if decides or event.action not in UNSEEN]
+            body["events"] = [{**asdict(event), "number": place} for place, event in enumerate(seen, 1)]
             if any(event.action == "return" for event in done):
                 body["changes"] = changes_since_return(self._log.events_in("export"), request.id)
         return body

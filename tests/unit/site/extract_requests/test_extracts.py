@@ -509,3 +509,15 @@ def test_a_worker_sends_what_waits(open_with):
 def test_a_person_of_the_console_is_named_in_the_log_with_the_door(site):
     Extracts(site, via="http").request(Principal("ann", "researcher"), WISH)
     assert list(site.log.events())[-1]["body"]["via"] == "http"
+
+
+def test_a_note_of_reviewers_leaves_no_trace_in_what_the_requester_sees(extracts, clock):
+    ident = extracts.request(ANN, WISH)["id"]
+    extracts.act(ANN, ident, "submit")
+    before = extracts.show(ANN, ident)
+    clock.moment += timedelta(days=1)
+    extracts.act(CARL, ident, "note", "She asked for this before.")
+    assert extracts.show(ANN, ident) == before
+    extracts.act(CARL, ident, "comment", "We will look at it.")
+    assert [event["number"] for event in extracts.show(ANN, ident)["events"]] == [1, 2, 3]
+    assert [event["number"] for event in extracts.show(CARL, ident)["events"]] == [1, 2, 3, 4]
