@@ -81,7 +81,7 @@ def test_brute_force_is_throttled_and_others_are_unaffected(site, comparison):
     assert sent(client, fresh.replace("qg_", "qg_", 1), GUESSER).status_code == 200
 
 
-def test_guessing_at_the_form_of_a_browser_is_throttled_too(site, argon2):
+def test_guessing_at_the_form_of_a_browser_is_throttled_too(site):
     client, key, there = create_app(site).test_client(), site.accounts.new_key("ann").secret, {"REMOTE_ADDR": GUESSER}
     guessed = [client.post("/sign-in", data={"key": wrong(number)}, environ_base=there) for number in range(60)]
     assert guessed[0].status_code == 401
