@@ -116,6 +116,10 @@ class CsvFile(FileSource):
     def _read_columns(self) -> tuple[str, ...]:
         with _text(self.path) as stream:
             header = stream.readline(LONGEST_HEADER)
+        if len(header) == LONGEST_HEADER:  # the limit of the csv module belongs to the whole process
+            raise ConfigError(
+                "QG802", f"{self.path.name}: the first line is too long to be a header.", "Check the file."
+            )
         self._delimiter = max(",;\t|", key=header.count)
         names = next(csv.reader([header], delimiter=self._delimiter), [])
         if len(names) > 1 and not names[0].strip() and ROW_NAMES not in map(str.lower, names):

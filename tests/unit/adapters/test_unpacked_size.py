@@ -22,8 +22,8 @@ def test_a_bomb_is_known_by_what_it_unpacks_to(tmp_path: Path) -> None:
     tracemalloc.start()
     assert is_larger(bomb, 39_999_999)
     assert not is_larger(bomb, 40_000_000)
-    with pytest.raises(ConfigError):
-        open_source(str(bomb))  # one header without an end
+    with pytest.raises(ConfigError, match="first line is too long"):
+        open_source(str(bomb))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 20_000_000  # with whatever else the process does meanwhile
