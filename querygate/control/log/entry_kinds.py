@@ -19,7 +19,16 @@ KINDS = (
     *("encryption.apply", "encryption.rotate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.seal", "log.ship", "log.verify"),
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
-    *("audit.users", "audit.case", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),
+    *(
+        "audit.users",
+        "audit.case",
+        "risk.run",
+        "risk.read",
+        "overlap.reply",
+        "export.report",
+        "export.risk",
+        "export.preview",
+    ),
     *(f"export.{action}" for action in ("request", *ACTIONS)),
 )
 
