@@ -14,10 +14,10 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.jobs import Job
 from querygate.core.rights import Right
 from querygate.gate import render
+from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.charts.risk_map import MapChart, make_risk_map
-from querygate.web.console.extract_pages import show_figures
 from querygate.web.console.page import make_page
 from querygate.web.console.page_session import PageRoute
 from querygate.web.console.publish_pages import STEP_NAMES
@@ -90,7 +90,7 @@ class PatternPages:
                 "fraction": 0.4,
             },
             failed={"job": "j_2", "finished": "2026-03-01", "problem": problem.to_dict()},
-            figures=show_figures(_FIGURES),
+            figures=make_figures(_FIGURES),
             work=[Job("j_3", "publish.map", "survey", "carl", {}, "done", "2026-03-01T12:00"), _FAILED],
             step_names=STEP_NAMES,
             budget={"left": {"user": 2.5}, "limits": {"user": 10.0}},
