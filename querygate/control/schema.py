@@ -501,6 +501,11 @@ PROVED_KEYS: Migration = (
     "INSERT INTO site_secret (name, value) VALUES ('scram', randomblob(32))",
 )
 
+LOG_TIMES: Migration = (
+    # The latest time on record is asked wherever something may have ended.
+    "CREATE INDEX log_time ON log (time)",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -513,4 +518,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     REPLACED_KEYS,
     ASKED_ONCE,
     PROVED_KEYS,
+    LOG_TIMES,
 )

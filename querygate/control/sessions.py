@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
 from querygate.control.keys.key_proofs import read_scopes
+from querygate.control.log.latest_time import LATEST_TIME
 from querygate.core.types import Principal
 
 LASTS = timedelta(hours=12)
@@ -25,11 +26,11 @@ IDLE = timedelta(hours=1)
 _SEEN_AGAIN = timedelta(minutes=1)
 """How exactly it is known when something was last asked: writing it down at every request would cost an fsync."""
 
-_FIND = """SELECT session.token, session.seen, session.key, users.name, users.role, keys.scopes
+_FIND = f"""SELECT session.token, session.seen, session.key, users.name, users.role, keys.scopes
   FROM session JOIN users ON users.name = session.user LEFT JOIN keys ON keys.id = session.key
   WHERE session.token = ? AND session.began > ? AND session.seen > ?
-    AND (session.key IS NULL OR keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?))
-    AND users.disabled IS NULL AND users.removed IS NULL"""
+    AND (session.key IS NULL OR keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > max(?, {LATEST_TIME})))
+    AND users.disabled IS NULL AND users.removed IS NULL"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
