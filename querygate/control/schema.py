@@ -506,6 +506,11 @@ LOG_TIMES: Migration = (
     "CREATE INDEX log_time ON log (time)",
 )
 
+PROVIDER_SESSIONS: Migration = (
+    # What the provider of single sign-on calls the session that this one came from, so that it can end it.
+    "ALTER TABLE session ADD COLUMN provider_session TEXT",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -519,4 +524,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     ASKED_ONCE,
     PROVED_KEYS,
     LOG_TIMES,
+    PROVIDER_SESSIONS,
 )

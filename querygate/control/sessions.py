@@ -51,21 +51,22 @@ class Sessions:
 
     def begin(self, key_id: str) -> str:
         """The token of a new session of whoever holds this key. Sessions that have ended are swept."""
-        return self._begin("SELECT ?, user, id, ?, ? FROM keys WHERE id = ?", key_id)
+        return self._begin("SELECT ?, user, id, ?, ?, ? FROM keys WHERE id = ?", key_id)
 
-    def begin_by_sign_on(self, user: str) -> str:
-        """The token of a new session of somebody whom the provider of single sign-on vouches for."""
-        return self._begin("SELECT ?, name, NULL, ?, ? FROM users WHERE name = ?", user)
+    def begin_by_sign_on(self, user: str, provider_session: str | None = None) -> str:
+        """The token of a new session of somebody whom the provider of single sign-on vouches for, and what the provider
+        calls theirs."""
+        return self._begin("SELECT ?, name, NULL, ?, ?, ? FROM users WHERE name = ?", user, provider_session)
 
-    def _begin(self, whose: str, named: str) -> str:
+    def _begin(self, whose: str, named: str, provider_session: str | None = None) -> str:
         token, now = self._entropy(32).hex(), self._clock()
         with self._database.writing() as connection:
             connection.execute(
                 "DELETE FROM session WHERE began <= ? OR seen <= ?", (stamp(now - LASTS), stamp(now - IDLE))
             )
             connection.execute(
-                f"INSERT INTO session (token, user, key, began, seen) {whose}",
-                (_hash(token), stamp(now), stamp(now), named),
+                f"INSERT INTO session (token, user, key, began, seen, provider_session) {whose}",
+                (_hash(token), stamp(now), stamp(now), provider_session, named),
             )
         return token
 
