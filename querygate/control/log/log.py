@@ -33,7 +33,6 @@ from querygate.control.log.entry_chain import (
 from querygate.control.log.log_reader import Told, queries_in, read_lines, read_segments, verify_log
 from querygate.control.log.parallel_verify import verify_in_parts
 from querygate.core.answer_bodies import AnswerBody
-from querygate.core.limits.turn import turn_given_up
 from querygate.core.ports import AskedQuery, Outcome
 from querygate.core.request_ids import request_id
 
@@ -111,7 +110,7 @@ class Log:
         intent = _Intent.of(asked)
         outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
         bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             link = self._last(connection)
             for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
                 link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
@@ -167,7 +166,7 @@ class Log:
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
         text = canonical(body)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             self._put(connection, self._last(connection), kind, query_id, user, dataset, text)
 
     def append(
