@@ -73,6 +73,7 @@ class ExtractsByJob(Extracts):
             "requester": request.requester,
             "wish": request.spec.to_dict(),
             "manifest": request.manifest,
+            **({"agreement": request.agreement.to_dict()} if request.agreement else {}),
             **(more or {}),
         }
         return self._exchange.ask(
