@@ -254,6 +254,11 @@ BESIDE_VIEWS: Migration = (
     "ALTER TABLE export_request ADD COLUMN beside_views INTEGER NOT NULL DEFAULT 0 CHECK (beside_views IN (0, 1))",
 )
 
+AGREEMENTS: Migration = (
+    # The data use agreement that a limited data set was approved under: who signed, which text, until when.
+    "ALTER TABLE export_request ADD COLUMN agreement TEXT",
+)
+
 JOBS: Migration = (
     # Work that needs the vault (core/jobs.py). `key` is equal for jobs of one person that would give the same.
     """CREATE TABLE job (
@@ -525,4 +530,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     PROVED_KEYS,
     LOG_TIMES,
     PROVIDER_SESSIONS,
+    AGREEMENTS,
 )

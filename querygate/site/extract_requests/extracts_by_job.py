@@ -109,4 +109,5 @@ class ExtractsByJob(Extracts):
 def _asked(request: ExtractRequest, more: Mapping[str, Any]) -> dict[str, Any]:
     """What a job is about. Whoever asks for the same gets the same."""
     told = {"request": request.id, "requester": request.requester, "manifest": request.manifest}
-    return {**told, "wish": request.spec.to_dict(), **more}
+    agreed = {"agreement": request.agreement.to_dict()} if request.agreement else {}
+    return {**told, "wish": request.spec.to_dict(), **agreed, **more}

@@ -16,6 +16,8 @@ from querygate.core.errors import QueryGateError, Refusal
 from querygate.core.extracts.approval import STATES, Action, said
 from querygate.core.extracts.beside_views import is_synthetic
 from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
+from querygate.core.extracts.use_agreement import KEYS as AGREEMENT
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal
 from querygate.gate.describe import make_description
@@ -154,9 +156,12 @@ class RequestPages:
 
     def act(self, session: Session, request_id: str, action: str) -> Response:
         comment, beside_views = request.form.get("comment", ""), request.form.get("beside_views") == "true"
-        given = cast(Action, action)
+        given, signed = cast(Action, action), {key: request.form.get(key, "").strip() for key in AGREEMENT}
         try:
-            self._extracts.act(session.principal, request_id, given, comment, beside_views=beside_views)
+            agreement = UseAgreement.of(signed) if action == "approve" and any(signed.values()) else None
+            self._extracts.act(
+                session.principal, request_id, given, comment, beside_views=beside_views, agreement=agreement
+            )
         except JobUnderway as underway:
             return go(f"/requests/{request_id}?job={underway.job_id}")  # to load that page again does nothing again
         except Refusal as error:
