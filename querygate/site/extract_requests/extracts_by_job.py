@@ -8,6 +8,7 @@ from typing import Any, Never
 
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extracts.approval import FINAL, Action, ExtractRequest, roles_of
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Principal
 from querygate.site.extract_requests.extracts import Extracts
@@ -52,10 +53,16 @@ class ExtractsByJob(Extracts):
         return str(found["page"]).encode()
 
     def _decide(
-        self, by: Principal, request_id: str, action: Action, comment: str, beside_views: bool
+        self,
+        by: Principal,
+        request_id: str,
+        action: Action,
+        comment: str,
+        beside_views: bool,
+        agreement: UseAgreement | None,
     ) -> ExtractRequest:
         """Whoever begins to review will want the figures, so they are begun too."""
-        request = super()._decide(by, request_id, action, comment, beside_views)
+        request = super()._decide(by, request_id, action, comment, beside_views, agreement)
         if action == "take":
             with suppress(QueryGateError):  # of a dataset that is gone; whoever looks is told
                 self._begin_preview(by, request, shared_s=PREVIEW_S)
