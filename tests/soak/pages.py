@@ -58,7 +58,7 @@ def run() -> list[dict[str, Any]]:
 
 def _all(site: ShownSite) -> Iterator[State]:
     site.at["job"] = site.at["waiting"].replace("/publish/work/", "/jobs/")
-    yield from states.states_of_questions()
+    yield from states.states_of_questions(site)
     yield from states.states_of_work(site)
     yield from states.states_of_roles(PAGES, site)
     yield State("failure", BROKEN, "ann", statuses=(500,))

@@ -174,9 +174,9 @@ def _limits(found: Attack) -> str:
         if one.records
     ]
     if not over:
-        return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    none = f"No record is above {kept[0]}." if kept else "Some records are above every threshold."
-    return f"{none} {' and '.join(over)}."
+        return f"Nobody is found with a probability above {LIMITS[0]}, the strictest threshold in use."
+    none = f"Nobody is found with a probability above {kept[0]}" if kept else "Some exceed every threshold in use"
+    return f"{none}; {' and '.join(over)}."
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:

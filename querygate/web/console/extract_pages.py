@@ -50,17 +50,17 @@ PAGES: Final = (
 WORDS = {
     "submit": "Submit for review",
     "take": "Start reviewing",
-    "comment": "Comment",
-    "note": "Note for reviewers",
     "approve": "Approve",
+    "release": "Release it",
+    "build": "Build the extract",
     "return": "Return with a question",
     "reject": "Reject",
+    "comment": "Comment",
+    "note": "Note for reviewers",
     "withdraw": "Withdraw",
-    "build": "Build the extract",
-    "release": "Release it",
     "revoke": "Revoke",
 }
-"""What the buttons say."""
+"""What the buttons say, in their order: what brings a request on comes first."""
 
 DONE = {
     "request": "wrote a draft",
@@ -142,6 +142,8 @@ class RequestPages:
 
     def edit_request(self, session: Session, request_id: str) -> Response:
         shown = self._extracts.show(session.principal, request_id)
+        if "edit" not in shown["may"]:
+            return go(f"/requests/{request_id}")
         return self._form(session, self._describe(session, shown["dataset"]), shown["wish"], edited=request_id)
 
     def change_request(self, session: Session, request_id: str) -> Response:

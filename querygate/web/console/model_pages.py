@@ -54,7 +54,7 @@ class ModelPages:
         try:
             body = ask_model(_question(session.principal, dataset), self._gate)
         except QueryGateError as error:
-            problem = error.to_dict()
+            problem = error.to_dict() | {"span": None}  # a place in the formula, which the editor of SQL has not
             return _page("refusal_part.html", status_of(error), session=session, dataset=dataset, problem=problem)
         return _page("model_part.html", 200, session=session, dataset=dataset, shown=show_model(body))
 

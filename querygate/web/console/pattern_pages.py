@@ -17,6 +17,7 @@ from querygate.web.console import pattern_samples as samples
 from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.charts.risk_map import make_risk_map
+from querygate.web.console.console import editor_words
 from querygate.web.console.page import make_page
 from querygate.web.console.page_session import PageRoute
 from querygate.web.console.publish_pages import STEP_NAMES
@@ -99,7 +100,7 @@ class PatternPages:
             model=model,
             answer=samples.notebook_answer(),
             described=samples.described(),
-            words="{}",
+            words=editor_words(samples.described()),
             measures=MEASURES,
             groupings=samples.described()["columns"],
             measured=samples.described()["columns"],

@@ -44,6 +44,7 @@ class State:
     waits: str = ""
     host: str = "filled"
     looks: tuple[tuple[int, str], ...] = LOOKS
+    is_examined: bool = True  # by axe; otherwise only how wide it is, and what the browser says
 
 
 @dataclass
@@ -75,7 +76,9 @@ PROBLEMS = ("grave", "broken_rules", "other_hosts", "errors", "too_wide")
 class Onlooker:
     """Somebody's window. What goes over the wire, and what the browser complains of, is counted per visit."""
 
-    def __init__(self, context: BrowserContext, origin: str, pictures: Path | None = None) -> None:
+    def __init__(
+        self, context: BrowserContext, origin: str, pictures: Path | None = None, *, is_cold: bool = True
+    ) -> None:
         self.page: Page = context.new_page()
         self.page.set_default_timeout(60_000)
         self._origin, self._bytes, self._pictures = origin, 0, pictures
@@ -83,7 +86,7 @@ class Onlooker:
         self._statuses: list[tuple[int, str]] = []
         self._cdp: CDPSession = context.new_cdp_session(self.page)
         self._cdp.send("Network.enable")
-        self._cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        self._cdp.send("Network.setCacheDisabled", {"cacheDisabled": is_cold})
         self._cdp.on("Network.loadingFinished", self._weigh)
         self.page.add_init_script(LISTEN)
         self.page.on("pageerror", lambda error: self._note("errors", str(error)))
@@ -104,10 +107,11 @@ class Onlooker:
         if state.waits:
             self.page.wait_for_selector(state.waits)
         self.page.evaluate(OPEN_ALL)
-        self.page.evaluate(AXE)
+        if state.is_examined:
+            self.page.evaluate(AXE)
         for width, scheme in state.looks:
             self._see(width, scheme)
-            self._examine(visit, f"{width} {scheme}")
+            self._examine(visit, f"{width} {scheme}", state.is_examined)
         self._close(visit, state)
         visit.seconds = round(time.perf_counter() - began_s, 2)
         return visit
@@ -116,8 +120,8 @@ class Onlooker:
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
-    def _examine(self, visit: Visit, look: str) -> None:
-        found = self.page.evaluate(RUN_AXE)
+    def _examine(self, visit: Visit, look: str, with_axe: bool) -> None:
+        found = self.page.evaluate(RUN_AXE) if with_axe else []
         grave = [one for one in found if one["impact"] in GRAVE]
         visit.grave += [f"{look}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in grave]
         visit.too_wide += [look] if self.page.evaluate(TOO_WIDE) else []

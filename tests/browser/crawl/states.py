@@ -122,7 +122,12 @@ def _sign_in(page: Page, key: str) -> None:
     page.wait_for_load_state()
 
 
-def states_of_questions() -> Iterator[State]:
+def states_of_questions(site: ShownSite) -> Iterator[State]:
+    def work(page: Page) -> None:
+        """What the page has asked for is done, once it has asked."""
+        page.wait_for_timeout(200)
+        site.work()
+
     clinic, noisy = "/datasets/clinic", "/datasets/patients"
     yield State("answer", clinic, "ann", ask(GROUPED), waits="#result svg")
     yield State("wide answer explained", clinic, "ann", then(ask(WIDE), press("Why is it this wide?")), waits=".why")
@@ -142,8 +147,10 @@ def states_of_questions() -> Iterator[State]:
     yield State("model refused", clinic, "ann", fit("linear", "sbp ~ nothing"), (400,), waits="#result .refusal")
     yield State("table built", clinic, "ann", build, waits="#built button")
     yield State("save form", clinic, "ann", press("Save …"), waits="#keep form")
-    yield State("price", noisy, "ann", then(choose("#mode", "laplace"), press("What would it")), waits="#result h2")
-    yield State("noisy answer underway", noisy, "ann", then(choose("#mode", "laplace"), ask_now), (202,), "#result h2")
+    noise = then(work, choose("#mode", "laplace"))
+    yield State("price", noisy, "ann", then(noise, press("What would it"), work), waits="#result h2")
+    yield State("noisy answer", noisy, "ann", then(noise, press("Run"), work), waits="#result table")
+    yield State("no worker", noisy, "ann", waits=".budget p")
     yield State("long names answered", "/datasets/long", "ann", ask("SELECT ward, AVG(sbp) FROM long GROUP BY ward"))
     yield State("history, nothing found", "/history?q=xyzzy", "ann")
     yield State("history, found", "/history?q=sbp", "ann")
@@ -233,10 +240,6 @@ def ask(sql: str, *, wait: bool = True) -> Act:
             page.wait_for_selector("#result > *")
 
     return asked
-
-
-def ask_now(page: Page) -> None:
-    page.click("#run")
 
 
 def press(text: str, *, last: bool = False) -> Act:
