@@ -90,7 +90,8 @@ def restore(
     lines += [f"Written off: epsilon {one.epsilon:g} of {one.kind} {one.name}." for one in done.written_off]
     lines += [f"Not done again, please look: {kind} ({number})." for kind, number in sorted(done.undone.items())]
     lines += [f"What was there is kept in {done.kept}."] if done.kept else []
-    print_record(told, form, lambda: "\n".join([*lines, explain_head(done.entries, done.head)]))
+    lines += [] if check else [explain_head(done.entries, done.head)]  # a drill writes no log that would end there
+    print_record(told, form, lambda: "\n".join(lines))
 
 
 def _amount(text: str | None) -> str | float | None:
@@ -136,5 +137,10 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
             note_opening(opened.log, open_ledger(opened))
     told = {"migrated": True, "from": before, "schema": len(MIGRATIONS), "backup": str(to)}
     print_record(
-        told, form, lambda: f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} first."
+        told,
+        form,
+        lambda: (
+            f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} with the version before.\n"
+            "Run `querygate doctor` next: it names what the upgrade leaves for you to decide."
+        ),
     )

@@ -107,7 +107,8 @@ def files_health(site: Site) -> Iterator[Health]:
 
 def digest_health(opened: OpenSite) -> Iterator[Health]:
     """Is every version that could be served, byte for byte, the file that was verified? The whole of each is read. On a
-    machine that only serves nothing is on record; where the vault is, each version is, unless its entry was discarded.
+    machine that only serves nothing is on record, and what is told beside a file counts; where the vault is, each
+    version is on record, unless its entry was discarded.
     """
     vault = opened.site.vault
     must_be_noted = vault.is_dir() and any(vault.iterdir()) and not opened.log.discarded_until()
@@ -116,7 +117,7 @@ def digest_health(opened: OpenSite) -> Iterator[Health]:
         readable = readable_in(folder)
         for version in readable:
             noted, file = noted_publication(opened.log, dataset, version), version_file(folder, version)
-            digest = None if noted is None else FileDigest.noted(noted["body"])  # none is from before they were kept
+            digest = FileDigest.told_beside(file) if noted is None else FileDigest.noted(noted["body"])
             retire = f"never serve it again: `querygate retire {dataset} {version}`."
             if noted is None and must_be_noted:
                 remedy = f"Find out who put store/{dataset}/{file.name} there. Publish anew, or {retire}"
@@ -130,7 +131,10 @@ def digest_health(opened: OpenSite) -> Iterator[Health]:
                 break
             checked += digest is not None
         else:
-            yield Health(name, True, f"{checked} of {counted(len(readable), 'version')} on record, and unchanged")
+            unknown = counted(len(readable) - checked, "version") + " without a digest, from before they were kept"
+            known = f"{counted(checked, 'version')} unchanged"
+            told = [*([known] if checked else []), *([unknown] if checked < len(readable) else [])]
+            yield Health(name, True, "; ".join(told) or "no version")
 
 
 def _files(dataset: str, store: Path, vault: Path) -> Health:

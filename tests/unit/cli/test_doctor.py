@@ -151,3 +151,16 @@ def _noted(log, maker, connection, key):
 def test_other_formats_list_the_checks(run, site):
     assert run("doctor", "--format", "csv").stdout.splitlines()[0] == "name,ok,detail,remedy"
     assert all(json.loads(line)["ok"] for line in run("doctor", "--format", "jsonl").stdout.splitlines())
+
+
+def test_a_gate_without_the_log_goes_by_what_is_told_beside_its_files(run, site):
+    def digests():
+        checks = json.loads(run("--site", "gate", "doctor", "--format", "json").stdout)["checks"]
+        return next((check["ok"], check["detail"]) for check in checks if check["name"] == "digests of clinic")
+
+    run("--site", "gate", "init")
+    assert run("sync", "--to", "gate/store").exit_code == 0
+    assert digests() == (True, "1 version unchanged")
+    with open("gate/store/clinic/v00001.duckdb", "ab") as stream:
+        stream.write(b"x")
+    assert digests()[0] is False
