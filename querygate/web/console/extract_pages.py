@@ -18,7 +18,7 @@ from querygate.core.extracts.approval import STATES, Action, said
 from querygate.core.extracts.beside_views import is_synthetic
 from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.jobs import JobUnderway
-from querygate.gate.describe import make_description
+from querygate.gate.description import make_description
 from querygate.gate.grant_check import check_known
 from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.site.extract_requests.extracts import ACTS, Extracts
