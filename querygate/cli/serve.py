@@ -18,7 +18,7 @@ from querygate.cli.shared.output import tell_problem
 from querygate.cli.shared.shared_options import site_option
 from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
-from querygate.gate.describe import served_catalogs
+from querygate.gate.dataset_list import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.budget_evidence import check_anchored
 from querygate.site.door_limits import DoorLimits

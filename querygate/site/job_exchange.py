@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from querygate.control import Jobs
-from querygate.control.log.log import OUTCOME
+from querygate.control.log.query_entries import OUTCOME
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.extracts.approval import BuiltExtract
 from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem

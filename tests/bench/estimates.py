@@ -31,8 +31,8 @@ from querygate.custody.workload.trial_answers import LIMITS
 from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.custody.workload.workload_sample import drawn
 from querygate.gate.answer_rows import answer_groups
-from querygate.gate.estimates import with_estimates
 from querygate.gate.likely_tables import LikelyTables
+from querygate.gate.likely_values import with_estimates
 from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 from querygate_adapters.sources.open_source import open_source

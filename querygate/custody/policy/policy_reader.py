@@ -24,7 +24,7 @@ from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.policy_types import (
     AnonymiseOptions,
     AnswerOptions,
-    AuditOptions,
+    AuditPolicy,
     ClassMethod,
     ClassMoments,
     ColumnPolicy,
@@ -113,7 +113,7 @@ def _policy(top: TomlTable) -> Policy:
             modes=modes,
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
-        audit=AuditOptions(on_differencing=audit.word("on_differencing", "alert")),
+        audit=AuditPolicy(on_differencing=audit.word("on_differencing", "alert")),
         references=read_references(top, dataset),
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),

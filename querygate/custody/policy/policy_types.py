@@ -318,7 +318,7 @@ class AnswerOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOptions:
+class AuditPolicy:
     """What is done about a query that with earlier ones isolates fewer than k records: told to the custodian, told to
     whoever asked as well, or not answered."""
 
@@ -446,7 +446,7 @@ class Policy:
     unit: str = ""
     anonymise: AnonymiseOptions = field(default_factory=AnonymiseOptions)
     answers: AnswerOptions = field(default_factory=AnswerOptions)
-    audit: AuditOptions = field(default_factory=AuditOptions)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
     references: tuple[ReferencePolicy, ...] = ()
     joins: tuple[JoinPolicy, ...] = ()
     k_map: KMapPolicy | None = None

@@ -11,15 +11,17 @@ from typing import Final
 
 from flask import Response, render_template, request
 
-from querygate.control.log.log import QueryLine
 from querygate.control.log.log_search import asked_models
+from querygate.control.log.query_entries import QueryLine
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.gate import describe, render
+from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
+from querygate.gate.dataset_list import make_summary, served_catalogs
+from querygate.gate.description import describe_version
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
@@ -89,8 +91,8 @@ class Console:
     def datasets(self, session: Session) -> Response:
         store, grants = self._gate.store, self._gate.grants
         known = known_datasets(session.principal, store.datasets(), grants)
-        found = describe.served_catalogs(store, broken=lambda error: None, among=known)
-        listed = sorted(map(describe.make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
+        found = served_catalogs(store, broken=lambda error: None, among=known)
+        listed = sorted(map(make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
         return make_page("datasets.html", session=session, datasets=listed)
 
     def dataset(self, session: Session, dataset: str) -> Response:
@@ -227,7 +229,7 @@ class Console:
     def _describe(self, principal: Principal, dataset: str) -> DescriptionBody:
         gate = self._gate
         check_known(principal, dataset, gate.grants)
-        return describe.describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
+        return describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
 
     def _find(self, principal: Principal, query_id: str) -> tuple[QueryLine, AnswerBody]:
         """A question of one's own and its answer. Of others' nothing is said, not even that there are any."""

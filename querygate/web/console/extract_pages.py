@@ -20,7 +20,7 @@ from querygate.core.extracts.use_agreement import KEYS as AGREEMENT
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal
-from querygate.gate.describe import make_description
+from querygate.gate.description import make_description
 from querygate.gate.grant_check import check_known
 from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.site.extract_requests.extracts import ACTS, Extracts
