@@ -259,8 +259,8 @@ def _check_beginning(file: Path, first: int) -> None:
     if first > 1:
         raise ChainBroken(
             1,
-            f"{file.name} begins at entry {first}. Where those before were archived or discarded, only a signature tells "
-            "that nothing is missing: verify it with --signature (an archive has one, an export with --sign)",
+            f"{file.name} begins at entry {first}. Where those before were archived or discarded, only a signature "
+            "tells that nothing is missing: verify it with --signature (an archive has one, an export with --sign)",
         )
 
 

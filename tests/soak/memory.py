@@ -23,7 +23,7 @@ GROWTH = 0.05
 """The part by which memory may grow in the second half."""
 
 SETTINGS = {"answer_cache_mb": 4, "query_timeout_s": 120.0}
-"""What is kept of answers is full long before the end, on a busy machine too; and nobody is stopped there for waiting."""
+"""What is kept of answers is full long before the end, on a busy machine too; nobody is stopped for waiting there."""
 
 
 def run() -> list[dict[str, Any]]:
