@@ -27,6 +27,10 @@ COMMANDS = {
     "sync": ("querygate.cli.sync:sync", "Copy published versions to a folder, such as a gate's store."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
     "run": ("querygate.cli.research.run:run", "Run a file of queries; keep answers and where they came from."),
+    "federate": (
+        "querygate.cli.research.federate:federate",
+        "Ask several gates at once; print ranges over all records.",
+    ),
     "cite": ("querygate.cli.research.cite:cite", "Print how to cite an answer."),
     "history": ("querygate.cli.research.history:history", "List your questions and what came of them."),
     "saved": ("querygate.cli.research.history:saved", "List saved queries."),
@@ -44,6 +48,7 @@ COMMANDS = {
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
     "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
     "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),
+    "overlap": ("querygate.cli.overlap:overlap", "Count the people whom you and another custodian both have."),
     "risk": ("querygate.cli.risk:risk", "Measure the risk of a source, a dataset or an extract."),
     "backup": ("querygate.cli.backup:backup", "Copy the site while it serves."),
     "restore": ("querygate.cli.backup:restore", "Put a backup back, without forgetting what was spent."),

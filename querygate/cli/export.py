@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
@@ -18,10 +19,11 @@ from querygate.cli.shared.request_options import read_spec, spec_options
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
-from querygate.site.extract_requests.extract_figures import make_figures
+from querygate.site.extract_requests.extract_figures import ExtractFigures, make_figures
 from querygate.site.extract_requests.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extract_requests.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
@@ -186,15 +188,51 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
 # -- deciding ----------------------------------------------------------------------------------------------------
 
 
+def agreement_options(command: F) -> F:
+    """The data use agreement that a limited data set leaves under."""
+    options = (
+        click.option(
+            "--agreement",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            help="The signed data use agreement of a limited data set. Its SHA-256 goes on record, not its text.",
+        ),
+        click.option("--signed-by", metavar="NAME", help="Who signed the agreement for the recipient."),
+        click.option("--until", metavar="DATE", help="The last day the agreement holds, as 2031-01-31."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_agreement(
+    agreement: Path | None = None, signed_by: str | None = None, until: str | None = None
+) -> UseAgreement | None:
+    if agreement is None and signed_by is None and until is None:
+        return None
+    if agreement is None or signed_by is None or until is None:
+        raise click.UsageError("A data use agreement needs --agreement, --signed-by and --until.")
+    digest = hashlib.sha256(agreement.read_bytes()).hexdigest()
+    return UseAgreement.of({"signed_by": signed_by, "sha256": digest, "until": until})
+
+
 def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable[..., None]:
     """The command that does one thing to a request."""
 
     def act(
-        request_id: str, name: str | None, form: str, site: Path, comment: str = "", beside_views: bool = False
+        request_id: str,
+        name: str | None,
+        form: str,
+        site: Path,
+        comment: str = "",
+        beside_views: bool = False,
+        **signed: Any,
     ) -> None:
+        agreement = read_agreement(**signed)
         with progress() as tell:
             acting = ExportSession(site, name, tell)
-            after = acting.extracts.act(acting.by, request_id, action, comment, beside_views=beside_views)
+            after = acting.extracts.act(
+                acting.by, request_id, action, comment, beside_views=beside_views, agreement=agreement
+            )
         print_record(after, form, lambda: explain_state(after))
 
     act.__doc__ = help_text
@@ -204,7 +242,7 @@ def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable
         command = click.option("--comment", metavar="TEXT", default="", help="Comment to add.")(command)
         example += " --comment 'Why so many columns?'" if action in ("comment", "note", "return", "reject") else ""
     if action == "approve":
-        command = click.option("--beside-views", is_flag=True, help=BESIDE_VIEWS)(command)
+        command = click.option("--beside-views", is_flag=True, help=BESIDE_VIEWS)(agreement_options(command))
     return cast(
         Callable[..., None],
         export.command(action, example=example)(click.argument("request_id", metavar="ID")(command)),
@@ -320,18 +358,35 @@ def print_request(request: Mapping[str, Any]) -> None:
     fields |= {name: spec[name] for name in spec if name not in IF_GIVEN or (spec[name] and name != "dataset")}
     fields |= {"approved by": request["approvals"] or f"nobody yet (of {request['reviewers']})"}
     fields |= {"beside views": "acknowledged"} if request.get("beside_views") else {}
+    if signed := request.get("agreement"):
+        fields["agreement"] = f"signed by {signed['signed_by']}, until {signed['until']}, SHA-256 {signed['sha256']}"
     fields |= {name: request[name] for name in ("expires", "failure", "manifest") if request[name]}
     click.echo(f"{request['id']}, request {request['number']}")
     _print_fields(fields)
     for title in ("summary", "preview"):
         if request.get(title):
             click.echo(f"\n{title.capitalize()} (all figures: --format json)")
-            _print_fields(make_figures(request[title]))
+            _print_figures(make_figures(request[title]))
     click.echo("")
     rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in request["events"]]
     print_table(("time", "user", "action", "state", "comment"), rows)
     if request["may"]:
         click.echo(f"\nYou can now: {', '.join(request['may'])}.")
+
+
+def _print_figures(figures: ExtractFigures) -> None:
+    """Risk in sentences, then figures, each with how to read it."""
+    for title, sentences in figures.risk:
+        click.echo(f"  {title}")
+        for sentence in sentences:
+            click.echo(f"    {plain(sentence)}")
+    for figure in (*figures.unknown, *figures.kept):
+        shown = ", ".join(f"{what} {value}".strip() for what, value in figure.values)
+        click.echo(f"  {plain(figure.title)}: {plain(shown)}")
+        if figure.reading:
+            click.echo(f"    {figure.reading}")
+    if figures.learnt:
+        click.echo(f"  What is known already\n    {figures.learnt}")
 
 
 def _print_fields(fields: Mapping[str, Any], indent: str = "  ") -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.log_upkeep import anchor_command, retain_command, seal_command, ship_command
+from querygate.cli.log_upkeep import accept_clock_command, anchor_command, retain_command, seal_command, ship_command
 from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import CommandGroup
-from querygate.cli.shared.output import print_record, print_records
+from querygate.cli.shared.output import explain_head, print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
@@ -228,7 +228,7 @@ def _explain_verified(
     elif verified.since > 1:
         found["since"] = verified.since
         text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives remain."
-    text += f"\n{verified.entries}:{verified.head}"
+    text += f"\n{explain_head(verified.entries, verified.head)}"
     if ledger is not None and ledger.wrong:
         found |= {"verified": False, "reason": LEDGER_BROKEN, "ledger": list(ledger.wrong)}
         text = "\n".join([text, LEDGER_BROKEN, *(f"- {one}" for one in ledger.wrong)])
@@ -327,7 +327,7 @@ def _print_archives(segments: list[Segment], form: str, none: str) -> None:
     print_records(records, form, columns=("archive", "first", "last", "until", "head"), empty=none)
 
 
-for command in (anchor_command, ship_command, retain_command, seal_command):
+for command in (anchor_command, ship_command, retain_command, seal_command, accept_clock_command):
     log.add_command(command)
 
 

@@ -16,6 +16,10 @@ ELSEWHERE = {
     "preview": ("querygate.cli.policy_preview:preview_policy", "Measure what a policy costs, before publishing."),
     "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
     "safe-harbor": ("querygate.cli.policy_search:safe_harbor", "Apply Safe Harbor to a policy."),
+    "limited-data-set": (
+        "querygate.cli.policy_search:limited_data_set",
+        "Prepare a policy for limited data sets (45 CFR 164.514(e)).",
+    ),
 }
 
 

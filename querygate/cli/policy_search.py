@@ -1,4 +1,4 @@
-"""Commands about release policies: policy search, policy safe-harbor.
+"""Commands about release policies: policy search, policy safe-harbor, policy limited-data-set.
 
 What reads raw data is imported inside the commands, as for `publish`.
 """
@@ -15,10 +15,12 @@ from querygate.cli.shared.output import print_json, print_record, print_records,
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
 from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.policy_search import Decision
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchReport
 from querygate.custody.roots.release_policies import (
     Register,
+    limited_data_set_of,
     no_population,
     safe_harbor_of,
     search_policies,
@@ -133,7 +135,30 @@ def safe_harbor(
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     folder = out.parent if out is not None else policy_file.parent
-    text, decided = safe_harbor_of(given, register, year or this_year(), folder)
+    _print_preset(*safe_harbor_of(given, register, year or this_year(), folder), out, form)
+
+
+@click.command(
+    "limited-data-set",
+    cls=Command,
+    example="querygate policy limited-data-set --policy patients.toml --out limited.toml",
+)
+@_policy_option
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
+@format_option
+def limited_data_set(policy_file: Path, out: Path | None, form: str) -> None:
+    """Prepare a policy for limited data sets (45 CFR 164.514(e)).
+
+    Columns that look like one of the 16 direct identifiers are left out; dates, ages, towns and ZIP codes may stay. The
+    new table [limited_data_set] lets records leave as they are, with approval and under a data use agreement. What a
+    column contains is guessed from its name; check each one.
+    """
+    given = PolicyFile.read(policy_file)
+    folder = out.parent if out is not None else policy_file.parent
+    _print_preset(*limited_data_set_of(given, folder), out, form)
+
+
+def _print_preset(text: str, decided: tuple[Decision, ...], out: Path | None, form: str) -> None:
     lines = [to_json(one) for one in decided]
     if out is not None:
         write_new(out, text)

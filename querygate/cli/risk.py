@@ -61,7 +61,7 @@ def risk(
     disease: str | None,
     same_disease: bool,
 ) -> None:
-    """Measure the risk of raw records, of the same records under Safe Harbor, and of the release.
+    """Measure the risk of raw records, of a limited data set, of Safe Harbor on the same records, and of the release.
 
     The release is what --released names; for a dataset, the served version; for a source, what its policy would
     produce. The report contains only aggregates. The report on a dataset is kept at the site, where custodians can read
@@ -119,13 +119,13 @@ def explain_risk(report: RiskReport, out: Path | None) -> str:
     """The report for a terminal: in short, and the table."""
     lines = [*report.words, *(f"Note: {note}" for note in report.notes), ""]
     width = max(len(line.label) for line in report.verdict) + 4
-    lines.append(f"{'':{width}}{'raw':>12}{'Safe Harbor':>14}{'after':>12}")
+    lines.append(f"{'':{width}}{'raw':>12}{'limited':>12}{'Safe Harbor':>14}{'after':>12}")
     for group, heading in HEADINGS.items():
         members = [line for line in report.verdict if line.group == group]
         lines += [heading] if members else []
         for line in members:
-            raw, harbor, after = (_figure(value, line.unit) for value in line.sides)
-            lines.append(f"  {line.label:{width - 2}}{raw:>12}{harbor:>14}{after:>12}")
+            raw, limited, harbor, after = (_figure(value, line.unit) for value in line.sides)
+            lines.append(f"  {line.label:{width - 2}}{raw:>12}{limited:>12}{harbor:>14}{after:>12}")
     lines += ["", report.sides.raw.words.drivers]
     return "\n".join([*lines, *([f"See {out / 'report.html'}."] if out else [])])
 

@@ -254,6 +254,11 @@ BESIDE_VIEWS: Migration = (
     "ALTER TABLE export_request ADD COLUMN beside_views INTEGER NOT NULL DEFAULT 0 CHECK (beside_views IN (0, 1))",
 )
 
+AGREEMENTS: Migration = (
+    # The data use agreement that a limited data set was approved under: who signed, which text, until when.
+    "ALTER TABLE export_request ADD COLUMN agreement TEXT",
+)
+
 JOBS: Migration = (
     # Work that needs the vault (core/jobs.py). `key` is equal for jobs of one person that would give the same.
     """CREATE TABLE job (
@@ -501,6 +506,16 @@ PROVED_KEYS: Migration = (
     "INSERT INTO site_secret (name, value) VALUES ('scram', randomblob(32))",
 )
 
+LOG_TIMES: Migration = (
+    # The latest time on record is asked wherever something may have ended.
+    "CREATE INDEX log_time ON log (time)",
+)
+
+PROVIDER_SESSIONS: Migration = (
+    # What the provider of single sign-on calls the session that this one came from, so that it can end it.
+    "ALTER TABLE session ADD COLUMN provider_session TEXT",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -513,4 +528,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     REPLACED_KEYS,
     ASKED_ONCE,
     PROVED_KEYS,
+    LOG_TIMES,
+    PROVIDER_SESSIONS,
+    AGREEMENTS,
 )

@@ -19,6 +19,7 @@ from querygate.control.log.entry_chain import canonical
 from querygate.control.log.log import Log
 from querygate.core.extracts.approval import UNSEEN, Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.core.extracts.use_agreement import UseAgreement
 
 KIND = "export"
 """Entries in the log are called `export.` and what was done."""
@@ -31,11 +32,12 @@ _LIST = """SELECT * FROM export_request
   WHERE (:requester IS NULL OR requester = :requester) AND (:state IS NULL OR state = :state) ORDER BY number DESC"""
 _DUE = "SELECT id FROM export_request WHERE state = 'released' AND expires <= ? ORDER BY expires, number"
 _CREATE = """INSERT INTO export_request
-  (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, id, requester, dataset, created)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, agreement,
+   id, requester, dataset, created)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _UPDATE = """UPDATE export_request
-  SET (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views)
-    = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
+  SET (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, agreement)
+    = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
 _EVENT = """INSERT INTO export_event (request, number, time, user, action, before, after, comment)
   VALUES (:request, (SELECT coalesce(max(number), 0) + 1 FROM export_event WHERE request = :request),
           :time, :user, :action, :before, :after, :comment) RETURNING number"""
@@ -205,6 +207,7 @@ def _values(request: ExtractRequest) -> tuple[Any, ...]:
         request.manifest,
         request.failure,
         int(request.beside_views),
+        None if request.agreement is None else canonical(request.agreement.to_dict()),
     )
 
 
@@ -223,4 +226,5 @@ def _request(row: sqlite3.Row) -> ExtractRequest:
         manifest=row["manifest"],
         failure=row["failure"],
         beside_views=bool(row["beside_views"]),
+        agreement=None if row["agreement"] is None else UseAgreement.of(json.loads(row["agreement"])),
     )

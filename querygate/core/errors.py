@@ -93,6 +93,7 @@ CODES: dict[str, Code] = {
     "QG606": Code("The extract is no longer available", 410, "55000", 1),
     "QG607": Code("The extract does not match what was built", 409, "XX001", 1),
     "QG608": Code("This dataset is published as views: an extract needs extra approval", 409, "55000", 1),
+    "QG609": Code("A limited data set needs a data use agreement", 409, "55000", 1),
     "QG801": Code("The policy is not valid", 422, "F0000", 2),
     "QG802": Code("The source cannot be read", 422, "58030", 2),
     "QG803": Code("The publication would not meet its privacy guarantees", 422, "F0000", 1),

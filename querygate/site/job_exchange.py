@@ -74,6 +74,10 @@ class JobExchange:
             job = self._jobs.find(job.id) or job
         return result_of(job)
 
+    def last(self, kind: JobKind, dataset: str, user: str, body: Mapping[str, Any]) -> Job | None:
+        """The newest job like this, if there is one; nothing is begun."""
+        return self._jobs.last(kind, dataset, user, body)
+
     def find(self, job_id: str) -> Job | None:
         return self._jobs.find(job_id)
 

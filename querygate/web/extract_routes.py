@@ -8,6 +8,7 @@ from typing import BinaryIO, cast
 from flask import Response, request
 
 from querygate.core.extracts.approval import Action
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.types import Principal
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.web.problems import malformed
@@ -16,7 +17,7 @@ from querygate.web.request_body import check_fields, read_object, read_text, rea
 
 CHUNK = 1 << 18
 SPEC = 'Send {"dataset": "...", "purpose": "...", ...}.'
-COMMENT = 'Send no body, or {"comment": "...", "beside_views": false}.'
+COMMENT = 'Send no body, or {"comment": "...", "beside_views": false, "agreement": {...}}.'
 
 
 class Exports:
@@ -40,13 +41,16 @@ class Exports:
 
     def act_on_export(self, principal: Principal, request_id: str, action: str) -> Response:
         body = read_object(COMMENT, optional=True)
-        check_fields(body, "", ("comment", "beside_views"))
+        check_fields(body, "", ("comment", "beside_views", "agreement"))
         comment = read_text(body, "comment") if "comment" in body else ""
         beside_views = body.get("beside_views", False)
         if not isinstance(beside_views, bool):
             raise malformed("beside_views: must be true or false.")
+        agreement = UseAgreement.of(body["agreement"]) if "agreement" in body else None
         given = cast(Action, action)
-        return give(self._extracts.act(principal, request_id, given, comment, beside_views=beside_views))
+        return give(
+            self._extracts.act(principal, request_id, given, comment, beside_views=beside_views, agreement=agreement)
+        )
 
     def fetch_export(self, principal: Principal, request_id: str) -> Response:
         handle = self._extracts.fetch(principal, request_id)

@@ -121,6 +121,10 @@ EXPORT: Schema = {
         "description": "True if reviewers acknowledged that the extract contains records of a dataset published as "
         "views; absent otherwise.",
     },
+    "agreement": {
+        **ref("UseAgreement"),
+        "description": "The data use agreement that a limited data set was approved under; absent otherwise.",
+    },
     "wish": ref("Wish"),
     "summary": {
         "type": ["object", "null"],
@@ -158,9 +162,22 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
                 **TRUTH,
                 "description": "With approve: acknowledge that these are records of a dataset published as views.",
             },
+            "agreement": {
+                **ref("UseAgreement"),
+                "description": "With approve: the data use agreement of a limited data set.",
+            },
         },
-        optional=("comment", "beside_views"),
+        optional=("comment", "beside_views", "agreement"),
         example={"comment": "Why so many columns?"},
+    ),
+    "UseAgreement": record(
+        "A signed data use agreement (45 CFR 164.514(e)(4)).",
+        {
+            "signed_by": {**TEXT, "description": "Who signed for the recipient."},
+            "sha256": {**TEXT, "description": "SHA-256 of the text that was signed."},
+            "until": {**TEXT, "description": "The last day it holds, as YYYY-MM-DD."},
+        },
+        example={"signed_by": "Ann Lee, Shelby University", "sha256": "a" * 64, "until": "2031-01-31"},
     ),
     "ExportEvent": record(
         "One action on a request. `user` is null if it happened through time alone.",
@@ -181,7 +198,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
     "Export": record(
         "A request, as far as you may see it: what is requested, its state, its history, and what you `may` do.",
         EXPORT,
-        optional=("events", "preview", "beside_views", "changes"),
+        optional=("events", "preview", "beside_views", "agreement", "changes"),
         example=EXPORT_EXAMPLE,
     ),
     "Exports": record("Requests, newest first.", {"exports": array(ref("Export"))}, example={"exports": [_LISTED]}),

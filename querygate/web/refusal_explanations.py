@@ -395,6 +395,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "reviewer approves with the acknowledgement `beside_views`, which is logged.",
         "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),
+    "QG609": Explanation(
+        "A limited data set (45 CFR 164.514(e)) leaves under a data use agreement. None was named, it has ended, or "
+        "another reviewer named another one. Nothing was approved, built or released.",
+        "Approve with the signed agreement: who signed, the SHA-256 of its text, and its last day.",
+        "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    ),
     "QG801": Explanation(
         "The policy file has errors. The detail names each one with its key and what is accepted there. Nothing was "
         "published.",

@@ -6,6 +6,7 @@ from querygate.web.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, r
 
 MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 FIGURES: Schema = {"type": "object", "additionalProperties": {}}
+MAYBE_FIGURES: Schema = {"type": ["object", "null"], "additionalProperties": {}}
 
 RISK_EXAMPLE = {
     "format": 1,
@@ -22,7 +23,12 @@ RISK_EXAMPLE = {
     "safe_harbor": [
         {"column": "age", "treatment": "age", "letter": "C", "does": "90 and over together", "why": "its name"}
     ],
-    "sides": {"raw": {"classes": 160}, "safe_harbor": {"classes": 151}, "after": {"classes": 98}},
+    "sides": {
+        "raw": {"classes": 160},
+        "safe_harbor": {"classes": 151},
+        "after": {"classes": 98},
+        "limited": {"classes": 160},
+    },
     "verdict": [
         {
             "measure": "prosecutor_average",
@@ -33,16 +39,20 @@ RISK_EXAMPLE = {
             "safe_harbor": 0.179,
             "after": 0.116,
             "risk_against_safe_harbor": "lower",
+            "limited": 0.19,
         }
     ],
     "words": ["The release is not riskier than Safe Harbor on any of the 12 measures, on the same records."],
     "notes": [],
+    "limited": [
+        {"column": "age", "treatment": "", "letter": "", "does": "unchanged", "why": "may stay in a limited data set"}
+    ],
 }
 
 RISK_SCHEMAS: dict[str, Schema] = {
     "RiskReport": record(
-        "What could be found out about people: from the raw records, under Safe Harbor, and from the release. Only "
-        "aggregates.",
+        "What could be found out about people: from the raw records, a limited data set, Safe Harbor, and the release. "
+        "Only aggregates.",
         {
             "format": {**WHOLE, "description": "Increases when a field changes its meaning."},
             "dataset": TEXT,
@@ -80,16 +90,25 @@ RISK_SCHEMAS: dict[str, Schema] = {
                 )
             ),
             "sides": record(
-                "All figures of each side, and sentences.", {"raw": FIGURES, "safe_harbor": FIGURES, "after": FIGURES}
+                "All figures of each side, and sentences. Reports made before there was one have no limited data set.",
+                {"raw": FIGURES, "safe_harbor": FIGURES, "after": FIGURES, "limited": MAYBE_FIGURES},
+                optional=("limited",),
             ),
-            "verdict": {**array(ref("RiskMeasure")), "description": "The three sides next to each other."},
+            "verdict": {**array(ref("RiskMeasure")), "description": "The sides next to each other."},
             "words": array(TEXT),
             "notes": {**array(TEXT), "description": "What limits the figures."},
+            "limited": array(
+                record(
+                    "What a limited data set does to a quasi-identifier; `letter` is its place in the rule.",
+                    {"column": TEXT, "treatment": TEXT, "letter": TEXT, "does": TEXT, "why": TEXT},
+                )
+            ),
         },
+        optional=("limited",),
         example=RISK_EXAMPLE,
     ),
     "RiskMeasure": record(
-        "One measure on the three sides; null if not measured. For shares lower is better, for counts higher.",
+        "One measure on each side; null if not measured. For shares lower is better, for counts higher.",
         {
             "measure": TEXT,
             "group": {"enum": ["prosecutor", "journalist", "marketer", "alone", "instance", "told"]},
@@ -99,6 +118,8 @@ RISK_SCHEMAS: dict[str, Schema] = {
             "safe_harbor": MAYBE_NUMBER,
             "after": MAYBE_NUMBER,
             "risk_against_safe_harbor": {"enum": ["lower", "same", "higher", None]},
+            "limited": MAYBE_NUMBER,
         },
+        optional=("limited",),
     ),
 }

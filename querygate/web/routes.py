@@ -207,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
         gives="Export",
         body="Comment",
         parameters=(REQUEST, Parameter("action", "path", "The action.", {"enum": list(ACTS)})),
-        codes=("QG309", "QG310", "QG312", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607", "QG608"),
+        codes=("QG309", "QG310", "QG312", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607", "QG608", "QG609"),
         later=True,
     ),
     Route(

@@ -42,7 +42,6 @@ from querygate.control.log.query_entries import (
     request_named,
 )
 from querygate.core.answer_bodies import AnswerBody
-from querygate.core.limits.turn import turn_given_up
 from querygate.core.ports import AskedQuery, Outcome
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
@@ -93,7 +92,7 @@ class Log:
         intent = Intent.of(asked)
         outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
         bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             link = self._last(connection)
             for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
                 link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
@@ -149,7 +148,7 @@ class Log:
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
         text = canonical(body)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             self._put(connection, self._last(connection), kind, query_id, user, dataset, text)
 
     def append(

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import LONGEST_TEXT, ExtractSpec, invalid
+from querygate.core.extracts.use_agreement import UseAgreement, check_same
 from querygate.core.types import Principal
 
 State = Literal[
@@ -117,7 +118,8 @@ TABLE: Mapping[tuple[State, Action], ApprovalRule] = {
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """A request as it stands. `summary` and `manifest` (its SHA-256) are of what was built last, `failure` is why the
-    last build came to nothing. `beside_views`: those who approved it know that its records leave beside views."""
+    last build came to nothing. `beside_views`: those who approved it know that its records leave beside views.
+    `agreement` is what they approved a limited data set under."""
 
     id: str
     number: int
@@ -132,6 +134,7 @@ class ExtractRequest:
     manifest: str | None = None
     failure: str | None = None
     beside_views: bool = False
+    agreement: UseAgreement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,19 +230,26 @@ def _has_approved(by: Principal, request: ExtractRequest) -> bool:
 
 
 def advance(
-    request: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1, beside_views: bool = False
+    request: ExtractRequest,
+    action: Action,
+    by: Principal,
+    *,
+    reviewers: int = 1,
+    beside_views: bool = False,
+    agreement: UseAgreement | None = None,
 ) -> ExtractRequest:
     """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals
-    and what they acknowledged. What one did not acknowledge is not acknowledged."""
+    and what they acknowledged. What one did not acknowledge is not acknowledged; all approve under one agreement."""
     rule = check_act(request, action, by)
     if action == "edit":
-        return replace(request, state=rule.next, approvals=(), beside_views=False)
+        return replace(request, state=rule.next, approvals=(), beside_views=False, agreement=None)
     if action != "approve":
         return replace(request, state=rule.next)
+    check_same(request.agreement, agreement)
     known = beside_views and (request.beside_views or not request.approvals)
     approvals = (*request.approvals, by.name)
     state = rule.next if len(approvals) >= reviewers else request.state
-    return replace(request, approvals=approvals, beside_views=known, state=state)
+    return replace(request, approvals=approvals, beside_views=known, agreement=agreement, state=state)
 
 
 def has_expired(request: ExtractRequest, now: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed", "release", "same-disease"]
+Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 Times = Literal["drawn", "kept"]
@@ -26,7 +26,11 @@ Times = Literal["drawn", "kept"]
 LONGEST_TEXT = 4000
 LARGEST_K = 100_000
 _POLICY_SAYS = ("method", "suppress", "suppress_cells", "tolerances")
-_NOT_WITH: Mapping[str, tuple[str, ...]] = {"release": ("k", *_POLICY_SAYS), "same-disease": _POLICY_SAYS}
+_NOT_WITH: Mapping[str, tuple[str, ...]] = {
+    "release": ("k", *_POLICY_SAYS),
+    "same-disease": _POLICY_SAYS,
+    "limited": ("k", *_POLICY_SAYS),
+}
 """Keys that do not go with a kind, because the policy says how its records are protected."""
 
 METHODS: Mapping[str, tuple[str, ...]] = {
@@ -40,6 +44,9 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
 """What records are called that are looked up in the policy's population."""
+
+NO_K: Mapping[str, str] = {**A_KIND, "limited": "a limited data set"}
+"""What records are called whose protection the policy alone decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,7 @@ class ExtractSpec:
         found = cls(**{key: _READERS[key](key, value) for key, value in body.items()}, **_missing(body))
         for key in _NOT_WITH.get(found.kind, ()):
             if getattr(found, key):
-                kind = A_KIND[found.kind]
+                kind = NO_K[found.kind]
                 raise invalid(key, f"cannot be set for {kind}, because the policy says how its records are protected")
         if found.method and found.method not in METHODS[found.kind]:
             raise invalid("method", f"is not a method for {found.kind} extracts", *METHODS[found.kind])

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
-from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
+from querygate.core.extracts.extract_spec import NO_K, ExtractSpec
 from querygate.core.types import Floats, Ints
 from querygate.custody.code_lists.code_items import explain_codes
 from querygate.custody.columns.population import Population
@@ -84,7 +84,7 @@ def promise(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec) -> d
         "kind": protected.kind,
         "method": protected.method,
         "k": protected.k,
-        "k_asked": spec.k if spec.kind in A_KIND else max(policy.k, spec.k or 0),
+        "k_asked": spec.k if spec.kind in NO_K else max(policy.k, spec.k or 0),
         "records": protected.records,
         "left_out": protected.left_out,
         "classes": int(np.unique(protected.classes).size),

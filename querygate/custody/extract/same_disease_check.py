@@ -22,7 +22,7 @@ from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy
 from querygate.methods.policy_search import suggest, treated
-from querygate.methods.same_disease import InstanceRisk, SafeHarbor, instance_risk
+from querygate.methods.same_disease import InstanceRisk, RuleClasses, instance_risk
 
 BETWEEN = " | "
 ANY = "*"
@@ -145,7 +145,7 @@ def _members(text: str, column: ColumnPolicy, known: frozenset[str]) -> frozense
 class Yardstick:
     """Safe Harbor on raw records, looked up in the same register, and what it does to each column."""
 
-    harbor: SafeHarbor
+    harbor: RuleClasses
     does: Mapping[str, str]
 
     @property
@@ -178,7 +178,7 @@ def look_at_safe_harbor(columns: Sequence[ColumnPolicy], raw: pa.Table, people: 
     matching = _people_of(classes, np.stack(kinds, axis=1), people.persons)
     risk = instance_risk(np.bincount(class_of), matching)
     names = tuple(column.name for column in columns)
-    return Yardstick(SafeHarbor(names, class_of.astype(np.int64), risk, np.array(loss)), does)
+    return Yardstick(RuleClasses(names, class_of.astype(np.int64), risk, np.array(loss)), does)
 
 
 def _both(column: ColumnPolicy, raw: pa.ChunkedArray, people: Population) -> tuple[list[Any], Ints, Ints]:

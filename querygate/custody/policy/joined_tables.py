@@ -45,7 +45,7 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
     known = {column.name for column in columns}
     found: list[JoinPolicy] = []
     for name, table in _tables(top, "join"):
-        source, brought = table.text("source", SOME_TEXT), _names(table, "columns")
+        source, brought = table.text("source", SOME_TEXT), read_names(table, "columns")
         for column in brought:
             if column not in known:
                 table.fail(
@@ -75,7 +75,7 @@ def read_population(top: TomlTable, columns: Iterable[ColumnPolicy]) -> KMapPoli
 def read_linked(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
     """The quasi-identifiers by which people of a population are found; none: all of them."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
-    named = _names(table, "columns") if "columns" in table else ()
+    named = read_names(table, "columns") if "columns" in table else ()
     if not set(named) <= set(quasi):
         table.fail("columns", "names something that is not a quasi-identifier", listed(quasi))
     return () if set(named) == set(quasi) else named
@@ -110,7 +110,7 @@ def _typed(table: TomlTable) -> tuple[tuple[str, ReferenceType], ...]:
     """A list of columns of texts, or a table that gives each column its type."""
     raw = table.raw.get("columns")
     if not isinstance(raw, dict) or not raw:
-        return tuple((name, "category") for name in _names(table, "columns"))
+        return tuple((name, "category") for name in read_names(table, "columns"))
     types = table.problems.vocabulary.accepted("references.*.columns")
     for name, kind in raw.items():
         if not isinstance(kind, str) or kind not in types:
@@ -118,7 +118,7 @@ def _typed(table: TomlTable) -> tuple[tuple[str, ReferenceType], ...]:
     return tuple((name, cast(ReferenceType, kind)) for name, kind in raw.items())
 
 
-def _names(table: TomlTable, key: str) -> tuple[str, ...]:
+def read_names(table: TomlTable, key: str) -> tuple[str, ...]:
     raw = table.raw.get(key)
     is_list = isinstance(raw, list) and raw and all(isinstance(name, str) and name for name in raw)
     if not is_list or not isinstance(raw, list):

@@ -13,7 +13,7 @@ from querygate.custody.policy.toml_reader import Vocabulary
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
+        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "limited_data_set", "views"),
     ),
     "columns.*": (
         *("role", "type", "title", "absent", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
@@ -40,6 +40,7 @@ KEYS = {
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance"),
+    "limited_data_set": ("checked",),
     "views": (
         *("mode", "frame", "spanning", "extra", "prefer", "linked", "codes", "values", "sum_cell", "on_uncertified"),
     ),

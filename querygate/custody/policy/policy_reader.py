@@ -30,7 +30,7 @@ from querygate.custody.policy.policy_types import (
     ColumnPolicy,
     Policy,
 )
-from querygate.custody.policy.release_rules import check_tight, read_release
+from querygate.custody.policy.release_rules import check_tight, read_limited, read_release
 from querygate.custody.policy.statistic_rules import check_method, read_largest_k, read_max_width, read_statistics
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
@@ -122,6 +122,7 @@ def _policy(top: TomlTable) -> Policy:
         noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
         release=read_release(top, columns),
+        limited=read_limited(top, columns),
         views=read_views(top, columns),
     )
 
@@ -131,6 +132,11 @@ def _warnings(policy: Policy) -> Iterator[str]:
     if policy.anonymise.edges == "tight":
         yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)
+    if policy.limited is not None:
+        yield (
+            "limited_data_set: records may leave unchanged under a data use agreement: dates, towns and ZIP codes with "
+            "them, so most people can be found by a recipient who breaks it"
+        )
     if policy.k_counts == "rows":
         noisy = policy.noise is not None and not policy.noise.person
         yield "k_counts: rows: a class of k rows may be one person's" + (", and noise hides one row" if noisy else "")

@@ -429,6 +429,13 @@ class ReleasePolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitedPolicy:
+    """Limited data sets may leave. `checked` columns look like direct identifiers and are none: somebody has looked."""
+
+    checked: tuple[str, ...] = ()  # in the order of their names
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The privacy of one dataset. `columns` keeps the order of the file; `warnings` are for the custodian."""
 
@@ -448,6 +455,7 @@ class Policy:
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
+    limited: LimitedPolicy | None = None
     views: ViewRules | None = None  # None: classes over all quasi-identifiers
     warnings: tuple[str, ...] = ()
 
@@ -502,6 +510,8 @@ class Policy:
         meaning["release"] = self.release.meaning() if self.release else None
         if self.release is None:
             del meaning["release"]
+        if self.limited is None:
+            del meaning["limited"]
         meaning["views"] = self.views.meaning() if self.views else None
         if self.views is None:
             del meaning["views"]

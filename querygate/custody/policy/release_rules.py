@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from querygate.core.count_text import counted
 from querygate.custody.policy.interval_edges import MAX_EDGES
-from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
-from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
+from querygate.custody.policy.joined_tables import read_count, read_file, read_linked, read_names
+from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, LimitedPolicy, ReleasePolicy
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 _GROUPS = "a list of lists of strings, each value in exactly one of them"
@@ -92,3 +92,18 @@ def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePoli
         read_count(table),
         None if instance is None else float(instance),
     )
+
+
+def read_limited(top: TomlTable, columns: Iterable[ColumnPolicy]) -> LimitedPolicy | None:
+    """The table [limited_data_set]: that records may leave without the direct identifiers, and otherwise unchanged."""
+    if "limited_data_set" not in top:
+        return None
+    table = top.table("limited_data_set")
+    if not table.is_table:
+        return None
+    checked = read_names(table, "checked") if "checked" in table else ()
+    known = [column.name for column in columns if column.is_published]
+    for name in checked:
+        if name not in known:
+            table.fail("checked", f"{name} is not a published column", listed(known))
+    return LimitedPolicy(tuple(sorted(checked)))

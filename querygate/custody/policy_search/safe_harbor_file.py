@@ -20,7 +20,7 @@ from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.policy_search.axes import Axis, looks_like, make_axis
 from querygate.custody.policy_search.lattice_study import kept_by
 from querygate.custody.policy_search.policy_edits import with_cells, with_groups
-from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion
+from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion, find_direct
 
 _KEPT = ("title",)
 
@@ -57,6 +57,28 @@ def harboured(
     return {**raw, "columns": columns}, tuple(decided)
 
 
+def limited(policy: Policy, raw: RawTable) -> tuple[RawTable, tuple[Decision, ...]]:
+    """The tables of the policy file for limited data sets, which it allows; direct identifiers stay out."""
+    columns = {name: dict(table) for name, table in raw["columns"].items()}
+    decided = []
+    for column in policy.columns:
+        found = find_direct(column.name) if column.is_published else None
+        if found is not None:
+            columns[column.name] = _left_out(columns[column.name])
+            decided.append(Decision(column.name, found.kind, "left out", "its name"))
+    if not any(table.get("role") == "quasi-identifier" for table in columns.values()):
+        raise ConfigError(
+            "QG801",
+            "No quasi-identifier remains in a limited data set.",
+            "Check the columns, and rename those that were mistaken for direct identifiers.",
+        )
+    return {**raw, "columns": columns, "limited_data_set": {}}, tuple(decided)
+
+
+def _left_out(table: RawTable) -> RawTable:
+    return {"role": "identifier", **{key: table[key] for key in _KEPT if key in table}}
+
+
 def _may_be_old(column: ColumnPolicy) -> bool:
     return not column.is_numeric or column.high is None or column.high >= OLD
 
@@ -64,7 +86,7 @@ def _may_be_old(column: ColumnPolicy) -> bool:
 def _treated(
     column: ColumnPolicy, table: RawTable, found: Suggestion, people: Population | None, year: int
 ) -> tuple[RawTable, str]:
-    out = {"role": "identifier", **{key: table[key] for key in _KEPT if key in table}}
+    out = _left_out(table)
     if found.treatment == "drop":
         return out, "left out"
     if column.role != "quasi-identifier":

@@ -16,7 +16,7 @@ from querygate.core.types import Array, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.policy import ColumnPolicy
-from querygate.methods.policy_search import Suggestion, suggest, treated
+from querygate.methods.policy_search import Suggestion, find_direct, suggest, treated
 
 MISSING = -1
 
@@ -121,6 +121,16 @@ def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTr
     return CodeTable(coded.column, known, place[coded.records], people), told
 
 
+def by_limited_data_set(coded: CodeTable) -> tuple[CodeTable, SafeHarborTreatment]:
+    """The column as a limited data set has it: gone where it looks like one of the 16 direct identifiers."""
+    found = find_direct(coded.name, _sample(coded))
+    if found is None:
+        return coded, SafeHarborTreatment(coded.name, "", "", "unchanged", "may stay in a limited data set")
+    gone = np.full_like(coded.records, MISSING)
+    told = SafeHarborTreatment(coded.name, "drop", found.place, _DOES["drop"], f"one of the sixteen: {found.kind}")
+    return CodeTable(coded.column, coded.values[:0], gone), told
+
+
 _DOES = {
     "drop": "goes",
     "zip3": "first three digits; 000 if they cover 20,000 people or fewer",
@@ -132,12 +142,16 @@ _DOES = {
 
 def _suggested(coded: CodeTable) -> Suggestion | None:
     column = coded.column
-    is_text = not column.is_numeric and column.type != "boolean"
-    sample = [str(coded.values[code]) for code in coded.records[:SAMPLE].tolist() if code >= 0] if is_text else []
-    found = suggest(column.name, sample)
+    found = suggest(column.name, _sample(coded))
     if column.type in _DATED and (found is None or found.treatment not in ("birth year", "year")):
         return Suggestion(column.name, "C", "year", "its type")
     return found
+
+
+def _sample(coded: CodeTable) -> list[str]:
+    if coded.column.is_numeric or coded.column.type == "boolean":
+        return []
+    return [str(coded.values[code]) for code in coded.records[:SAMPLE].tolist() if code >= 0]
 
 
 def _groups(coded: CodeTable, found: Suggestion, year: int) -> Array | None:

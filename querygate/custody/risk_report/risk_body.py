@@ -142,6 +142,7 @@ class Sides:
     raw: SideFigures
     safe_harbor: SideFigures
     after: SideFigures
+    limited: SideFigures | None = None  # reports from before there was one have none
 
     @property
     def all(self) -> tuple[SideFigures, SideFigures, SideFigures]:
@@ -150,7 +151,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class VerdictLine:
-    """A measure of the three sides, and whether the risk after is lower, the same or higher than Safe Harbor's."""
+    """A measure of the sides, and whether the risk after is lower, the same or higher than Safe Harbor's."""
 
     measure: str
     group: str
@@ -160,10 +161,12 @@ class VerdictLine:
     safe_harbor: float | None
     after: float | None
     risk_against_safe_harbor: str | None
+    limited: float | None = None
 
     @property
-    def sides(self) -> tuple[float | None, float | None, float | None]:
-        return self.raw, self.safe_harbor, self.after
+    def sides(self) -> tuple[float | None, float | None, float | None, float | None]:
+        """In the order in which they tell less."""
+        return self.raw, self.limited, self.safe_harbor, self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +216,4 @@ class RiskReport:
     verdict: tuple[VerdictLine, ...]
     words: tuple[str, ...]
     notes: tuple[str, ...]
+    limited: tuple[SafeHarborTreatment, ...] = ()

@@ -1,4 +1,4 @@
-"""Raw, Safe Harbor and the release side by side: one line for each measure, and what it comes to in words."""
+"""The sides next to each other: one line for each measure, and what it comes to in words."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ MEASURES: tuple[RiskMeasure, ...] = (
 
 def verdict(sides: Sides) -> tuple[VerdictLine, ...]:
     """Every measure that at least one side has."""
-    all_sides = sides.all
+    all_sides = sides.all if sides.limited is None else (*sides.all, sides.limited)
     lines = [_line(one.key, one.group, one.label, one.unit, *map(one.read, all_sides)) for one in MEASURES]
     return tuple(line for line in [*lines, *_told(all_sides)] if any(figure is not None for figure in line.sides))
 
@@ -121,14 +121,21 @@ def _share(part: int, whole: int) -> float:
 
 
 def _line(
-    key: str, group: str, label: str, unit: str, raw: float | None, harbor: float | None, after: float | None
+    key: str,
+    group: str,
+    label: str,
+    unit: str,
+    raw: float | None,
+    harbor: float | None,
+    after: float | None,
+    limited: float | None = None,
 ) -> VerdictLine:
     against = None
     if harbor is not None and after is not None:
         riskier = after < harbor if unit == "count" else after > harbor
         same = math.isclose(after, harbor, rel_tol=NEARLY, abs_tol=NEARLY)
         against = "same" if same else "higher" if riskier else "lower"
-    return VerdictLine(key, group, label, unit, raw, harbor, after, against)
+    return VerdictLine(key, group, label, unit, raw, harbor, after, against, limited)
 
 
 # -- in words --------------------------------------------------------------------------------------------------------
@@ -167,9 +174,9 @@ def _limits(found: Attack) -> str:
         if one.records
     ]
     if not over:
-        return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    none = f"No record is above {kept[0]}." if kept else "Some records are above every threshold."
-    return f"{none} {' and '.join(over)}."
+        return f"Nobody is found with a probability above {LIMITS[0]}, the strictest threshold in use."
+    none = f"Nobody is found with a probability above {kept[0]}" if kept else "Some exceed every threshold in use"
+    return f"{none}; {' and '.join(over)}."
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:

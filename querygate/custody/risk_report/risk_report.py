@@ -1,4 +1,4 @@
-"""The risk report, made of three sides. Aggregates alone: no value of a record, and no identifier."""
+"""The risk report, made of four sides. Aggregates alone: no value of a record, and no identifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from querygate.core.count_text import counted
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
-from querygate.custody.risk_report.code_table import SafeHarborTreatment
 from querygate.custody.risk_report.risk_body import (
     After,
     Disease,
@@ -21,21 +20,19 @@ from querygate.custody.risk_report.risk_body import (
 )
 from querygate.custody.risk_report.risk_measures import summary, verdict
 from querygate.custody.risk_report.side_figures import side_figures
-from querygate.custody.risk_report.sides import DiseaseScope, Side
+from querygate.custody.risk_report.sides import DiseaseScope, RuleSides, Side
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Three sides of one dataset, and what they were measured with."""
+    """The sides of one dataset, and what they were measured with."""
 
     policy: Policy
     after: After
-    raw: Side
-    safe_harbor: Side
+    rules: RuleSides
     released: Side
-    treated: Sequence[SafeHarborTreatment]
     population: Population | None = None
     disease: DiseaseScope | None = None
     version: int | None = None
@@ -48,9 +45,10 @@ def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskR
     people = None if population is None else int(population.persons.sum())
     figures = []
     for name, side in (
-        ("raw records", assessed.raw),
-        ("Safe Harbor", assessed.safe_harbor),
+        ("raw records", assessed.rules.raw),
+        ("Safe Harbor", assessed.rules.safe_harbor),
         ("the release", assessed.released),
+        ("a limited data set", assessed.rules.limited),
     ):
         progress(f"measuring: {name}")
         figures.append(side_figures(side, policy, people))
@@ -71,11 +69,12 @@ def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskR
         columns=MeasuredColumns(quasi, tuple(column.name for column in policy.named("sensitive"))),
         register=register,
         disease=disease,
-        safe_harbor=tuple(assessed.treated),
+        safe_harbor=assessed.rules.by_safe_harbor,
         sides=sides,
         verdict=lines,
         words=summary(sides, lines, disease),
         notes=(*assessed.notes, *_notes(register, sides, has_disease=disease is not None)),
+        limited=assessed.rules.by_limited,
     )
 
 

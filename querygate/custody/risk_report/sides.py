@@ -1,4 +1,5 @@
-"""The same records as three readers have them: raw, as Safe Harbor would leave them, and as they are released."""
+"""The same records as readers have them: raw, as a limited data set and as Safe Harbor would leave them, and as they
+are released."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.risk_report.code_table import (
     CodeTable,
     SafeHarborTreatment,
+    by_limited_data_set,
     by_safe_harbor,
     code_column,
     text_codes,
@@ -84,15 +86,27 @@ class Side:
         return self.counting(first)
 
 
+@dataclass(frozen=True)
+class RuleSides:
+    """The raw records, the same under the two rules of HIPAA, and what each does to each column."""
+
+    raw: Side
+    safe_harbor: Side
+    limited: Side
+    by_safe_harbor: tuple[SafeHarborTreatment, ...]
+    by_limited: tuple[SafeHarborTreatment, ...]
+
+
 def raw_sides(
     policy: Policy, raw: pa.Table, population: Population | None, disease: DiseaseScope | None, year: int
-) -> tuple[Side, Side, tuple[SafeHarborTreatment, ...]]:
-    """The raw records, the same under Safe Harbor, and what that does to each column."""
+) -> RuleSides:
     coded = [code_column(column, raw[column.name], population) for column in policy.named("quasi-identifier")]
     sensitive, stake = sensitive_of(policy, raw), at_stake(policy, raw, disease)
-    treated = [by_safe_harbor(one, year) for one in coded]
-    sides = [_side(one, population, sensitive, stake) for one in (coded, [column for column, _ in treated])]
-    return sides[0], sides[1], tuple(told for _, told in treated)
+    harboured, limited = [by_safe_harbor(one, year) for one in coded], [by_limited_data_set(one) for one in coded]
+    tables = (coded, [column for column, _ in harboured], [column for column, _ in limited])
+    sides = [_side(one, population, sensitive, stake) for one in tables]
+    does = [tuple(told for _, told in treated) for treated in (harboured, limited)]
+    return RuleSides(sides[0], sides[1], sides[2], does[0], does[1])
 
 
 def _side(coded: Sequence[CodeTable], population: Population | None, sensitive: Values, stake: Bools | None) -> Side:

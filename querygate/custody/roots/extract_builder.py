@@ -21,6 +21,7 @@ from querygate.core.errors import ConfigError, ExtractRefused, QueryGateError
 from querygate.core.extracts.beside_views import beside_words
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
+from querygate.core.extracts.use_agreement import check_agreed
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
@@ -35,6 +36,7 @@ from querygate.custody.extract.extract_report import make_report
 from querygate.custody.extract.extract_scope import make_catalog, narrowed
 from querygate.custody.extract.free_texts import with_texts
 from querygate.custody.extract.k_anonymous import RecordReader, make_k_anonymous
+from querygate.custody.extract.limited_records import make_limited
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
 from querygate.custody.extract.raw_tables import out_of
@@ -126,6 +128,7 @@ def make_extract(
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
+    check_agreed(spec, None, "")  # an agreement goes on record with an approval, and there is none at a desk
     with scratch_rows(policy, source, base_dir, memory_mb=memory_mb, progress=progress) as rows:
         case = open_case(policy, base_dir, spec, rows, make_catalog(policy), shared_native(), secret, progress)
         extract = protect(case, spec, "anonymise")
@@ -291,6 +294,11 @@ def _same_disease(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: s
     return protected, risk, []
 
 
+def _limited(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
+    protected, risk = make_limited(policy, case.rows, where, draw)
+    return protected, risk, []
+
+
 def _condensed(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
     case.progress("reading the records")
     material = Material.of(policy, case.rows.selected(where))
@@ -306,6 +314,7 @@ _WAYS: Mapping[str, Callable[[ExtractCase, ExtractSpec, Policy, str, _Draw], Mad
     "condensed": _condensed,
     "release": _release,
     "same-disease": _same_disease,
+    "limited": _limited,
 }
 
 

@@ -17,7 +17,7 @@ from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.toml_reader import RawTable
-from querygate.custody.policy_search import AlternativesSearch, Decision, applied, harboured, search
+from querygate.custody.policy_search import AlternativesSearch, Decision, applied, harboured, limited, search
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchedPopulation, SearchReport
 from querygate.custody.roots.scratch_vault import scratch_rows
@@ -126,6 +126,13 @@ def safe_harbor_of(
         named = [name for name in (column.name for column in register.columns) if name in left]
         raw["release"] = {**table, "columns": named}
     head = f"# Safe Harbor applied to {given.path.name}; check that each column was recognised correctly."
+    return given.written(raw, to, head), decided
+
+
+def limited_data_set_of(given: PolicyFile, to: Path) -> tuple[str, tuple[Decision, ...]]:
+    """The policy for limited data sets as the text of a file in the folder `to`, and what was decided of columns."""
+    raw, decided = limited(given.policy, given.raw)
+    head = f"# For limited data sets, from {given.path.name}; check that each column was recognised correctly."
     return given.written(raw, to, head), decided
 
 

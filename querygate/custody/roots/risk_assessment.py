@@ -182,14 +182,12 @@ class _Assessing:
 
     def _report(self, after: After, side: Side, notes: Sequence[str]) -> RiskReport:
         moment = now()
-        raw, harbor, treated = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
+        rules = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
         assessed = Assessment(
             policy=self.policy,
             after=after,
-            raw=raw,
-            safe_harbor=harbor,
+            rules=rules,
             released=side,
-            treated=treated,
             population=self.register,
             disease=self.asked.disease,
             version=self.version,

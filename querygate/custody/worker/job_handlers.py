@@ -14,6 +14,7 @@ from typing import Any, cast
 from querygate.core.errors import NotPermitted
 from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
 from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import Job, JobKind
 from querygate.core.json_body import to_json
 from querygate.core.limits.deadline import within
@@ -244,4 +245,5 @@ def _request(job: Job) -> ExtractRequest:
         created=job.created,
         changed=job.created,
         manifest=body["manifest"],
+        agreement=UseAgreement.of(body["agreement"]) if "agreement" in body else None,
     )

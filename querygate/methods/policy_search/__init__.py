@@ -18,6 +18,7 @@ ages 87-88, 90-92 combined; all else unchanged; risk 0.014 (Safe Harbor: 0.014)
 
 from __future__ import annotations
 
+from querygate.methods.policy_search.limited_data_set import DIRECT, DirectIdentifier, find_direct
 from querygate.methods.policy_search.policy_lattice import (
     LatticeAttribute,
     LatticePolicy,
@@ -53,6 +54,10 @@ __all__ = [
     "treated",
     "zip3",
     "zip_codes",
+    # the limited data set
+    "DIRECT",
+    "DirectIdentifier",
+    "find_direct",
     # alternatives
     "SearchResult",
     "PolicySolution",

@@ -1,7 +1,7 @@
 """Files in which being listed is the disclosure, such as the registry of one disease.
 
 Pure functions on arrays: what a file risks (`instance_risk`), a way of publishing it that risks little (`partition`,
-`tightened`), and Safe Harbor on the same file (`safe_harbor`, `compare`).
+`tightened`), and the rules of HIPAA on the same file (`safe_harbor`, `limited_data_set`, `compare`).
 
 >>> import numpy as np
 >>> population = {
@@ -21,7 +21,7 @@ from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, Value
 from querygate.methods.same_disease.instance_risk import InstanceRisk, explain_instance, instance_risk
 from querygate.methods.same_disease.part_tree import Rules
 from querygate.methods.same_disease.population_parts import Partition, partition, tightened
-from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
+from querygate.methods.same_disease.safe_harbor_classes import RuleClasses, limited_data_set, safe_harbor
 from querygate.methods.same_disease.safe_harbor_comparison import SafeHarborComparison, compare, explain_comparison
 from querygate.methods.same_disease.study import Study
 
@@ -41,7 +41,8 @@ __all__ = [
     "partition",
     "tightened",
     # the yardstick
-    "SafeHarbor",
+    "RuleClasses",
+    "limited_data_set",
     "safe_harbor",
     "SafeHarborComparison",
     "compare",

@@ -1,8 +1,11 @@
-"""The classes that Safe Harbor makes of the same file: the yardstick."""
+"""The classes that the two rules of HIPAA make of the same file: Safe Harbor, the yardstick, and the limited data set.
+
+A limited data set (45 CFR 164.514(e)) has dates and ZIP codes as they are, so its classes are those of the raw values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +18,8 @@ from querygate.methods.same_disease.study import Study
 
 
 @dataclass(frozen=True, slots=True)
-class SafeHarbor:
-    """The class of each record under Safe Harbor, what it risks and what it loses in each column."""
+class RuleClasses:
+    """The class of each record under a rule, what it risks and what it loses in each column."""
 
     names: tuple[str, ...]
     class_of: Ints
@@ -24,7 +27,7 @@ class SafeHarbor:
     loss: Floats
 
 
-def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
+def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> RuleClasses:
     """ZIP codes to three digits, dates to years, ages over 89 together; other columns as they are.
 
     `small_areas` are the three-digit areas of 20,000 people or fewer, which become 000 together.
@@ -38,11 +41,28 @@ def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
     >>> safe_harbor(Study.within(both, people, np.array([0, 2])), small_areas={"372", "381"}).risk.class_people
     (2, 2)
     """
+    return _classes(study, lambda column: _groups(column, small_areas))
+
+
+def limited_data_set(study: Study) -> RuleClasses:
+    """Every value as it is.
+
+    >>> import numpy as np
+    >>> from querygate.methods.same_disease import Quasi
+    >>> people = {"age": np.array([50, 50, 91, 95]), "zip": np.array(["37203", "37203", "37203", "38104"])}
+    >>> study = Study.within([Quasi("age", "age"), Quasi("zip", "zip")], people, np.array([0, 2]))
+    >>> limited_data_set(study).risk.class_people
+    (2, 1)
+    """
+    return _classes(study, lambda column: np.arange(len(column.values) + 1, dtype=np.int64))
+
+
+def _classes(study: Study, groups: Callable[[ColumnCodes], Ints]) -> RuleClasses:
     rows = study.persons.size
     label = np.zeros(rows + study.records, dtype=np.int64)
     loss = np.zeros(len(study.columns))
     for at, column in enumerate(study.columns):
-        group = _groups(column, small_areas)
+        group = groups(column)
         whole = group[np.concatenate([column.people, column.records])]
         label = np.unique(label * max(column.size, 1) + whole, return_inverse=True)[1].reshape(-1)
         if study.records:
@@ -50,7 +70,7 @@ def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
     people, records = study.counts(label)
     classes, class_of = np.unique(label[rows:], return_inverse=True)
     names = tuple(column.quasi.name for column in study.columns)
-    return SafeHarbor(names, class_of.reshape(-1), instance_risk(records[classes], people[classes]), loss)
+    return RuleClasses(names, class_of.reshape(-1), instance_risk(records[classes], people[classes]), loss)
 
 
 def _groups(column: ColumnCodes, small_areas: Collection[str]) -> Ints:

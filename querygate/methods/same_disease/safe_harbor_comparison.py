@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from querygate.methods.same_disease.part_tree import LEAST, Rules
 from querygate.methods.same_disease.population_parts import Partition, tightened
-from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
+from querygate.methods.same_disease.safe_harbor_classes import RuleClasses, safe_harbor
 from querygate.methods.same_disease.study import Study
 
 
@@ -15,7 +15,7 @@ from querygate.methods.same_disease.study import Study
 class SafeHarborComparison:
     """Both on one file. No way of publishing has a smaller R than the share of the population that is in the file."""
 
-    safe_harbor: SafeHarbor
+    safe_harbor: RuleClasses
     partition: Partition
     prevalence: float
 

@@ -43,6 +43,7 @@ from querygate.core.extracts.approval import (
 from querygate.core.extracts.beside_views import check_acknowledged, check_needed
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.use_agreement import UseAgreement, check_agreed
 from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
@@ -106,26 +107,40 @@ class Extracts:
         return self._body(by, self._change(by, request_id, "edit", after, details={"wish": spec.to_dict()}))
 
     def act(
-        self, by: Principal, request_id: str, action: Action, comment: str = "", *, beside_views: bool = False
+        self,
+        by: Principal,
+        request_id: str,
+        action: Action,
+        comment: str = "",
+        *,
+        beside_views: bool = False,
+        agreement: UseAgreement | None = None,
     ) -> dict[str, Any]:
         """Do one of `ACTS`, and tell how the request stands then. `beside_views` acknowledges, with an approval, that
-        records leave of a dataset that is published as views."""
+        records leave of a dataset that is published as views; `agreement` is what a limited data set leaves under."""
         self._expire()
-        if beside_views and action != "approve":
-            raise invalid("beside_views", f"'{action}' does not accept it", "approve")
+        for name, given in (("beside_views", beside_views), ("agreement", agreement)):
+            if given and action != "approve":
+                raise invalid(name, f"'{action}' does not accept it", "approve")
         if action in ("build", "release"):
             if comment:
                 raise invalid("comment", f"'{action}' does not accept a comment")
             request = self._build(by, request_id) if action == "build" else self._release(by, request_id)
         else:
-            request = self._decide(by, request_id, action, comment, beside_views)
+            request = self._decide(by, request_id, action, comment, beside_views, agreement)
         if request.state in FINAL:
             self._files.withdraw(request.id)
         self._notify()
         return self._body(by, request)
 
     def _decide(
-        self, by: Principal, request_id: str, action: Action, comment: str, beside_views: bool
+        self,
+        by: Principal,
+        request_id: str,
+        action: Action,
+        comment: str,
+        beside_views: bool,
+        agreement: UseAgreement | None,
     ) -> ExtractRequest:
         """Submit, take, comment, note, approve, return, reject, withdraw or revoke: what moves a request, no more."""
         request = self._check(by, request_id, action)
@@ -136,13 +151,18 @@ class Extracts:
             catalog = self._catalog(request.spec.dataset)
             check_acknowledged(request.spec, catalog, beside_views)
             check_needed(request.spec, catalog, beside_views)
+            check_agreed(request.spec, agreement, stamp_now(self._log.clock))
+        details: dict[str, Any] = {"beside_views": True} if beside_views else {}
+        details |= {"agreement": agreement.to_dict()} if agreement else {}
         return self._change(
             by,
             request_id,
             action,
-            lambda request: advance(request, action, by, reviewers=self._reviewers, beside_views=beside_views),
+            lambda request: advance(
+                request, action, by, reviewers=self._reviewers, beside_views=beside_views, agreement=agreement
+            ),
             comment=comment,
-            details={"beside_views": True} if beside_views else None,
+            details=details,
         )
 
     # -- looking -----------------------------------------------------------------------------------------
@@ -162,6 +182,14 @@ class Extracts:
         request = self._see(by, request_id)
         body = self._body(by, request)
         return {**body, "preview": self._preview(by, request)} if preview else body
+
+    def read_preview(self, by: Principal, request_id: str) -> Mapping[str, Any] | None:
+        """The same figures if they are there; None where nobody has had them made. Nothing is begun by looking."""
+        return self._preview(by, self._see(by, request_id))
+
+    def start_preview(self, by: Principal, request_id: str) -> None:
+        """Have them made, anew where there are some. Here they are made whenever somebody looks."""
+        self._check_reviewer(by, self._see(by, request_id))
 
     def may_preview(self, by: Principal, request_id: str) -> bool:
         """Whether there is something to preview, for them, here."""
@@ -252,6 +280,7 @@ class Extracts:
     def make(self, request: ExtractRequest) -> BuiltExtract:
         """The extract, in the vault. Nothing is on record of it yet."""
         builder = self._builder
+        check_agreed(request.spec, request.agreement, stamp_now(self._log.clock))
         folder = self._files.stage(request.id, keep=request.manifest)
         catalog = self._catalog(request.spec.dataset)
         found = builder.build(request.spec, folder, request_id=request.id, requester=request.requester)
@@ -266,6 +295,7 @@ class Extracts:
             "made": stamp_now(self._log.clock),
             "wish": request.spec.to_dict(),
         }
+        facts |= {"agreement": request.agreement.to_dict()} if request.agreement else {}
         return BuiltExtract(summary, self._files.keep(request.id, facts))
 
     def take_build(
@@ -313,7 +343,7 @@ class Extracts:
         self, by: Principal, request_id: str, manifest: str, connection: sqlite3.Connection | None = None
     ) -> ExtractRequest:
         """Put on record that it may be fetched; within a transaction of the caller, where there is one."""
-        expires = stamp_now(self._log.clock, timedelta(days=self._days))
+        expires = self._last_moment(request_id)
 
         def after(request: ExtractRequest) -> ExtractRequest:
             moved = replace(advance(request, "release", by), expires=expires)
@@ -325,6 +355,13 @@ class Extracts:
 
         details = {"manifest": manifest, "expires": expires}
         return self._change(by, request_id, "release", after, details=details, connection=connection)
+
+    def _last_moment(self, request_id: str) -> str:
+        """Until when it can be fetched: for the days of the setting, but no longer than its agreement holds."""
+        expires, request = stamp_now(self._log.clock, timedelta(days=self._days)), self._requests.find(request_id)
+        if request is None or request.agreement is None:
+            return expires
+        return min(expires, f"{request.agreement.until}T23:59:59.999999Z")
 
     def locked(self, request_id: str) -> AbstractContextManager[None]:
         """Nobody else builds or releases this extract meanwhile."""
@@ -376,9 +413,10 @@ class Extracts:
 
     def _check_leaving(self, by: Principal, request_id: str, action: Action) -> ExtractRequest:
         """The same, where records are about to leave: none do of a dataset that was withdrawn, nor beside views that
-        were published since it was approved."""
+        were published since it was approved, nor after the data use agreement has ended."""
         request = self._check(by, request_id, action)
         check_acknowledged(request.spec, self._catalog(request.spec.dataset), request.beside_views)
+        check_agreed(request.spec, request.agreement, stamp_now(self._log.clock))
         return request
 
     def _change(
@@ -454,6 +492,8 @@ class Extracts:
         }
         if request.beside_views:
             body["beside_views"] = True
+        if request.agreement:
+            body["agreement"] = request.agreement.to_dict()
         if events:
             done = self._requests.events(request.id)
             seen = [event for event in done if decides or event.action not in UNSEEN]

@@ -145,7 +145,10 @@ class Console:
 
     def budget(self, session: Session, dataset: str) -> Response:
         """What is left for noisy answers. It is asked of whoever has the ledger, so the page does not wait for it."""
-        return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+        try:
+            return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+        except (QueryGateError, JobUnderway):  # whoever asks is told why; this only stands beside it
+            return make_part("budget_part.html", budget=None)
 
     def job(self, session: Session, job_id: str) -> Response:
         """How work behind the scenes stands; its answer, once it is there."""
@@ -216,7 +219,7 @@ class Console:
             session=session,
             described=described,
             sql=sql or described["examples"][-1 if len(described["examples"]) < 3 else 2],
-            words=_words(described),
+            words=editor_words(described),
             measures=MEASURES,
             groupings=grouping_columns(described),
             measured=measured_columns(described),
@@ -261,7 +264,7 @@ def _shown(body: AnswerBody, sql: str) -> Shown:
     return Shown(body, sql, headings, rows, make_charts(body, rows, sql), lines, suggested)
 
 
-def _words(described: DescriptionBody) -> str:
+def editor_words(described: DescriptionBody) -> str:
     """What the editor completes, as JSON."""
     columns = {column["name"]: column["title"] or column["type"] for column in described["columns"]}
     functions = sorted(name.upper() for name in NAMES)

@@ -104,7 +104,7 @@ def check_round_trip(folder: Path, body: dict[str, Any], where: Any = None) -> N
     side, unread = released_side(policy, left(folder), register, DiseaseScope(), texts=texts, rows=raw.num_rows)
     harbor = raw_sides(
         policy, raw if where is None else raw.filter(where), register, DiseaseScope(), time.gmtime().tm_year
-    )[1]
+    ).safe_harbor
     assert not unread
     own = body["risk"]["same_disease"]
     for mine, read in (("partition", side), ("safe_harbor", harbor)):

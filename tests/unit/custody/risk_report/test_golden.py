@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from querygate.core.json_body import to_json
+from querygate.custody.policy import ColumnPolicy
+from querygate.custody.risk_report.code_table import by_limited_data_set, code_column
 from querygate.custody.risk_report.sides import DiseaseScope
 from querygate.methods.risk import THRESHOLDS, attack
 from tests.unit.custody.risk_report import small as ward
@@ -139,3 +142,16 @@ def test_without_a_release_it_is_what_the_policy_makes(tmp_path: Path) -> None:
     assert body["after"] == "policy"
     assert line(body, "prosecutor_average")[2] == pytest.approx(2 / 6)
     assert line(body, "k")[2] == 3
+
+
+def test_a_limited_data_set_has_the_risk_of_raw_records_unless_a_column_goes(body: dict[str, Any]) -> None:
+    """Ages, sexes and ZIP codes may all stay in one."""
+    assert all(one["limited"] == one["raw"] for one in body["verdict"])
+    assert {one["column"]: one["does"] for one in body["limited"]} == dict.fromkeys(("age", "sex", "zip"), "unchanged")
+
+
+@pytest.mark.parametrize(("name", "place"), [("street", "ii"), ("phone_home", "iii"), ("zip", ""), ("born", "")])
+def test_a_direct_identifier_is_gone_from_a_limited_data_set(name: str, place: str) -> None:
+    coded = code_column(ColumnPolicy(name, "quasi-identifier", "category"), pa.chunked_array([["a", "b", None]]), None)
+    left, told = by_limited_data_set(coded)
+    assert (told.letter, left.records.tolist()) == (place, [-1] * 3 if place else coded.records.tolist())

@@ -16,6 +16,7 @@ import pytest
 
 from querygate.control import Log
 from querygate.core.errors import ConfigError, ExtractRefused, Fault, QueryGateError
+from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.types import Principal
 from querygate.custody.roots.request_notifications import send_waiting
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
@@ -521,3 +522,43 @@ def test_a_note_of_reviewers_leaves_no_trace_in_what_the_requester_sees(extracts
     extracts.act(CARL, ident, "comment", "We will look at it.")
     assert [event["number"] for event in extracts.show(ANN, ident)["events"]] == [1, 2, 3]
     assert [event["number"] for event in extracts.show(CARL, ident)["events"]] == [1, 2, 3, 4]
+
+
+SIGNED = UseAgreement("Ann Lee", "a" * 64, "2026-03-05")
+LIMITED = {"dataset": "clinic", "purpose": "Readmission", "kind": "limited", "columns": ["age", "sbp"]}
+
+
+def test_a_limited_data_set_leaves_under_an_agreement_and_not_without(open_with, clock):
+    site = open_with(extract_reviewers=2)
+    extracts = Extracts(site, CsvBuilder)
+    ident = extracts.request(ANN, LIMITED)["id"]
+    extracts.act(ANN, ident, "submit")
+    extracts.act(CARL, ident, "take")
+    before = kinds(site)
+    assert code_of(extracts.act, CARL, ident, "approve") == "QG609"
+    assert code_of(extracts.act, CARL, ident, "approve", agreement=replace(SIGNED, until="2026-02-28")) == "QG609"
+    assert code_of(extracts.act, CARL, ident, "comment", "Yes.", agreement=SIGNED) == "QG604"
+    assert kinds(site) == before
+    extracts.act(CARL, ident, "approve", agreement=SIGNED)
+    assert code_of(extracts.act, DORA, ident, "approve", agreement=replace(SIGNED, sha256="b" * 64)) == "QG609"
+    approved = extracts.act(DORA, ident, "approve", agreement=SIGNED)
+    assert (approved["state"], approved["agreement"]) == ("approved", SIGNED.to_dict())
+    logged = [event["body"].get("agreement") for event in site.log.events() if event["kind"] == "export.approve"]
+    assert logged == [SIGNED.to_dict()] * 2
+    extracts.act(CARL, ident, "build")
+    assert extracts.act(CARL, ident, "release")["expires"] == "2026-03-05T23:59:59.999999Z"  # not in 30 days
+    with extracts.fetch(ANN, ident) as handle, zipfile.ZipFile(handle) as archive:
+        assert json.loads(archive.read("manifest.json"))["agreement"] == SIGNED.to_dict()
+    clock.moment += timedelta(days=5)
+    assert code_of(extracts.fetch, ANN, ident) == "QG606"
+
+
+def test_an_agreement_that_ends_stops_the_build_and_an_edit_voids_it(extracts, clock):
+    ident = extracts.request(ANN, LIMITED)["id"]
+    extracts.act(ANN, ident, "submit")
+    extracts.act(CARL, ident, "take")
+    extracts.act(CARL, ident, "approve", agreement=SIGNED)
+    clock.moment += timedelta(days=5)
+    assert code_of(extracts.act, CARL, ident, "build") == "QG609"
+    assert extracts.show(CARL, ident)["state"] == "approved"
+    assert code_of(extracts.act, CARL, ident, "approve", agreement=SIGNED) == "QG601"

@@ -1,0 +1,69 @@
+"""What a limited data set holds, read on what leaves: the independent check.
+
+It reads names and every text of the columns as a recipient would, and shares no code with the preset that chose them:
+its own list of words for names of columns, and its own forms of values. One value of a forbidden form is one too many,
+whatever the column is called, because an address for email that was typed into a comment is still one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import pyarrow as pa
+
+from querygate.core.count_text import counted
+from querygate.core.errors import ExtractRefused
+
+NAMED = {
+    "a name": {"name", "names", "surname", "forename", "firstname", "lastname", "initials"},
+    "a street address": {"street", "address", "addr", "latitude", "longitude", "lat", "lon", "lng", "geocode"},
+    "a telephone or fax number": {"phone", "telephone", "tel", "mobile", "cell", "fax"},
+    "an email address": {"email", "mail"},
+    "a social security number": {"ssn"},
+    "a medical record number": {"mrn"},
+    "a web or internet address": {"url", "website", "homepage", "ip", "ipaddress", "ipv4", "ipv6"},
+    "an account number": {"account", "acct", "iban"},
+    "a licence or certificate number": {"license", "licence", "certificate"},
+    "a vehicle identifier": {"vin", "plate"},
+    "a device identifier": {"serial", "udi"},
+    "a biometric identifier": {"fingerprint", "voiceprint", "retina", "biometric", "biometrics"},
+    "a photograph": {"photo", "photograph", "portrait", "picture"},
+}
+"""Words of a column's name, and what the column then holds."""
+
+FORMS = {
+    "an email address": re.compile(r"\S+@\S+\.\w{2,}"),
+    "a social security number": re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)"),
+    "a telephone number": re.compile(r"(?<!\d)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)"),
+    "a web address": re.compile(r"(?:https?|ftp)://|\bwww\.", re.IGNORECASE),
+    "an internet address": re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
+}
+"""What a text must not hold anywhere in it."""
+
+
+def check_limited(table: pa.Table, checked: Collection[str] = ()) -> None:
+    """ExtractRefused QG605 where a column is named after a direct identifier or a text holds one.
+
+    A name may be `checked` by a custodian; a value may not.
+    """
+    for name in table.column_names:
+        words = set(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
+        for what, telling in NAMED.items():
+            if words & telling and name not in checked:
+                raise _held(f"{name} is named like {what}")
+        if not pa.types.is_string(table.schema.field(name).type):
+            continue
+        texts = [text for text in table[name].unique().to_pylist() if text is not None]
+        for what, form in FORMS.items():
+            held = sum(1 for text in texts if form.search(text))
+            if held:
+                raise _held(f"{counted(held, 'value')} of {name} {'has' if held == 1 else 'have'} the form of {what}")
+
+
+def _held(what: str) -> ExtractRefused:
+    return ExtractRefused(
+        "QG605",
+        f"This is no limited data set: {what}.",
+        "Nothing was written. Leave out the column, or correct the source and publish it again.",
+    )
