@@ -22,7 +22,7 @@ from querygate.web.compression import compress_public
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
-from querygate.web.limited_view import serve
+from querygate.web.limited_view import weighed, within_limits
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
@@ -144,7 +144,8 @@ def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> 
             raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         if "work" in route.who:  # a worker comes often, and is no user
             return view(principal, **path)
-        return serve(limits, principal, lambda: view(principal, **path))
+        with within_limits(limits, principal) as given:
+            return weighed(view(principal, **path), given)
 
     return enter
 

@@ -132,12 +132,12 @@ class DuckDBStagingTables:
     # -- profiles and codes ----------------------------------------------------------------------------------
 
     def profile(self, column: str) -> Profile:
-        axis = self._axis(column)
         found = self._db.execute(
-            f"SELECT {axis} AS v, COUNT(*) AS n FROM rows WHERE {quoted(column)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+            f"SELECT {self._axis(column)} AS v, COUNT(*) AS n FROM rows GROUP BY 1 ORDER BY 1 NULLS LAST"
         ).fetchnumpy()
-        [(missing,)] = self._db.execute(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL").fetchall()
-        return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
+        known = int((~np.ma.getmaskarray(found["v"])).sum())  # missing ones are in the last row
+        n = np.asarray(found["n"], dtype=np.int64)
+        return Profile(np.ma.getdata(found["v"])[:known], n[:known], int(n[known:].sum()))
 
     def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
         return count_values(self._db, "rows", columns)
