@@ -147,6 +147,7 @@ class NoiseOptions:
     person: str = ""
     rows_per_person: int = 1
     epsilon_least: float = USUAL_LEAST
+    epsilon_per_extract: float | None = None  # of a noisy model, on approval; None: there are none
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon_least", min(self.epsilon_least, self.epsilon_per_query))

@@ -103,6 +103,12 @@ WISH: Schema = {
         "description": "Survival times of condensed records: drawn like other numbers (the default), or kept, which "
         "are the patients' own.",
     },
+    "noisy": {**TEXT, "description": "Of a noisy model: family and formula, such as `logistic: died ~ age + sex`."},
+    "parts": {"type": ["integer", "null"], "description": "Components, clusters or bins of a noisy model."},
+    "epsilon": {
+        "type": ["number", "null"],
+        "description": "Privacy budget that a noisy model may cost.",
+    },
 }
 
 EXPORT: Schema = {

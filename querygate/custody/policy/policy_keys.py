@@ -32,6 +32,7 @@ KEYS = {
     "answers": ("modes", "min_group"),
     "laplace": (
         *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project", "epsilon_least"),
+        "epsilon_per_extract",
         *("delta", "mechanism", "person", "rows_per_person"),
     ),
     "audit": ("on_differencing",),

@@ -524,8 +524,11 @@ class Policy:
             del meaning["k_counts"]
         if self.noise is None:
             del meaning["noise"]
-        elif self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):
-            del meaning["noise"]["epsilon_least"]
+        else:
+            if self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):
+                del meaning["noise"]["epsilon_least"]
+            if self.noise.epsilon_per_extract is None:
+                del meaning["noise"]["epsilon_per_extract"]
         if self.republish == RepublishOptions():
             del meaning["republish"]
         for key in ("statistics", "max_width", "largest_k"):
