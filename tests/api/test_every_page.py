@@ -66,10 +66,10 @@ def test_a_page_opens_for_its_rights_alone(site: ConsoleSite) -> None:
 
 
 def test_no_form_is_taken_from_another_site(site: ConsoleSite) -> None:
-    before = len(site.kinds())
+    proof, before = site["carl"].proof, len(site.kinds())
     for page in PAGES:
         if page.method == "POST":
-            data = {"proof": site["carl"].proof, "sure": "yes", "key": site.small.keys["ann"]}
+            data = {"proof": proof, "sure": "yes", "key": site.small.keys["ann"]}
             elsewhere = {"Origin": "https://elsewhere.example"}
             assert site["carl"].client.post(address(page), data=data, headers=elsewhere).status_code == 400, page.name
     assert len(site.kinds()) == before

@@ -57,7 +57,7 @@ def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str
         if action == "take":
             figures = people["rita"].get(f"{path}/preview").text
             assert figures.index("<h3>Risk</h3>") < figures.index("<h3>What it keeps</h3>")
-            assert "Alike, at least: 5" in figures
+            assert "Alike, at least: <span>5</span>" in figures
             assert "asked 0 questions about this dataset; 0 answered" in figures
     assert "What was built" in people["carl"].get(path).text
     assert "What was built" not in people["ann"].get(path).text  # its figures are for those who decide

@@ -60,6 +60,7 @@ PAGES: Final = (
     PageRoute("history", "GET", "/history"),
 )
 
+NO_WORKER = "QG314"
 MOST_HISTORY = 500
 SHOWN_HISTORY = 100
 
@@ -147,7 +148,9 @@ class Console:
         """What is left for noisy answers. It is asked of whoever has the ledger, so the page does not wait for it."""
         try:
             return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
-        except (QueryGateError, JobUnderway):  # whoever asks is told why; this only stands beside it
+        except NotPermitted as refused:
+            if refused.code != NO_WORKER:  # whoever asks a question is told that; this only stands beside it
+                raise
             return make_part("budget_part.html", budget=None)
 
     def job(self, session: Session, job_id: str) -> Response:

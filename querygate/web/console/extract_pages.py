@@ -95,7 +95,9 @@ class RequestPages:
     def requests(self, session: Session) -> Response:
         state = request.args.get("state") or None
         found = self._extracts.listed(session.principal, state=state if state in STATES else None)
-        return make_page("requests.html", session=session, requests=found, state=state, states=STATES, said=said)
+        return make_page(
+            "extracts/requests.html", session=session, requests=found, state=state, states=STATES, said=said
+        )
 
     def request(self, session: Session, request_id: str) -> Response:
         """A request; beside it, work on it that is underway."""
@@ -183,8 +185,8 @@ class RequestPages:
         """As a part of the page about the request; alone on a page for a browser without script."""
         values |= {"session": session, "request_id": request_id}
         if wants_part():
-            return make_part("request_preview_part.html", status, **values)
-        return make_page("request_preview.html", status, **values)
+            return make_part("extracts/request_preview_part.html", status, **values)
+        return make_page("extracts/request_preview.html", status, **values)
 
     def _page(
         self, session: Session, request_id: str, error: QueryGateError | None = None, job: dict[str, Any] | None = None
@@ -192,7 +194,7 @@ class RequestPages:
         shown = self._extracts.show(session.principal, request_id)
         summary = make_figures(shown["summary"]) if shown["summary"] else None
         return make_page(
-            "request.html",
+            "extracts/request.html",
             status_of(error),
             session=session,
             shown=shown,
@@ -223,7 +225,7 @@ class RequestPages:
         edited: str = "",
     ) -> Response:
         return make_page(
-            "request_form.html",
+            "extracts/request_form.html",
             status_of(error),
             session=session,
             described=described,

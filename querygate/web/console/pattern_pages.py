@@ -3,7 +3,7 @@ look. What it shows is made up, and drawn by the same code as everywhere else.""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from flask import Response
 
@@ -67,7 +67,7 @@ class PatternPages:
             suggestion="SELECT AVG(systolic) FROM survey",
         )
         headings, rows = render.readable(samples.make_answer(samples.WARDS))
-        answer, model, own = samples.shown_answer(), samples.shown_model(), samples.kept(session.principal)
+        own = samples.kept(session.principal)
         return make_page(
             "patterns.html",
             session=session,
@@ -96,25 +96,35 @@ class PatternPages:
             found={"dataset": "survey"},
             texts=[_FINDING],
             tour=_STRIP,
-            shown=answer,
-            model=model,
-            answer=samples.notebook_answer(),
-            described=samples.described(),
-            words=editor_words(samples.described()),
-            measures=MEASURES,
-            groupings=samples.described()["columns"],
-            measured=samples.described()["columns"],
-            text={"name": "Table 1", "description": "", "sql": samples.SQL, "dataset": "survey"},
+            **_editor_values(),
             own=own[:1],
             shared=own[1:],
             grants=samples.grants(),
-            result={
-                **samples.predicted(),
-                "map": {"points": _points(), "questions": 64, "used": 5735, "records": 5735},
-            },
-            rerun=samples.rerun(),
-            sql=samples.SQL,
+            **_compared_values(),
         )
+
+
+def _editor_values() -> dict[str, Any]:
+    """The editor, what stands beside it, and what comes of it."""
+    described = samples.described()
+    return {
+        "sql": samples.SQL,
+        "words": editor_words(described),
+        "described": described,
+        "measures": MEASURES,
+        "groupings": described["columns"],
+        "measured": described["columns"],
+        "text": {"name": "Table 1", "description": "", "sql": samples.SQL, "dataset": "survey"},
+        "shown": samples.shown_answer(),
+        "model": samples.shown_model(),
+        "answer": samples.notebook_answer(),
+    }
+
+
+def _compared_values() -> dict[str, Any]:
+    """What a custodian compares: a map, a log that was asked again, answers of a policy."""
+    drawn = {"points": _points(), "questions": 64, "used": 5735, "records": 5735}
+    return {"result": {**samples.predicted(), "map": drawn}, "rerun": samples.rerun()}
 
 
 def _charts() -> list[Chart]:

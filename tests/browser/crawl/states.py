@@ -91,9 +91,8 @@ def states_of_nobody() -> Iterator[State]:
         "/docs/search?q=refused",
         "/docs/search?q=xyzzy",
         "/docs/search",
-        "/docs/api",
         "/docs/refusals",
-        "/docs",
+        "/docs/",
     ):
         yield State(f"documentation {path}", path)
     yield State("the API, to be tried", "/docs/api", looks=DOCS)
