@@ -363,6 +363,10 @@ class Accounts:
             _matches(other["hash"], secret)
         return False
 
+    def has_slow_keys(self) -> bool:
+        """Whether any key from before there were verifiers opens, so that to refuse a key takes Argon2."""
+        return bool(self._database.rows(_UNPROVED, (self._now(),)))
+
     def _note_use(self, key_id: str, now: datetime) -> None:
         """At most once a minute a key: to know when it was last used is not worth a write for every request."""
         with self._database.writing() as connection:

@@ -12,7 +12,7 @@ import pytest
 from querygate.control.keys.key_proofs import KeyProofs
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
-from querygate.web import create_app
+from querygate.web import create_app, sign_in
 from querygate.web.routes import API
 from tests.each import each
 from tests.empty_site import empty_site
@@ -185,3 +185,18 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert refused.json["detail"] == "Too many keys are being checked at the moment."
     assert failures(site) == []
+
+
+def test_a_process_that_begins_again_turns_no_owner_of_a_key_away(site, comparison, monkeypatch):
+    """All of its threads have keys that it does not remember; whoever finds no place gets one a moment later."""
+    monkeypatch.setattr(sign_in, "PLACE_S", 30.0)  # however busy the machine is
+    keys = [site.accounts.new_key("ann").secret for _ in range(8)]
+    app, together, compare = create_app(site), threading.Barrier(len(keys)), comparison.verify
+    monkeypatch.setattr(comparison, "verify", lambda *given: time.sleep(0.02) or compare(*given))
+
+    def come(key):
+        together.wait(30)
+        return sent(app.test_client(), key, OTHER).status_code
+
+    with ThreadPoolExecutor(len(keys)) as pool:
+        assert list(pool.map(come, keys)) == [200] * len(keys)

@@ -6,7 +6,7 @@ and previews of extracts, all mixed; what is answered with a job is followed to 
 gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, as systemd would, and the
 others by the gate. Half way through, the server with the published store is stopped and started again. In the end what
 the clients have in hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS, SERVICE_EVERY_S
-and SERVICE_PROCESSES change the size.
+and SERVICE_PROCESSES change the size; after SERVICE_LIMIT_S no more is asked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ REQUESTS = int(os.environ.get("SERVICE_REQUESTS", "20000"))
 CLIENTS = int(os.environ.get("SERVICE_CLIENTS", "64"))
 PROCESSES = int(os.environ.get("SERVICE_PROCESSES", "16"))
 EVERY_S = float(os.environ.get("SERVICE_EVERY_S", "20"))
-LIMIT_S = 3_600.0
+LIMIT_S = float(os.environ.get("SERVICE_LIMIT_S", "3600"))
 TOTAL = 30.0
 """Epsilon of the dataset: enough for 300 noisy answers, which is less than what is asked for."""
 
@@ -174,6 +174,10 @@ def run() -> list[dict[str, Any]]:
                 thread.start()
             for thread in clients:
                 thread.join(max(0.0, LIMIT_S - (time.monotonic() - began_s)))
+            with found.lock:
+                found.left = 0
+            for thread in clients:
+                thread.join()
         finally:
             over.set()
             for thread in beside:

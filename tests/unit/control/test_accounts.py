@@ -186,8 +186,10 @@ def test_wrong_unknown_revoked_and_disabled_cost_the_same_each_time(accounts, da
     assert set(costs()) == {("verifier",)}
     with database.writing() as connection:
         connection.execute("UPDATE keys SET scram = NULL WHERE id = ?", (old.id,))
+    assert accounts.has_slow_keys()
     assert set(costs()) == {("verifier", "hash")}
     accounts.revoke_key(old.id)
+    assert not accounts.has_slow_keys()
     assert set(costs()) == {("verifier",)}
 
 
