@@ -104,6 +104,6 @@ def test_what_looks_people_up_needs_a_quasi_identifier(more: dict[str, Any], whe
 
 @pytest.mark.parametrize("role", ["payload", "note", "identifier", "withheld"])
 def test_a_policy_that_protects_nobody_is_refused(role: str) -> None:
-    with pytest.raises(ConfigError, match="nothing that others may know people by") as refused:
+    with pytest.raises(ConfigError, match="has no quasi-identifier, codes or sequence") as refused:
         make_policy("t", {"x": {"role": role}}, k=2).parsed()
     assert refused.value.code == "QG801"
