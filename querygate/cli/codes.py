@@ -1,24 +1,30 @@
-"""Commands about code systems: import one of others, and show where a code belongs."""
+"""Commands about codes: import a system, show where a code belongs, and release a list in chunks."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from querygate.cli.policy import write_new
 from querygate.cli.shared.command import Command
+from querygate.cli.shared.output import print_record, progress
+from querygate.cli.shared.shared_options import format_option, new_folder
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.code_lists.imported_files import KINDS, import_system
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.disassociated_codes import release_disassociated
 from querygate.methods.code_lists.code_spelling import normalise
 from querygate.methods.code_lists.code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.crosswalk import equivalents
+from querygate_adapters.sources.open_source import open_source
 
 
 @click.group()
 def codes() -> None:
-    """Bring code systems into the form that policies read."""
+    """Import code systems, and release lists of codes in chunks."""
 
 
 @codes.command(
@@ -57,3 +63,37 @@ def show(code: str, system: str) -> None:
     same = equivalents().get(found.removeprefix("9:"))
     if same is not None:
         click.echo(f"ICD-10-CM: {same.node if same.node != '*' else 'several chapters, or none'} ({same.kind})")
+
+
+@codes.command(
+    cls=Command, example="querygate codes disassociate --policy bio.toml --source bio.csv --column dx --out chunks"
+)
+@click.option("--policy", "policy_file", required=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="Policy file (TOML).")  # fmt: skip
+@click.option(
+    "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
+)
+@click.option("--column", required=True, metavar="NAME", help="The list of codes.")
+@click.option("--m", type=click.IntRange(1, 4), default=2, show_default=True, help="Codes known of a person.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@format_option
+def disassociate(policy_file: Path, source: str, column: str, m: int, out: Path, form: str) -> None:
+    """Release a list of codes in chunks: every code unchanged, and fewer links between them.
+
+    Whoever knows up to m codes of somebody is led to at least k records. Nothing else about people leaves with it. What
+    leaves is verified before anything is written; no site and no approval are needed.
+    """
+    policy = load_policy(policy_file)
+    with new_folder(out) as staged, progress() as tell:
+        made = release_disassociated(
+            policy, open_source(source), column, staged, m=m, base_dir=policy_file.parent, progress=tell
+        )
+    print_record(
+        {**asdict(made), "folder": str(out)},
+        form,
+        lambda: (
+            f"{counted(made.records, 'record')} in {counted(made.clusters, 'cluster')}, k = {made.k}, m = {made.m}: "
+            f"{made.counted:.1%} of all entries are counted in chunks, the others listed as terms.\n"
+            f"See {out / 'codes.csv'}."
+        ),
+    )

@@ -54,6 +54,8 @@ def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]
             return rules, k, asked.share, lists.levels, secret
     if wanted.method == "apriori":
         return lists.levels, k, asked.m
+    if wanted.method == "lra":
+        return halved(lists.levels), k, asked.m
     known = (lists.among(itemset) for itemset in known_sets(column, system, staging))
     sets = tuple(one for one in known if one is not None)
     return k, CodePrivacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)

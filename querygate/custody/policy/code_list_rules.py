@@ -27,7 +27,7 @@ from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 SYSTEMS = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs", "flat")
 _OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
 METHODS: dict[Protection, tuple[str, ...]] = {
-    "k^m": (*_OF_SETS, "apriori"),
+    "k^m": (*_OF_SETS, "apriori", "lra"),
     "itemsets": _OF_SETS,
     "visits": _OF_SETS,
     "complete": ("partition",),

@@ -74,7 +74,7 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
     columns = tuple(_with_bins(top, column) for column in read if column is not None)
     if len(columns) == len(read) and not any(column.role in PROTECTED for column in columns):
         accepted = f"at least one column with role {', '.join(PROTECTED)} (otherwise nothing would be protected)"
-        top.fail("columns", "has nothing that others may know people by", accepted)
+        top.fail("columns", "has no quasi-identifier, codes or sequence", accepted)
     check_wishes(top, columns)
     check_visits(top, columns)
     check_ages(top, columns)

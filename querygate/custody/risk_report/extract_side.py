@@ -142,7 +142,7 @@ def check_released(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
     if not any(_parts_there(column, names) for column in quasi):
         raise ConfigError(
             "QG802",
-            "The release contains nothing that the policy protects people by.",
+            "The release contains none of the policy's quasi-identifiers, codes or sequences.",
             f"Accepted: {', '.join(part for column in quasi for part in (column.name, *_parts(column)))}.",
         )
     kept = [column for column in policy.columns if not column.is_published and not column.is_in_extracts]

@@ -1,7 +1,7 @@
 """The methods by name, and what each needs.
 
 `policy`: run(baskets, k, privacy, utility, *, weights=None) -> Items.
-`itemsets`: run(baskets, levels, k, m) -> Items.
+`itemsets`: run(baskets, levels, k, m) -> Items, or LocalItems.
 `complete`: run(baskets, levels, k) -> Recoded.
 `classes`: run(baskets, labels, levels, k, m, centres=None, most_loss=1.0) -> CodesInClasses.
 `coherence`: run(baskets, sensitive, k, p, share) -> Items.
@@ -23,6 +23,7 @@ from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.coherence import coherent
 from querygate.methods.code_lists.km import km_anonymous
 from querygate.methods.code_lists.least_frequent import least_frequent
+from querygate.methods.code_lists.local_km import local_km
 from querygate.methods.code_lists.relational import codes_in_classes
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.sensitive_rules import rbat
@@ -45,6 +46,7 @@ METHODS.register("cba", CodeMethod(cba, "policy", "cheapest pairs first, least s
 METHODS.register("aclip", CodeMethod(aclip, "policy", "rarest code first, with any code: a baseline"))
 METHODS.register("least-frequent", CodeMethod(least_frequent, "policy", "suppression alone: a baseline"))
 METHODS.register("apriori", CodeMethod(km_anonymous, "itemsets", "k^m by full subtrees (Terrovitis et al. 2008)"))
+METHODS.register("lra", CodeMethod(local_km, "itemsets", "k^m by local recoding (Terrovitis et al. 2011)"))
 METHODS.register("partition", CodeMethod(partitioned, "complete", "top-down, local recoding (He & Naughton 2009)"))
 METHODS.register("classes", CodeMethod(codes_in_classes, "classes", "k^m in relational classes (Poulis et al. 2013)"))
 METHODS.register("coherence", CodeMethod(coherent, "coherence", "(h,k,p) by suppression (Xu et al. 2008)"))

@@ -79,7 +79,7 @@ def test_codes_in_no_group_are_grouped_by_the_level(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('utility = { kind = "diseases" }', "listed as ICD-9-CM codes"),
+        ('utility = { kind = "diseases" }', "listed as codes of ICD-9-CM and ICD-10"),
         ('utility = { kind = "level", spare = "listed" }', "does not apply to kind level"),
         ('utility = { kind = "groups", groups = [["401.1"]], spare = "all" }', "none, listed"),
         ('utility = { kind = "groups", groups = [["401.1"]], level = 9 }', "2 levels above its codes"),

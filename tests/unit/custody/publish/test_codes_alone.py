@@ -70,11 +70,12 @@ def test_guarantees_are_those_of_one_class(tmp_path: Path) -> None:
     assert refused.value.code == "QG803"
 
 
-@pytest.mark.parametrize("kind", ["classes", "complete"])
+@pytest.mark.parametrize("kind", ["classes", "complete", "k^m"])
 def test_codes_may_be_recoded_locally_in_the_one_class(kind: str, tmp_path: Path) -> None:
-    protect = {"kind": kind} | ({"m": 1} if kind == "classes" else {})
+    protect = {"kind": kind} | ({"m": 1} if kind != "complete" else {})
     opened, data = new_site(tmp_path), rows()
-    put(opened, biobank().but(columns={"dx": {"protect": protect}}), data)
+    method = {"method": "lra"} if kind == "k^m" else {}
+    put(opened, biobank().but(columns={"dx": {"protect": protect, **method}}), data)
     low, high = ends(opened, "COUNT(*)", "has_code(dx, '401.9')")
     assert low <= truth(data["dx"], "401.9") <= high
 
@@ -103,6 +104,6 @@ def test_what_looks_people_up_needs_a_quasi_identifier(more: dict[str, Any], whe
 
 @pytest.mark.parametrize("role", ["payload", "note", "identifier", "withheld"])
 def test_a_policy_that_protects_nobody_is_refused(role: str) -> None:
-    with pytest.raises(ConfigError, match="nothing that others may know people by") as refused:
+    with pytest.raises(ConfigError, match="has no quasi-identifier, codes or sequence") as refused:
         make_policy("t", {"x": {"role": role}}, k=2).parsed()
     assert refused.value.code == "QG801"
