@@ -124,12 +124,13 @@ def _gather_set(
         if condition != TRUE:
             measures = tuple(replace(m, where=both([m.where, condition])) for m in plan.measures)
         measured = [_cells(measure, rows, members) for measure in measures]
-        free = [_is_free(measure, decided, loose, rows.block) for measure in measures]
-        tied = [not is_free or _is_tied(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]
-        measured = [
-            replace(c, free=False, solid=False) if is_tied or _ignores(m, rows.block) else c
-            for m, c, is_tied in zip(measures, measured, tied, strict=True)
-        ]
+        apart = [False] * len(measures)
+        for i in range(len(measures)) if wanted is None else sorted(wanted):
+            measure = measures[i]
+            is_free = _is_free(measure, decided, loose, rows.block)
+            apart[i] = is_free and not _is_tied(measure, cut, rows.block)
+            if not apart[i] or _ignores(measure, rows.block):
+                measured[i] = replace(measured[i], free=False, solid=False)
         if spreading:
             told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
             found = [
@@ -140,7 +141,7 @@ def _gather_set(
         else:
             found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
             found = [each for each in found if total or measured[0].most[each[1]].any()]
-        each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied], wanted)
+        each = _Measured(plan.measures, measures, measured, apart, wanted)
         yield each.of_groups(found, classes, limits, rows.block)
         check()
 

@@ -9,6 +9,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -165,7 +166,13 @@ class Margin:
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((*self.quasi, *self.sensitive))
+        return _united(self.quasi, self.sensitive)
+
+
+@lru_cache(maxsize=1024)
+def _united(quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> frozenset[str]:
+    """Asked for several times of every margin by every statement."""
+    return frozenset((*quasi, *sensitive))
 
 
 @dataclass(frozen=True, slots=True)

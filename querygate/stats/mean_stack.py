@@ -8,7 +8,6 @@ Proof: docs/explanation/proofs/location.md.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from querygate.core.plan import SelectedAmong
 from querygate.core.types import Bools, Cells, Floats, Ints, Range
 from querygate.stats.cells import leaning_up
 from querygate.stats.knowledge.class_caps import CapRows, largest_capped_means
-from querygate.stats.numerics import ADDABLE, EXACT, GRID, are_within, enclose, exact_sum, gamma, totals
+from querygate.stats.numerics import ADDABLE, EXACT, GRID, are_within, exact_sum, gamma, quotient_above, totals
 
 
 def stacked_means(cells: Cells, of: Ints, number: int, among: SelectedAmong | None) -> list[Range] | None:
@@ -95,7 +94,7 @@ class _Stack:
             total = np.where(self.is_empty, self._largest_value() * scale, total)
             count = np.where(self.is_empty, 1.0, count)
         return [
-            enclose(Fraction(int(s), int(n) * scale)).high if s > -math.inf else None
+            quotient_above(int(s), int(n) * scale) if s > -math.inf else None
             for s, n in zip(total.tolist(), count.tolist(), strict=True)
         ]
 
