@@ -15,6 +15,7 @@ from querygate.cli.shared.shared_options import format_option, open_here, site_o
 from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.roots.second_ledger import second_account_of
 from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.site.budget_evidence import rebuild_ledger
@@ -32,7 +33,8 @@ def budget() -> None:
 @site_option
 def budget_show(dataset: str, form: str, site: Path) -> None:
     """Show what has been spent on a dataset, by whom, and what is left."""
-    told = read_budget(acting(), dataset, with_vault(open_here(site)).gate)
+    opened = open_here(site)
+    told = read_budget(acting(), dataset, with_vault(opened).gate)
     spent = told["spent"]
     if form in ("csv", "jsonl"):
         print_records(spent, form, columns=("whose", "name", "epsilon", "releases"))
@@ -42,7 +44,10 @@ def budget_show(dataset: str, form: str, site: Path) -> None:
         f"  {one['whose']:8} {one['name']:20} {one['epsilon']:g} in {counted(one['releases'], 'answer')}"
         for one in spent
     ]
-    print_record(told, form, lambda: "\n".join(lines))
+    second = second_account_of(opened, dataset)
+    lines += [f"Second account ({second.by}): {second.explained()}"] if second else []
+    body = {**told, "second_account": asdict(second)} if second else told
+    print_record(body, form, lambda: "\n".join(lines))
 
 
 @budget.command("price", example="querygate budget price questions.sql --dataset patients")

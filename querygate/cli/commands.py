@@ -13,6 +13,7 @@ COMMANDS = {
     "init": ("querygate.cli.site:init", "Make an empty site."),
     "demo": ("querygate.cli.site:demo", "Make a site with the demo study and walk through an attack."),
     "policy": ("querygate.cli.policy:policy", "Propose a policy, or search for release policies."),
+    "codes": ("querygate.cli.codes:codes", "Import a code system, or show where a code belongs."),
     "publish": ("querygate.cli.dataset:publish", "Publish a table as the next version of its dataset."),
     "report": ("querygate.cli.report:report", "Show the report on a published version."),
     "datasets": ("querygate.cli.dataset:datasets", "List the datasets that are served."),

@@ -34,7 +34,7 @@ from querygate.site.health import (
     store_health,
 )
 from querygate.site.layout import Site, open_site
-from querygate.site.open_gate import open_gate
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import SETTINGS
 
 PACKAGES = ("querygate", "duckdb", "sqlglot", "numpy", "pyarrow", "flask", "waitress")
@@ -74,11 +74,24 @@ def examine(site: Site) -> Iterator[Health]:
         yield clock_health(opened)
         yield ledger_health(opened)
         yield mark_health(opened)
+        yield from second_account_health(opened)
     yield grant_health(opened)
     yield from entrusted_health(opened)
     yield from store_health(opened)
     yield from files_health(site)
     yield from digest_health(opened)
+
+
+def second_account_health(opened: OpenSite) -> Iterator[Health]:
+    """Does diffprivlib's accountant, where it is installed, add up to what the ledger says?"""
+    from querygate.custody.roots.second_ledger import second_account_of
+
+    second = second_account_of(opened)
+    if second is not None:
+        remedy = (
+            "" if second.agrees else "Compare `querygate budget show` with the log, and see `querygate budget rebuild`."
+        )
+        yield Health("second account of budgets", second.agrees, f"{second.by}: {second.explained()}", remedy)
 
 
 def make_settings(site: Site) -> list[dict[str, Any]]:

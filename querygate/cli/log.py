@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -242,6 +243,9 @@ def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement |
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:
             if said is None:
+                if first := re.match(rb'{"seq":([1-9][0-9]{0,17}),', lines.read(32)):
+                    _check_beginning(file, int(first[1]))
+                lines.seek(0)
                 return verify_lines(lines, known)
             verified = verify_lines(lines, known or said.end, said.start)
     except (EOFError, gzip.BadGzipFile):
@@ -249,6 +253,15 @@ def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement |
     if (verified.entries, verified.head) != (said.last, said.head):
         raise ChainBroken(min(verified.entries, said.last) + 1, "the signature says that the log ends at another entry")
     return verified
+
+
+def _check_beginning(file: Path, first: int) -> None:
+    if first > 1:
+        raise ChainBroken(
+            1,
+            f"{file.name} begins at entry {first}. Where those before were archived or discarded, only a signature "
+            "tells that nothing is missing: verify it with --signature (an archive has one, an export with --sign)",
+        )
 
 
 @log.command("export", example="querygate log export --out log.jsonl --sign")

@@ -24,7 +24,9 @@ Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = "Mapping[str, Array]"
 """Columns of a table as arrays, by name; masked where a value is missing."""
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
+Role = Literal[
+    "identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"
+]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
 SqlValue: TypeAlias = "Scalar | Decimal | dt.date"
@@ -145,6 +147,7 @@ class NoiseOptions:
     person: str = ""
     rows_per_person: int = 1
     epsilon_least: float = USUAL_LEAST
+    epsilon_per_extract: float | None = None  # of a noisy model, on approval; None: there are none
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon_least", min(self.epsilon_least, self.epsilon_per_query))

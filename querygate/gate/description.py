@@ -102,7 +102,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
-        said.append(f"Text that queries cannot reach; it leaves only in approved extracts, in changed form: {apart}.")
+        said.append(f"Text that queries cannot reach; it leaves only in approved extracts: {apart}.")
     said += [
         f"Rare values of {column.name} are combined as '{column.rare}'." for column in catalog.columns if column.rare
     ]

@@ -78,7 +78,7 @@ WISH: Schema = {
     "dataset": {**TEXT, "description": "Dataset to take records from."},
     "purpose": {**TEXT, "description": "Purpose of the extract."},
     "kind": {"enum": list(get_args(Kind)), "description": "How records are protected. The default is k-anonymous."},
-    "columns": {**array(TEXT), "description": "Columns. Empty: all except notes and sequences."},
+    "columns": {**array(TEXT), "description": "Columns. Empty: all that queries reach."},
     "where": {**TEXT, "description": "Condition in SQL that selects records."},
     "method": {**TEXT, "description": "Method. Empty: the builder chooses one."},
     "k": {
@@ -102,6 +102,12 @@ WISH: Schema = {
         "enum": list(get_args(Times)),
         "description": "Survival times of condensed records: drawn like other numbers (the default), or kept, which "
         "are the patients' own.",
+    },
+    "noisy": {**TEXT, "description": "Of a noisy model: family and formula, such as `logistic: died ~ age + sex`."},
+    "parts": {"type": ["integer", "null"], "description": "Components, clusters or bins of a noisy model."},
+    "epsilon": {
+        "type": ["number", "null"],
+        "description": "Privacy budget that a noisy model may cost.",
     },
 }
 

@@ -96,7 +96,8 @@ def open_page(chromium, served, windows):
     def opened(name="ann", path="/datasets/clinic", **settings):
         key = (served.url, name, json.dumps(settings, sort_keys=True))
         if key not in windows:
-            windows[key] = chromium.new_context(viewport={"width": 1280, "height": 900}, **settings)
+            seen = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}  # what turns costs work
+            windows[key] = chromium.new_context(**seen, **settings)
             token = served.site[name].client.get_cookie(COOKIE).value
             windows[key].add_cookies([{"name": COOKIE, "value": token, "url": served.url}])
         page = windows[key].new_page()

@@ -83,8 +83,10 @@ def _fetch(origin: str, site: ShownSite) -> list[str]:
     answer, model, book = (site.at[f"{kind} ann"] for kind in ("answer clinic", "model", "notebook"))
     paths = [f"{kind}/{form}" for kind in (answer, model) for form in ("csv", "json", "parquet", "arrow")]
     paths += [f"{answer}/chart-0.svg", f"{model}/chart.svg", *(f"{book}/{form}" for form in ("ipynb", "html", "md"))]
-    paths += [f"{site.at['released']}/zip", "/datasets/patients/budget", "/tour/over"]
+    paths += [f"{site.at['released']}/{form}" for form in ("zip", "report")]
+    paths += ["/datasets/patients/budget", "/tour/over"]
     own = {"carl": [f"{site.at['map']}/map.svg", f"{site.at['case']}/file", f"{site.at['job']}/events"], "ann": paths}
+    own["rita"] = [f"{site.at['in_review']}/risk-report"]  # a worker draws it: the page shows how far it is
     wrong = []
     for who, all_of in own.items():
         for path in all_of:

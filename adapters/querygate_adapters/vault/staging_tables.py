@@ -143,8 +143,8 @@ class DuckDBStagingTables:
         return count_values(self._db, "rows", columns)
 
     def count_missing(self, columns: Sequence[str]) -> Mapping[str, int]:
-        listed = ", ".join(f"COUNT(*) - COUNT({quoted(name)})" for name in columns)
-        [found] = self._db.execute(f"SELECT {listed} FROM rows").fetchall()
+        listed = ", ".join(["COUNT(*)", *(f"COUNT(*) - COUNT({quoted(name)})" for name in columns)])
+        [(_, *found)] = self._db.execute(f"SELECT {listed} FROM rows").fetchall()
         return dict(zip(columns, map(int, found), strict=True))
 
     def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
@@ -275,7 +275,7 @@ class DuckDBStagingTables:
         quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
         """
         names = list(self._coded)
-        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, len(names), AT_ONCE)]
+        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, max(1, len(names)), AT_ONCE)]
         # Joins for hundreds of columns in one statement would need the memory of all at once.
         for number, part in enumerate(made[1:], 1):
             self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")

@@ -24,7 +24,7 @@ def spec_options(command: F) -> F:
         click.option("--dataset", metavar="NAME", help="Dataset to take records from."),
         click.option("--purpose", metavar="TEXT", help="Purpose of the extract."),
         click.option("--kind", type=click.Choice(get_args(Kind)), help="How records are protected."),
-        click.option("--columns", metavar="A,B", help="Columns to include.  [default: all except notes and sequences]"),
+        click.option("--columns", metavar="A,B", help="Columns to include.  [default: all that queries reach]"),
         click.option("--where", metavar="SQL", help="Condition that selects records.  [default: all]"),
         click.option("--method", metavar="NAME", help="Method.  [default: chosen by the builder]"),
         click.option(
@@ -48,6 +48,9 @@ def spec_options(command: F) -> F:
             type=click.Choice(get_args(Times)),
             help="Survival times of condensed records: drawn, or the patients' own.  [default: drawn]",
         ),
+        click.option("--noisy", metavar="TEXT", help="Noisy model, such as 'logistic: died ~ age + sex'."),
+        click.option("--parts", type=int, metavar="N", help="Components, clusters or bins of a noisy model."),
+        click.option("--epsilon", type=float, metavar="E", help="Privacy budget that a noisy extract may cost."),
         click.option(
             "--formats", metavar="A,B", help=f"One or more of {', '.join(get_args(Format))}.  [default: csv,parquet]"
         ),

@@ -8,7 +8,7 @@ extract leaves only if every reviewer has acknowledged it, which is on record.
 from __future__ import annotations
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extracts.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.extract_spec import NOISY, ExtractSpec, invalid
 from querygate.core.types import Catalog
 
 RECORDS = (
@@ -23,13 +23,21 @@ SYNTHETIC = (
 )
 
 
+NOISED = (
+    "The dataset is published as views, whose certificates say nothing about noisy models. The privacy "
+    "budget covers these instead: whatever else is known, nobody's record changes what leaves by more than epsilon."
+)
+
+
 def beside_words(spec: ExtractSpec) -> list[str]:
     """What those who decide are told of an extract beside views."""
+    if spec.kind in NOISY:
+        return [NOISED]
     return [SYNTHETIC if is_synthetic(spec) else RECORDS]
 
 
 def is_synthetic(spec: ExtractSpec) -> bool:
-    return spec.kind == "condensed"
+    return spec.kind == "condensed" or spec.kind in NOISY
 
 
 def check_acknowledged(spec: ExtractSpec, catalog: Catalog, acknowledged: bool) -> None:

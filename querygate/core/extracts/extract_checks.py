@@ -16,6 +16,7 @@ from typing import Literal, cast
 
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.extracts.model_formula import check_columns, parse_formula
+from querygate.core.extracts.noisy_question import check_noisy
 from querygate.core.types import NUMERIC, Type
 
 SHARES = ("significance", "sign", "outside")
@@ -37,6 +38,8 @@ class WantedWidth:
 
 def check_wish(spec: ExtractSpec, types: Mapping[str, Type]) -> None:
     """ExtractRefused QG604 where a model or a tolerance is of a column that does not leave, or not of its type."""
+    if spec.noisy:
+        check_noisy(spec, types)
     for model in spec.models:
         check_columns(parse_formula(model), types)
     widths_of(spec, types)

@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited"]
+Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited", "noisy-model"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 Times = Literal["drawn", "kept"]
@@ -30,6 +30,7 @@ _NOT_WITH: Mapping[str, tuple[str, ...]] = {
     "release": ("k", *_POLICY_SAYS),
     "same-disease": _POLICY_SAYS,
     "limited": ("k", *_POLICY_SAYS),
+    "noisy-model": ("k", *_POLICY_SAYS, "columns", "models"),
 }
 """Keys that do not go with a kind, because the policy says how its records are protected."""
 
@@ -45,7 +46,10 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
 """What records are called that are looked up in the policy's population."""
 
-NO_K: Mapping[str, str] = {**A_KIND, "limited": "a limited data set"}
+NOISY: Mapping[str, str] = {"noisy-model": "a noisy model"}
+"""What is paid for from the privacy budget: none of it is a record of anybody."""
+
+NO_K: Mapping[str, str] = {**A_KIND, "limited": "a limited data set", **NOISY}
 """What records are called whose protection the policy alone decides."""
 
 
@@ -80,6 +84,8 @@ class ExtractSpec:
     to keep records that would be left out.
     `times` says whether condensed records have survival times that are drawn like other numbers, or the patients' own,
     by rank (the published method).
+    `noisy` is the model of a noisy model (core/extracts/noisy_question.py), `parts` its components, clusters or bins,
+    and `epsilon` what it may cost of the privacy budget.
     """
 
     dataset: str
@@ -95,6 +101,9 @@ class ExtractSpec:
     tolerances: tuple[tuple[str, float], ...] = ()
     formats: tuple[Format, ...] = ("csv", "parquet")
     times: Times = "drawn"
+    noisy: str = ""
+    parts: int | None = None
+    epsilon: float | None = None
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> ExtractSpec:
@@ -112,7 +121,20 @@ class ExtractSpec:
             raise invalid("method", f"is not a method for {found.kind} extracts", *METHODS[found.kind])
         if found.times == "kept" and not found._may_keep_times:
             raise invalid("times", "can be kept only in improved condensed records whose first model is a Cox model")
+        found._check_noise()
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
+
+    def _check_noise(self) -> None:
+        """What costs privacy budget says how much, and nothing else does."""
+        if self.kind not in NOISY:
+            for key in ("noisy", "parts", "epsilon"):
+                if getattr(self, key):
+                    raise invalid(key, "applies to noisy models alone")
+            return
+        if self.epsilon is None:
+            raise invalid("epsilon", f"is missing; {NOISY[self.kind]} is paid for from the privacy budget")
+        if not self.noisy:
+            raise invalid("noisy", "is missing")
 
     @property
     def _may_keep_times(self) -> bool:
@@ -124,6 +146,9 @@ class ExtractSpec:
         body = asdict(self)
         if self.times == "drawn":
             del body["times"]
+        for key in ("noisy", "parts", "epsilon"):
+            if not body[key]:
+                del body[key]
         return {**body, "models": [str(model) for model in self.models], "tolerances": dict(self.tolerances)} | {
             name: list(body[name]) for name in ("columns", "formats")
         }
@@ -178,6 +203,22 @@ def _k(key: str, value: Any) -> int | None:
     return value
 
 
+def _parts(key: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
+        raise invalid(key, "must be a whole number from 1 to 1,000")
+    return value
+
+
+def _epsilon(key: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.001 <= value <= 100:
+        raise invalid(key, "must be a number from 0.001 to 100")
+    return float(value)
+
+
 def _share(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
         raise invalid(key, "must be a number from 0 to below 1")
@@ -209,4 +250,7 @@ _READERS: dict[str, Any] = {
     "tolerances": _tolerances,
     "formats": _formats,
     "times": _choice(*get_args(Times)),
+    "noisy": _text,
+    "parts": _parts,
+    "epsilon": _epsilon,
 }

@@ -28,6 +28,9 @@ def read_noise(
         for key in ("epsilon_per_query", "epsilon_total", "epsilon_per_user")
     )
     project = table.number("epsilon_per_project", _EPSILON) if "epsilon_per_project" in table else None
+    extract = table.number("epsilon_per_extract", _EPSILON) if "epsilon_per_extract" in table else None
+    if extract is not None and extract > min(total, user):
+        table.fail("epsilon_per_extract", "is more than somebody may spend", f"at most {min(total, user)}")
     limits = {"epsilon_total": total, "epsilon_per_user": user, "epsilon_per_project": project}
     for key, limit in limits.items():
         if limit is not None and limit < each:
@@ -56,4 +59,5 @@ def read_noise(
         person=named,
         rows_per_person=rows,
         epsilon_least=least,
+        epsilon_per_extract=None if extract is None else float(extract),
     )

@@ -32,6 +32,7 @@ KEYS = {
     "answers": ("modes", "min_group"),
     "laplace": (
         *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project", "epsilon_least"),
+        "epsilon_per_extract",
         *("delta", "mechanism", "person", "rows_per_person"),
     ),
     "audit": ("on_differencing",),
@@ -49,7 +50,7 @@ KEYS = {
 CHOICES = {
     "k_counts": ("persons", "rows"),
     "columns.*.role": (
-        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
+        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"),
     ),
     "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),

@@ -163,8 +163,9 @@ class CodeGroup:
     codes: tuple[str, ...]
 
 
-TRANSFORMED: frozenset[str] = frozenset({"note", "sequence"})
-"""Roles whose columns no query reaches: they leave in extracts alone, changed, and where they are named."""
+IN_EXTRACTS: frozenset[str] = frozenset({"note", "sequence", "payload"})
+"""Roles whose columns no query reaches: they leave in extracts alone, and where they are named. Notes and sequences are
+changed on the way, a payload is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +242,12 @@ class ColumnPolicy:
         return self.missing == "not applicable"
 
     @property
-    def is_transformed(self) -> bool:
-        return self.role in TRANSFORMED
+    def is_in_extracts(self) -> bool:
+        return self.role in IN_EXTRACTS
 
     def meaning(self) -> dict[str, Meaning]:
         """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
-        if self.is_transformed:
+        if self.is_in_extracts:
             return self._meaning_of_texts()
         if not self.is_published:
             return _set_fields({"role": self.role, "kind": self.kind, "absent": self.absent})
@@ -523,8 +524,11 @@ class Policy:
             del meaning["k_counts"]
         if self.noise is None:
             del meaning["noise"]
-        elif self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):
-            del meaning["noise"]["epsilon_least"]
+        else:
+            if self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):
+                del meaning["noise"]["epsilon_least"]
+            if self.noise.epsilon_per_extract is None:
+                del meaning["noise"]["epsilon_per_extract"]
         if self.republish == RepublishOptions():
             del meaning["republish"]
         for key in ("statistics", "max_width", "largest_k"):

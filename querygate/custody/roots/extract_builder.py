@@ -20,7 +20,7 @@ import numpy as np
 from querygate.core.errors import ConfigError, ExtractRefused, QueryGateError
 from querygate.core.extracts.beside_views import beside_words
 from querygate.core.extracts.extract_checks import check_wish
-from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
+from querygate.core.extracts.extract_spec import A_KIND, NOISY, ExtractSpec
 from querygate.core.extracts.use_agreement import check_agreed
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
@@ -48,6 +48,8 @@ from querygate.custody.extract.same_disease_extract import make_same_disease
 from querygate.custody.policy import Policy
 from querygate.custody.risk_report.risk_body import RiskReport
 from querygate.custody.risk_report.risk_files import make_files as make_risk_files
+from querygate.custody.roots.noisy_extracts import NoisyCase, make_noisy
+from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.roots.publish_version import read_kept_policy
 from querygate.custody.roots.requester_history import read_history
 from querygate.custody.roots.risk_assessment import assess_extract
@@ -86,6 +88,9 @@ class SiteExtractBuilder:
         """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
         risk report on its records and what the requester has learnt before."""
         with self._case(spec) as case:
+            if spec.kind in NOISY:
+                made = make_noisy(self._noisy(case, spec), spec, request_id, requester, folder)
+                return {**made, "learnt": asdict(read_history(self._asked, spec.dataset, requester))}
             extract = protect(case, spec, request_id)
             if folder is not None:
                 write(case, extract, spec, folder)
@@ -96,6 +101,10 @@ class SiteExtractBuilder:
             "assessment": None if assessed is None else to_json(assessed),
             "learnt": asdict(read_history(self._asked, spec.dataset, requester)),
         }
+
+    def _noisy(self, case: ExtractCase, spec: ExtractSpec) -> NoisyCase:
+        where, _ = read_condition(spec.where, case.catalog, case.native)
+        return NoisyCase(case.policy, case.catalog, case.rows, where, open_noise(self._opened))
 
     @contextmanager
     def _case(self, spec: ExtractSpec) -> Iterator[ExtractCase]:
@@ -129,6 +138,12 @@ def make_extract(
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
     check_agreed(spec, None, "")  # an agreement goes on record with an approval, and there is none at a desk
+    if spec.kind in NOISY:
+        raise ExtractRefused(
+            "QG605",
+            f"At a desk there is no privacy budget, from which {NOISY[spec.kind]} is paid for.",
+            "Publish the dataset at a site, and request it there with `querygate export request`.",
+        )
     with scratch_rows(policy, source, base_dir, memory_mb=memory_mb, progress=progress) as rows:
         case = open_case(policy, base_dir, spec, rows, make_catalog(policy), shared_native(), secret, progress)
         extract = protect(case, spec, "anonymise")

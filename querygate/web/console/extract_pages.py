@@ -81,7 +81,7 @@ DONE = {
 }
 """What was done, in the history."""
 
-_NUMBERS = ("k", "suppress")
+_NUMBERS = ("k", "suppress", "epsilon", "parts")
 
 
 class RequestPages:
@@ -242,7 +242,7 @@ class RequestPages:
 def _read_wish() -> dict[str, Any]:
     """What was asked for; a field that is empty was left to the builder."""
     form = request.form
-    wish: dict[str, Any] = {name: form.get(name, "").strip() for name in ("purpose", "kind", "where")}
+    wish: dict[str, Any] = {name: form.get(name, "").strip() for name in ("purpose", "kind", "where", "noisy")}
     wish |= {"columns": form.getlist("columns"), "formats": form.getlist("formats")}
     wish["models"] = [line.strip() for line in form.get("models", "").splitlines() if line.strip()]
     wish |= {name: _number(form.get(name, "").strip()) for name in _NUMBERS}

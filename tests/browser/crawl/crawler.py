@@ -17,6 +17,8 @@ AXE = (Path(__file__).parents[1] / "axe" / "axe.min.js").read_text(encoding="utf
 GRAVE = ("serious", "critical")
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
 MOST_BYTES = 300_000
+CUT = 0
+"""The status of what never came back."""
 PICTURED = ("1280 light", "390 dark")
 MOST_SHOWN = 2400
 """The height of a picture; some pages of the reference are very long."""
@@ -81,7 +83,7 @@ class Onlooker:
     ) -> None:
         self.page: Page = context.new_page()
         self.page.set_default_timeout(60_000)
-        self._origin, self._bytes, self._pictures = origin, 0, pictures
+        self._origin, self._bytes, self._pictures, self._is_cut = origin, 0, pictures, False
         self._seen: dict[str, list[str]] = {}
         self._statuses: list[tuple[int, str]] = []
         self._cdp: CDPSession = context.new_cdp_session(self.page)
@@ -97,6 +99,7 @@ class Onlooker:
     def look(self, state: State) -> Visit:
         began_s = time.perf_counter()
         self._bytes, self._seen, self._statuses = 0, {name: [] for name in PROBLEMS}, []
+        self._is_cut = CUT in state.statuses
         visit = Visit(state.name, state.who, state.path)
         width, scheme = state.looks[0]
         self._see(width, scheme)
@@ -148,6 +151,7 @@ class Onlooker:
     def _listen(self, message: Any) -> None:
         """Refusals of the server are looked at by their status; what a browser says of them is no news."""
         is_refusal = "Failed to load resource" in message.text or "Response Status Error Code" in message.text
+        is_refusal |= self._is_cut and message.text.startswith("htmx:")
         if message.type == "error" and not is_refusal:
             self._note("errors", message.text[:300])
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from querygate.core.rights import TABLE, UserRole
 from querygate.web.console.page_session import PageRoute
-from tests.browser.crawl.crawler import State
+from tests.browser.crawl.crawler import CUT, State
 from tests.browser.crawl.shown_site import GROUPED, STATES, ShownSite
 
 ROLES: dict[str, UserRole] = {
@@ -41,8 +41,6 @@ EXAMPLES = {
     "request": "{in_review}",
     "edit_request": "{draft}/edit",
     "preview": "{in_review}/preview",
-    "report": "{released}/report",
-    "risk_report": "{in_review}/risk-report",
     "job": "{job}",
 }
 """Where a page with something in its address is found."""
@@ -70,12 +68,10 @@ def states_of_roles(pages: list[PageRoute], site: ShownSite) -> Iterator[State]:
 
 
 MISSING: dict[tuple[str, str], tuple[int, ...]] = {
-    **{("device", who): (403,) for who in ROLES},  # for those who came by single sign-on
+    **{("device", who): (404,) for who in ROLES},  # for those who came by single sign-on
     **{("job", who): (404,) for who in ROLES if who != "carl"},
-    **{("edit_request", who): (404, 403) for who in ("carl",)},
     **{("preview", who): (403,) for who in ("ann",)},
-    **{("risk_report", who): (403,) for who in ("ann",)},
-    ("report", "rita"): (403, 409),
+    **{("step", who): (404,) for who in ("rita", "olaf", "dora")},  # the tour is of a researcher and a custodian
 }
 
 
@@ -90,7 +86,7 @@ def states_of_nobody() -> Iterator[State]:
     yield State("no such page", "/nowhere", statuses=(404,))
     yield State("no provider", "/sign-in/provider", statuses=(404, 403, 400))
     yield State("no callback", "/sign-in/callback", statuses=(404, 403, 400))
-    yield State("signed out", "/signed-out")
+    yield State("signed out", "/signed-out", statuses=(404,))
     for path in (
         "/docs/search?q=refused",
         "/docs/search?q=xyzzy",
@@ -100,6 +96,7 @@ def states_of_nobody() -> Iterator[State]:
         "/docs",
     ):
         yield State(f"documentation {path}", path)
+    yield State("the API, to be tried", "/docs/api", looks=DOCS)
     yield State("no such page of the documentation", "/docs/nowhere", statuses=(404,))
 
 
@@ -131,11 +128,11 @@ def states_of_questions(site: ShownSite) -> Iterator[State]:
     clinic, noisy = "/datasets/clinic", "/datasets/patients"
     yield State("answer", clinic, "ann", ask(GROUPED), waits="#result svg")
     yield State("wide answer explained", clinic, "ann", then(ask(WIDE), press("Why is it this wide?")), waits=".why")
-    yield State("refusal", clinic, "ann", ask("SELECT sex, AVG(sbq) FROM clinic"), (400,), waits=".cm-lintRange-error")
-    yield State("syntax error", clinic, "ann", ask("SELEC"), (400,), waits="#result .refusal")
+    yield State("refusal", clinic, "ann", ask("SELECT sex, AVG(sbq) FROM clinic"), (422,), waits=".cm-lintRange-error")
+    yield State("syntax error", clinic, "ann", ask("SELEC"), (422,), waits="#result .refusal")
     yield State("completion", clinic, "ann", type_sql("SELECT s"), waits=".cm-tooltip-autocomplete")
     yield State("running", clinic, "ann", then(stall, ask(GROUPED, wait=False)), waits="#running.htmx-request")
-    yield State("unreachable", clinic, "ann", then(cut, ask(GROUPED, wait=False)), waits="#result .refusal")
+    yield State("unreachable", clinic, "ann", then(cut, ask(GROUPED, wait=False)), (CUT,), "#result .refusal")
     histogram = "SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) FROM clinic GROUP BY decade"
     yield State("histogram", clinic, "ann", ask(histogram), waits="svg.histogram")
     quantiles = "SELECT QUANTILE_CONT(sbp, [0.1, 0.5, 0.9]) FROM clinic"
@@ -144,7 +141,7 @@ def states_of_questions(site: ShownSite) -> Iterator[State]:
     ribbon = "SELECT FLOOR(age / 10) * 10 AS decade, AVG(sbp) FROM clinic GROUP BY decade"
     yield State("ribbon", clinic, "ann", ask(ribbon), waits="svg.ribbon")
     yield State("model", clinic, "ann", fit("linear", "sbp ~ bands(age) + sex"), waits="svg.intervals")
-    yield State("model refused", clinic, "ann", fit("linear", "sbp ~ nothing"), (400,), waits="#result .refusal")
+    yield State("model refused", clinic, "ann", fit("linear", "sbp ~ nothing"), (422,), waits="#result .refusal")
     yield State("table built", clinic, "ann", build, waits="#built button")
     yield State("save form", clinic, "ann", press("Save …"), waits="#keep form")
     noise = then(work, choose("#mode", "laplace"))
@@ -165,7 +162,7 @@ def states_of_work(site: ShownSite) -> Iterator[State]:
     for name in ("rita", "carl"):
         yield State("figures of a request", site.at["in_review"], name, waits="h3 >> text=What it keeps")
         yield State("requests in a state", "/requests?state=released", name)
-    yield State("request without a purpose", "/datasets/trial/request", "ann", unpurposed, (400,), ".refusal")
+    yield State("request without a purpose", "/datasets/trial/request", "ann", unpurposed, (422,), ".refusal")
     case = site.at["case"]
     yield State("case, masked", case, "olaf")
     yield State("case, resolved", site.at["case resolved"], "carl")
@@ -188,7 +185,7 @@ def states_of_work(site: ShownSite) -> Iterator[State]:
     yield State(
         "a new key", "/access/users/bob", "dora", then(open_all, press("Create a key", last=True)), waits="#new-key"
     )
-    yield State("user refused", "/access", "dora", then(open_all, add_nobody), (409, 400), waits=".refusal")
+    yield State("user refused", "/access", "dora", then(open_all, add_nobody), (422,), waits=".refusal")
     for name in ("a" * 40, "eve"):
         yield State(f"user {name[:3]}", f"/access/users/{name}", "dora")
     for kind in ("notebook", "saved"):

@@ -83,6 +83,19 @@ def test_a_log_that_was_cut_off_shows_against_a_known_head(logged, tmp_path):
     assert logged("log", "verify", cut, "--known", head).exit_code == 1
 
 
+def test_a_file_without_its_beginning_says_that_it_needs_a_signature(logged, tmp_path):
+    lines = logged("log", "export").stdout.splitlines(keepends=True)
+    rest = tmp_path / "rest.jsonl"
+    rest.write_text("".join(lines[2:]))
+    done = logged("log", "verify", rest)
+    assert done.exit_code == 1
+    assert "rest.jsonl begins at entry 3" in done.stdout
+    assert "--signature" in done.stdout
+    for text in ("", "[1]", "{", '{"seq":true,'):
+        rest.write_text(text)
+        assert logged("log", "verify", rest).exit_code == (0 if not text else 1)
+
+
 def test_an_export_replaces_nothing(logged, tmp_path):
     out = tmp_path / "there.jsonl"
     out.write_text("mine")

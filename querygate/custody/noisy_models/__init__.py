@@ -1,0 +1,10 @@
+"""Approved noisy models: fitted where the raw rows are, paid for from the privacy budget.
+
+public_design     columns of the policy as numbers within public bounds, one row of each person
+library_models    the families, fitted by diffprivlib within those bounds
+guarded_library   diffprivlib, whose warnings of a privacy leak are refusals here
+noisy_model       a request from its price to what leaves
+second_account    the ledger once more, as diffprivlib's accountant adds it up
+
+The only room that imports diffprivlib.
+"""

@@ -1,0 +1,114 @@
+"""Columns as numbers within public bounds: nothing here is learnt from the data.
+
+A number is clamped to its domain and laid into [-1, 1]; a category is a place among its declared values, or one column
+of 0 and 1 for each value but the first. A record in which a wanted column is missing, or has a value that is not
+public, is left out: whether it is follows from that record alone, so one person still changes one row. Of a person with
+several rows the first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.types import Bools, Floats, Ints
+from querygate.custody.extract.raw_tables import floats_of, texts_of
+from querygate.custody.policy import ColumnPolicy, Policy
+
+LARGEST_CATEGORY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PublicColumn:
+    """One column as the policy declares it."""
+
+    name: str
+    low: float = 0.0
+    high: float = 0.0
+    values: tuple[str, ...] = ()  # of a category
+
+    @classmethod
+    def of(cls, column: ColumnPolicy) -> PublicColumn:
+        """ExtractRefused QG605 where the policy does not say what values there may be."""
+        if column.is_numeric:
+            if column.low is None or column.high is None or not column.low < column.high:
+                raise _undeclared(column.name, "a domain of more than one value", "domain = [low, high]")
+            return cls(column.name, float(column.low), float(column.high))
+        values = ("false", "true") if column.type == "boolean" else tuple(sorted(column.values))
+        if not 2 <= len(values) <= LARGEST_CATEGORY:
+            raise _undeclared(column.name, f"2 to {LARGEST_CATEGORY} values", "values = [...]")
+        return cls(column.name, values=values)
+
+    @property
+    def is_number(self) -> bool:
+        return not self.values
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The columns it becomes in a design."""
+        return (self.name,) if self.is_number else tuple(f"{self.name}={value}" for value in self.values[1:])
+
+    def natural(self, scaled: float) -> float:
+        """A value in [-1, 1] as the number it stands for."""
+        return self.low + (scaled + 1) / 2 * (self.high - self.low)
+
+    @property
+    def half(self) -> float:
+        """How much of the number one step of the scaled value is."""
+        return (self.high - self.low) / 2
+
+    def scaled(self, raw: pa.ChunkedArray) -> Floats:
+        """In [-1, 1]; NaN where missing."""
+        laid: Floats = np.clip((floats_of(raw) - self.low) / self.half - 1, -1.0, 1.0)
+        return laid
+
+    def places(self, raw: pa.ChunkedArray) -> Ints:
+        """The place among its values; -1 where missing, or not declared."""
+        place = {value: at for at, value in enumerate(self.values)}
+        return np.array([-1 if text is None else place.get(text, -1) for text in texts_of(raw)], dtype=np.int64)
+
+    def is_known(self, raw: pa.ChunkedArray) -> Bools:
+        return ~np.isnan(floats_of(raw)) if self.is_number else self.places(raw) >= 0
+
+    def design(self, raw: pa.ChunkedArray) -> Floats:
+        """One row for each record, one column for each term."""
+        if self.is_number:
+            return self.scaled(raw)[:, None]
+        found: Floats = (self.places(raw)[:, None] == np.arange(1, len(self.values))).astype(np.float64)
+        return found
+
+
+def public_columns(policy: Policy, names: Sequence[str]) -> tuple[PublicColumn, ...]:
+    return tuple(PublicColumn.of(policy.column(name)) for name in names)
+
+
+def one_row_each(table: pa.Table, person: str) -> pa.Table:
+    """The first row of each person, of those that were selected."""
+    if not person:
+        return table
+    _, first = np.unique(np.array(texts_of(table[person]), dtype=object).astype(str), return_index=True)
+    return table.take(pa.array(np.sort(first)))
+
+
+def complete_rows(table: pa.Table, columns: Sequence[PublicColumn]) -> pa.Table:
+    """The records that have a public value in each of these columns."""
+    known = np.ones(table.num_rows, dtype=np.bool_)
+    for column in columns:
+        known &= column.is_known(table[column.name])
+    return table.filter(pa.array(known))
+
+
+def design_of(table: pa.Table, columns: Sequence[PublicColumn]) -> Floats:
+    return np.concatenate([column.design(table[column.name]) for column in columns], axis=1)
+
+
+def _undeclared(name: str, what: str, key: str) -> ExtractRefused:
+    return ExtractRefused(
+        "QG605",
+        f"The policy does not declare {what} for {name}, and bounds are never taken from the data.",
+        f"Leave out the column, or ask the custodian to publish with {key} in [columns.{name}].",
+    )
