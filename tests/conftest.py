@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -83,6 +84,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+    atexit.register(gc.unfreeze)  # only then: pytest itself collects garbage more than once at the end
 
 
 @pytest.fixture(scope="session")

@@ -26,14 +26,6 @@ TICKET = 4
 MOST = 10_000
 """Pieces of work whose tickets a pipe holds at once."""
 
-_ALONE = False
-
-
-def work_alone() -> None:
-    """From now on this process does all of its work itself: it has company that keeps the other processors busy."""
-    global _ALONE
-    _ALONE = True
-
 
 def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
     """What `work` makes of 0, 1 ... number - 1, in the order in which it is ready.
@@ -54,7 +46,7 @@ def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
 
 def _from_helpers(work: Callable[[int], T], number: int) -> Iterator[tuple[int, T]]:
     processors = min(number, len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
-    if _ALONE or processors < 2 or number > MOST:
+    if processors < 2 or number > MOST:
         return
     tickets, filled = os.pipe()
     os.write(filled, b"".join(piece.to_bytes(TICKET, "big") for piece in range(number)))

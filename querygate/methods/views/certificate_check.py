@@ -108,11 +108,6 @@ class SidedGiven:
 # -- people: R1 and R2 -------------------------------------------------------------------------------------------------
 
 
-def fewest_people(label: Ints, persons: Ints | None = None) -> int:
-    """Distinct people of the smallest class (R1)."""
-    return int(people_by_class(label, np.arange(label.size) if persons is None else persons).min())
-
-
 def people_by_class(label: Ints, persons: Ints) -> Ints:
     """Distinct people of each class, in rising order."""
     order = np.lexsort((persons, label))

@@ -11,9 +11,9 @@ from querygate.methods.views.certificate_check import (
     BinnedNumber,
     TotalsGiven,
     WitnessCheck,
-    fewest_people,
     histogram,
     least_support,
+    people_by_class,
     person_shares,
     sum_ends,
     unbalanced,
@@ -46,9 +46,9 @@ def _counts(
     table: RecordTable, release: ViewsRelease, cell: CellRelease, counts: Ints, weight: Ints, whole: int
 ) -> list[str]:
     found = []
-    persons = None if table.persons is None else table.persons[cell.records]
+    persons = np.arange(cell.records.size) if table.persons is None else table.persons[cell.records]
     for view, label in enumerate(counts):
-        if fewest_people(label, persons) < release.k:
+        if people_by_class(label, persons).min() < release.k:
             found.append(f"R1: view {view} has a class of fewer than k people")
     if (least := least_support(counts[0], counts[min(1, len(counts) - 1)], weight)) < release.k * whole:
         found.append("R2: a combination of two views tells of fewer than k people")
