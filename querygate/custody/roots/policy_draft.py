@@ -41,9 +41,9 @@ FRAMED_ENOUGH = 0.7
 
 AUTO = 'mode = "auto"'
 FRAMED = (
-    "Few people have the rare values of {name}, and in classes with others they make most answers about it too wide. In "
-    "a frame of it, tried on this table, {after:.0%} of counts, prevalences and means can be printed, and {before:.0%} in "
-    "the usual one."
+    "Few people have the rare values of {name}, and in classes with others they make most answers about it too wide. "
+    "In a frame of it, tried on this table, {after:.0%} of counts, prevalences and means can be printed, and "
+    "{before:.0%} in the usual one."
 )
 WITHOUT = (
     "Left out to start with: tried on this table, {before:.0%} of counts, prevalences and means can be printed with "
