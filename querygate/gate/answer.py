@@ -295,6 +295,8 @@ def arrange(state: State, gate: Gate) -> State:
         here = [shown_part(plan, group) for group in arranged if group.may_show(catalog.min_group)]
         limited, shown = order.find_limit(plan, here) or limited, shown + here
         notes += [note for note in told if note not in notes]
+    if catalog.min_group and not shown and any(state.groups):
+        notes.append(f"No row can contain {catalog.min_group} records, so none is shown: ask about more people.")
     notes += [NOT_GUARANTEED] if any(map(has_estimate, shown)) else []
     columns, elapsed_ms = make_columns(state.plan), round((gate.clock_s() - state.began_s) * 1000, 1)
     made = Answer(

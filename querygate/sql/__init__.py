@@ -33,6 +33,7 @@ from querygate.sql.suggestions.quoted_names import with_quotes
 from querygate.sql.suggestions.safe_divisors import with_nullif
 from querygate.sql.suggestions.statement_places import Filling, Place, StatementPlaces
 from querygate.sql.suggestions.suggest import suggest
+from querygate.sql.suggestions.written_values import REMEDY, as_sql_writes
 from querygate.sql.work_limit import WorkLimit
 
 __all__ = ["Filling", "Place", "StatementPlaces", "accepted_plan", "understand", "without_zero_divisors"]
@@ -90,6 +91,11 @@ def _add_suggestion(
         if refusal.code == "QG101" != left.code:  # the quotes are what it lacks first
             refusal.remedy = f"Write {listed} in double quotes. Then there is more: {left} {left.remedy}"
             sql = quoted
+    if refusal.code in ("QG101", "QG207", "QG209") and len(sql) <= LONGEST_EDITED:
+        written = as_sql_writes(sql)
+        if written != sql and refusal_of(written) is None:
+            refusal.suggestion, refusal.remedy = written, REMEDY
+            return
     if refusal.code in ("QG101", "QG203", "QG204", "QG207") and len(sql) <= LONGEST_EDITED:
         known = next((other for other in rewritten(sql) if refusal_of(other) is None), None)
         if known is not None:

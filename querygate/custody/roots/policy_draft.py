@@ -8,10 +8,14 @@ three with few values each, and then two.
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
+from textwrap import wrap
 
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_file import WIDTH
 from querygate.custody.policy.drafts.draft_path import DraftedPolicy, draft_policy, look_over
 from querygate.custody.policy.drafts.draft_table import ALWAYS, COARSE, FOUR
 from querygate.custody.roots.trial_version import published_on_trial
@@ -32,6 +36,15 @@ ENOUGH, ENOUGH_OF_FOUR, BETTER = 0.8, 0.75, 0.05
 """The share of figures that can be printed from which on nothing else is tried; somewhat less of four columns, since
 more can be asked of them; and how much more is worth a column that can no longer be asked about."""
 
+FRAMED_ENOUGH = 0.7
+"""The same of views in the frame of a category: no column is lost by it."""
+
+AUTO = 'mode = "auto"'
+FRAMED = (
+    "Few people have the rare values of {name}, and in classes with others they make most answers about it too wide. "
+    "In a frame of it, tried on this table, {after:.0%} of counts, prevalences and means can be printed, and "
+    "{before:.0%} in the usual one."
+)
 WITHOUT = (
     "Left out to start with: tried on this table, {before:.0%} of counts, prevalences and means can be printed with "
     "it, and {after:.0%} without. `querygate policy preview` tells more."
@@ -60,6 +73,9 @@ def tried_draft(source: Source, title: str) -> DraftedPolicy:
     coarse = draft_policy(looked, room=COARSE)
     if coarse.text != first.text and _share(coarse, sample) >= ENOUGH:
         return coarse
+    framed = [_framed(first, p.name, before, sample) for p in first.columns if p.name in quasi and "rare" in p.keys]
+    if found := next(filter(None, framed), None):
+        return found
     after: dict[str, float] = {}
     for name in reversed(quasi[1:]):  # what papers ask for least is left out first
         after[name] = _share(draft_policy(looked, {name: ""}), sample)
@@ -69,6 +85,22 @@ def tried_draft(source: Source, title: str) -> DraftedPolicy:
     if after[name] < before + BETTER:
         return first
     return draft_policy(looked, {name: WITHOUT.format(before=before, after=after[name])})
+
+
+def _framed(first: DraftedPolicy, name: str, before: float, source: Source) -> DraftedPolicy | None:
+    """The draft in the frame of a column with rare values, so that these are told in total and blur no other answer;
+    None where that is not enough.
+    """
+    share = _share(in_frame(first, name), source)
+    if share < max(FRAMED_ENOUGH, before + BETTER):
+        return None
+    return in_frame(first, name, FRAMED.format(name=name, before=before, after=share))
+
+
+def in_frame(drafted: DraftedPolicy, name: str, why: str = "") -> DraftedPolicy:
+    """One view of all quasi-identifiers, in another frame."""
+    lines = [*(f"# {line}" for line in wrap(why, WIDTH)), AUTO, f"frame = {toml_list([toml_text(name)])}"]
+    return replace(drafted, text=drafted.text.replace(AUTO, "\n".join(lines)))
 
 
 def _quasi(drafted: DraftedPolicy) -> list[str]:

@@ -40,6 +40,14 @@ def test_few_groups_of_few_people_are_not(gate: Gate) -> None:
     assert all((group.ranges[0].high or 0) >= 20 for group in shown)
 
 
+def test_an_answer_without_a_row_says_why(gate: Gate) -> None:
+    sql = "SELECT ward, COUNT(*) FROM patients WHERE age BETWEEN 40 AND 41 AND sex = 'X' GROUP BY ward"
+    found = answer(Request(Principal("ann", "researcher"), "patients", sql), gate)
+    told = "No row can contain 20 records, so none is shown: ask about more people."
+    assert (told in found.notes) == (not found.groups)
+    assert not found.groups
+
+
 def test_a_row_about_nobody_is_shown(gate: Gate) -> None:
     (nobody,) = rows(gate, "SELECT COUNT(*), AVG(sbp) FROM patients WHERE age > 1000")
     assert nobody.ranges[0].is_exact

@@ -49,3 +49,21 @@ def test_four_columns_are_proposed_with_few_values_of_each_where_most_can_be_pri
     assert tuple(column.name for column in policy.named("quasi-identifier")) == quasi
     assert policy.views is not None
     assert policy.views.spanning == (quasi, quasi[:3])
+
+
+def test_a_rare_sex_leaves_sex_in_the_draft_and_the_draft_says_what_it_cost(tmp_path):
+    rng = random.Random(2)
+    path = tmp_path / "registry.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex", "region", "diabetes"])
+        for i in range(3_400):
+            sex = "d" if i % 240 == 0 else rng.choice("mw")
+            age = min(95, max(19, int(rng.gauss(68, 14))))
+            writer.writerow([age, sex, rng.choice(["BY", "BW", "NW"]), rng.choice(["ja", "nein"])])
+    text = draft_from(str(path)).text
+    policy = parse_policy(text)
+    assert policy.column("sex").role == "quasi-identifier"
+    assert policy.views is not None
+    assert [name for name, _ in policy.views.frame] == ["sex"]
+    assert "Few people have the rare values of sex" in text
