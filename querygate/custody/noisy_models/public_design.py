@@ -72,13 +72,15 @@ class PublicColumn:
         return np.array([-1 if text is None else place.get(text, -1) for text in texts_of(raw)], dtype=np.int64)
 
     def is_known(self, raw: pa.ChunkedArray) -> Bools:
-        return ~np.isnan(floats_of(raw)) if self.is_number else self.places(raw) >= 0
+        known: Bools = ~np.isnan(floats_of(raw)) if self.is_number else self.places(raw) >= 0
+        return known
 
     def design(self, raw: pa.ChunkedArray) -> Floats:
         """One row for each record, one column for each term."""
         if self.is_number:
             return self.scaled(raw)[:, None]
-        return (self.places(raw)[:, None] == np.arange(1, len(self.values))).astype(np.float64)
+        flags: Floats = (self.places(raw)[:, None] == np.arange(1, len(self.values))).astype(np.float64)
+        return flags
 
 
 def public_columns(policy: Policy, names: Sequence[str]) -> tuple[PublicColumn, ...]:
