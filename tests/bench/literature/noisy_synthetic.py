@@ -1,7 +1,7 @@
 """Noisy synthetic tables (MST, McKenna, Miklau and Sheldon 2021) of made people: error of pairs by epsilon.
 
 The paper reports the total variation of workloads of marginals on the data of a contest, which is not public here. What
-must hold is its order: the error falls with epsilon, and at epsilon 1 pairs are kept better than by independent columns.
+must hold is its order: the error falls with epsilon, and at epsilon 1 pairs are kept better than by columns alone.
 """
 
 from __future__ import annotations
