@@ -17,6 +17,7 @@ from querygate.control import accounts
 from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.vault import store_strays
 from tests import postgres as postgres_server
 from tests.work import HANG_S
 
@@ -46,6 +47,19 @@ def alternatives() -> Iterator[None]:
     number_widths.AFFORDABLE, usable_figures.MOST_TRIED = THOROUGH
     yield
     number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
+
+
+# To list the engine's own functions, so as to find those that a file brings, takes longer than to read a small file;
+# the module that is about what a file must not hold asks for it.
+ALL_STRAYS = store_strays.OTHERS
+store_strays.OTHERS = tuple(listed for listed in ALL_STRAYS if "functions" not in listed)
+
+
+@pytest.fixture(scope="module")
+def all_strays() -> Iterator[None]:
+    some, store_strays.OTHERS = store_strays.OTHERS, ALL_STRAYS
+    yield
+    store_strays.OTHERS = some
 
 
 # There are as many processes as processors, so an engine has no use for threads beside its own.
@@ -78,7 +92,6 @@ def postgres() -> postgres_server.Server:
 
 
 def pytest_sessionfinish() -> None:
-    gc.unfreeze()
     postgres_server.stop()
 
 

@@ -24,6 +24,7 @@ const look = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--warn)" },
   ".cm-tooltip": { backgroundColor: "var(--card)", color: "var(--ink)", border: "1px solid var(--line)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none", overflow: "hidden" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--accent-ink)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "color-mix(in srgb, var(--accent) 30%, transparent)",
@@ -84,7 +85,7 @@ function makeEditor(field) {
         drawSelection(),
         bracketMatching(),
         closeBrackets(),
-        autocompletion(),
+        autocompletion({ maxRenderedOptions: 8 }), // a list that scrolls could not be reached by keyboard
         syntaxHighlighting(colours),
         look,
         typeOver,

@@ -8,10 +8,11 @@ from querygate.bounds.class_limits import ClassLimits, Nesting, nest
 from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.column_values import value_bounds
 from querygate.bounds.expression_values import expression_bounds
+from querygate.bounds.frame_counts import FrameCounts
 from querygate.bounds.frechet import JointLimits
-from querygate.bounds.group_cells import ROW, counts_by_frame, gather
+from querygate.bounds.group_cells import ROW, StackedGroups, counts_by_frame, gather, gather_stacks
 from querygate.bounds.group_spread import spread
-from querygate.bounds.margin_readings import Readings, read_groups
+from querygate.bounds.margin_readings import Readings, StackedReadings, read_stacks
 from querygate.bounds.membership import Membership, count_bounds
 
 __all__ = [
@@ -29,5 +30,9 @@ __all__ = [
     "Nesting",
     "nest",
     "Readings",
-    "read_groups",
+    "read_stacks",
+    "FrameCounts",
+    "StackedGroups",
+    "StackedReadings",
+    "gather_stacks",
 ]

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
+from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.group_rows import GroupRows
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Predicate, both
@@ -28,7 +31,7 @@ _AT_ONCE = 2**18
 """Groups times classes, or rows, that are told of at once: more would take memory and gain nothing."""
 
 Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
-FrameCounts = Callable[[Plan, Block, int], "dict[tuple[Scalar, ...], tuple[Ints, Ints]]"]
+Count = Callable[[Plan, Block, int], FrameCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,14 @@ class _Totals:
     by_class: Ints
 
 
+class _Narrowed(NamedTuple):
+    """Counts of rows, and of the classes of each group."""
+
+    least: Ints
+    most: Ints
+    among: tuple[Ints, Ints]
+
+
 @dataclass
 class ClassLimits:
     """Limits for the groups of a plan that are read from a block of a margin, `block`, by class. `counts` has the
@@ -155,39 +166,38 @@ class ClassLimits:
     nesting: Nesting
     quasi: frozenset[str]
     gather: Gather
-    count: FrameCounts
-    _asked: dict[AskedParts, dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+    count: Count
+    _asked: dict[AskedParts, FrameCounts] = field(default_factory=dict)
     _met: dict[AskedParts, dict[tuple[Scalar, ...], _Meeting]] = field(default_factory=dict)
 
     def narrowed(
-        self, groups: Sequence[FetchedGroup], rows: Sequence[Ints], measure: Measure, cells: MeasureCells, part: Block
-    ) -> tuple[MeasureCells, list[SelectedAmong | None]]:
-        """The cells with what is known of the groups, and of each group how many are selected of classes: `rows` are
-        its own of a part of the block, spread over groups."""
-        amongs: list[SelectedAmong | None] = []
+        self, groups: Sequence[FetchedGroup], rows: GroupRows, measure: Measure, cells: MeasureCells, part: Block
+    ) -> MeasureCells:
+        """The cells with what is known of the groups, and with how many are selected of the classes of each: `rows` are
+        those of the groups in a part of the block, spread over groups."""
         if part.classified is None or measure.splits:
-            return cells, [None] * len(groups)
+            return cells
+        least, most, place = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
+        told = []
         at_once = max(1, _AT_ONCE // max(1, self.nesting.size.size, self.block.size))
         for first in range(0, len(groups), at_once):
-            some = slice(first, first + at_once)
-            totals = self._totals(groups[some], measure)
+            some = rows.some(first, first + at_once)
+            totals = self._totals(groups[first : first + at_once], measure)
             if totals is None:
-                return cells, [None] * len(groups)
-            cells, told = self._limited(totals, rows[some], cells, part.classified.row)
-            amongs += told
-        return cells, amongs
+                return cells
+            here, origin = some.rows, part.classified.row[some.rows]
+            at = some.of * self.nesting.size.size + self._place[origin]
+            narrow = self._limited(totals, some.of, at, origin, (cells.least[here], cells.most[here]))
+            least[here], most[here], place[here] = narrow.least, narrow.most, at + first * self.nesting.size.size
+            told.append(narrow.among)
+        values = tuple(Cells(value.low, value.high, least, most, value.integer) for value in cells.values)
+        among = SelectedAmong(place, *(np.concatenate(ends).ravel() for ends in zip(*told, strict=True)))
+        return replace(cells, least=least, most=most, values=values, among=among)
 
-    def _limited(
-        self, totals: _Totals, rows: Sequence[Ints], cells: MeasureCells, origins: Ints
-    ) -> tuple[MeasureCells, list[SelectedAmong | None]]:
+    def _limited(self, totals: _Totals, of: Ints, at: Ints, origin: Ints, counts: tuple[Ints, Ints]) -> _Narrowed:
         """Groups have no row in common, so classes of all of them are told of at once, each by itself."""
         size, least, most = self.nesting.size, totals.least, totals.most
-        here = np.concatenate(rows)
-        of = np.repeat(np.arange(len(rows)), [own.size for own in rows])
-        origin = origins[here]
-        place = self._place[origin]
-        at = of * size.size + place
-        now_least, now_most = cells.least[here], cells.most[here]
+        now_least, now_most = counts
         met = totals.by_row[of, origin] if len(totals.by_row) > 1 else totals.by_row[0][origin]
         at_least = np.maximum(now_least, met - (size - least).ravel()[at])
         least = np.maximum(least - (size - totals.by_class), 0)
@@ -196,11 +206,7 @@ class ClassLimits:
         at_least = np.maximum(at_least, least.ravel()[at] - (sums[1][at] - now_most))
         if (at_least > at_most).any():
             raise ValueError("margins of this version contradict each other: the store is damaged")
-        new_least, new_most, places = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
-        new_least[here], new_most[here], places[here] = at_least, at_most, place
-        values = tuple(Cells(value.low, value.high, new_least, new_most, value.integer) for value in cells.values)
-        told: list[SelectedAmong | None] = [SelectedAmong(places, *each) for each in zip(least, most, strict=True)]
-        return replace(cells, least=new_least, most=new_most, values=values), told
+        return _Narrowed(at_least, at_most, (least, most))
 
     @cached_property
     def _place(self) -> Ints:
@@ -217,14 +223,13 @@ class ClassLimits:
         if own.is_nothing:
             return None
         if own not in self._asked:
-            self._asked[own] = self._by_class(own)
+            # Classes of counts that are in no class that is known come behind the last.
+            self._asked[own] = self.count(_plan_of(self.plan, own), self.counts, 1 + self.nesting.size.size)
         if rest not in self._met:
             self._met[rest] = self._by_row(rest)
-        of_own, of_rest = self._asked[own], self._met[rest]
-        nobody = np.zeros_like(self.nesting.size)
-        found = [of_own.get(own.keys_of(group), (nobody, nobody)) for group in groups]
-        least, most = (np.stack(counts) for counts in zip(*found, strict=True))
-        none = _Meeting(np.zeros_like(self.block.n), nobody)
+        size, of_rest = self.nesting.size.size, self._met[rest]
+        least, most = (ends[:, :size] for ends in self._asked[own].of([own.keys_of(group) for group in groups]))
+        none = _Meeting(np.zeros_like(self.block.n), np.zeros_like(self.nesting.size))
         kinds = [of_rest.get(rest.keys_of(group), none) for group in (groups if rest.keys else groups[:1])]
         return _Totals(
             np.where(self.nesting.is_known, least, 0),
@@ -232,12 +237,6 @@ class ClassLimits:
             np.stack([met.by_row for met in kinds]),
             np.stack([met.by_class for met in kinds]),
         )
-
-    def _by_class(self, own: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
-        """Classes of counts that are in no class that is known come behind the last."""
-        size = self.nesting.size.size
-        found = self.count(_plan_of(self.plan, own), self.counts, size + 1)
-        return {keys: (least[:size], most[:size]) for keys, (least, most) in found.items()}
 
     def _by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
         if not rest.is_of_all:

@@ -6,16 +6,17 @@ its parts in other groups by the row of the projected block that it came from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from querygate.bounds.group_rows import GroupRows
 from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, NumberColumn
+from querygate.core.cell_stack import ClassStack
 from querygate.core.expression import Ref
-from querygate.core.plan import Measure, MeasureCells, Plan, SelectedAmong
+from querygate.core.plan import Measure, MeasureCells, Plan
 from querygate.core.predicate import Atom, columns, is_not_null, leaves
 from querygate.core.types import Bools, Catalog, Cells, ClassCells, Floats, Ints
 
@@ -109,88 +110,37 @@ class ClassRows:
         self._known = _KNOWN.setdefault(block, {})
 
     def of_values(
-        self,
-        measure: Measure,
-        found: MeasureCells,
-        amongs: Sequence[SelectedAmong | None],
-        groups: GroupRows,
-        part: Block,
-        *,
-        apart: bool,
-    ) -> list[tuple[ClassCells | None, ...]]:
-        """Of each group the cells for each value that a measure takes as it is; nothing where no class sum is told."""
+        self, measure: Measure, found: MeasureCells, groups: GroupRows, part: Block, *, apart: bool
+    ) -> tuple[ClassStack | None, ...]:
+        """The classes of groups for each value that a measure takes as it is; nothing where no class sum is told."""
         names = [value.column if isinstance(value, Ref) else None for value in measure.values]
         if not found.values or not any(name in self._moments for name in names):
-            return [()] * groups.number
-        told = [
-            [None] * groups.number
-            if name is None
-            else self._of_groups(name, values, found, amongs, groups, part, apart)
+            return ()
+        return tuple(
+            None if name is None else self._of_groups(name, values, found, groups, part, apart)
             for name, values in zip(names, found.values, strict=True)
-        ]
-        return list(zip(*told, strict=True))
+        )
 
     def _of_groups(
-        self,
-        name: str,
-        values: Cells,
-        found: MeasureCells,
-        amongs: Sequence[SelectedAmong | None],
-        groups: GroupRows,
-        part: Block,
-        apart: bool,
-    ) -> list[ClassCells | None]:
+        self, name: str, values: Cells, found: MeasureCells, groups: GroupRows, part: Block, apart: bool
+    ) -> ClassStack | None:
         if part.classified is None:
-            return [None] * groups.number
+            return None
         if name not in self._known:
             self._known[name] = KnownRows.of(self.block, name)
-        known, cells = self._known[name], []
+        known, stacks = self._known[name], []
         at_once = max(1, _AT_ONCE // max(1, known.classes, self.block.size))
         for first in range(0, groups.number, at_once):
             some = groups.some(first, first + at_once)
             told = _GroupClasses.touched(known, part.classified.row[some.rows], some)
-            own = amongs[first : first + at_once]
-            cells += told.cells(values, found, own, self.block.number(name).integer, apart)
-        return cells
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRows:
-    """Rows of groups, one group after the other, and the group of each."""
-
-    rows: Ints
-    of: Ints
-    number: int
-
-    @classmethod
-    def held(cls, rows: Sequence[Ints], most: Ints) -> GroupRows:
-        """Those in which somebody may be."""
-        every = np.concatenate(rows)
-        of = np.repeat(np.arange(len(rows)), [own.size for own in rows])
-        (kept,) = most[every].nonzero()
-        return cls(every[kept], of[kept], len(rows))
-
-    def some(self, first: int, last: int) -> GroupRows:
-        if first == 0 and last >= self.number:
-            return self
-        begin, end = np.searchsorted(self.of, [first, last])
-        return GroupRows(self.rows[begin:end], self.of[begin:end] - first, min(last, self.number) - first)
-
-    @property
-    def ends(self) -> list[int]:
-        """Where each group begins, and the end of the last."""
-        return _ends(self.of, self.number)
-
-
-def _ends(of: Ints, number: int) -> list[int]:
-    ends: list[int] = np.searchsorted(of, np.arange(number + 1)).tolist()
-    return ends
+            stacks.append(told.stack(values, found, self.block.number(name).integer, apart))
+        return ClassStack.joined(stacks)
 
 
 @dataclass(frozen=True, slots=True)
 class _GroupClasses:
-    """All members of the classes that groups touch: `every` are places among the known rows, `of` the group of each and
-    `group` its class among those of its group. Per touched class `classes` is its number and `class_of` its group; `at`
+    """All members of the classes that groups touch: `every` are places among the known rows, and `group` the class of
+    each among those of all groups. Per touched class `classes` is its number and `class_of` its group; `at`
     is where each row of a group is among all these, and `is_told` of which groups classes can be told.
 
     They cannot where a number of missing values is not known. In a margin that is so where a view is silent, in some
@@ -200,7 +150,6 @@ class _GroupClasses:
     known: KnownRows
     rows: GroupRows
     every: Ints
-    of: Ints
     group: Ints
     classes: Ints
     class_of: Ints
@@ -221,18 +170,11 @@ class _GroupClasses:
         if known.frame is None:
             is_told[of[known.some_missing[every]]] = False
         class_of, classes = touched.nonzero()
-        group = (np.cumsum(touched, axis=1) - 1)[of, known.number_in_order[every]]
-        return cls(known, rows, every, of, group, classes, class_of, at, is_told)
+        group = (np.cumsum(touched) - 1).reshape(touched.shape)[of, known.number_in_order[every]]
+        return cls(known, rows, every, group, classes, class_of, at, is_told)
 
-    def cells(
-        self,
-        values: Cells,
-        found: MeasureCells,
-        amongs: Sequence[SelectedAmong | None],
-        integer: bool,
-        apart: bool,
-    ) -> list[ClassCells | None]:
-        """Of each group, with what is found of its rows."""
+    def stack(self, values: Cells, found: MeasureCells, integer: bool, apart: bool) -> ClassStack:
+        """With what is found of the rows of the groups."""
         known, every = self.known, self.every
         floor, ceiling, size = known.floor[every], known.ceiling[every], known.size[every]
         least, most = np.zeros((2, every.size), dtype=size.dtype)
@@ -241,36 +183,18 @@ class _GroupClasses:
         at, held = self.at[placed], self.rows.rows[placed]
         least[at], most[at] = found.least[held], found.most[held]
         low[at], high[at] = values.low[held], values.high[held]
-        sums = [ends[self.classes] for ends in known.told]
+        total_least = total_most = None
+        if found.among is not None:
+            place = np.zeros_like(self.classes)
+            place[self.group[at]] = found.among.place[held]
+            total_least, total_most = found.among.least[place], found.among.most[place]
         frame = None if known.frame is None else known.frame[self.classes]
-        rows, classes = _ends(self.of, self.rows.number), _ends(self.class_of, self.rows.number)
-        together = self._together(amongs, at, held, classes)
-        cells: list[ClassCells | None] = []
-        for i, among in enumerate(amongs):
-            if not self.is_told[i]:
-                cells.append(None)
-                continue
-            a, b = slice(rows[i], rows[i + 1]), slice(classes[i], classes[i + 1])
-            totals = () if among is None or together is None else (among.least[together[b]], among.most[together[b]])
-            cells.append(
-                ClassCells(
-                    low[a], high[a], floor[a], ceiling[a], size[a], least[a], most[a], self.group[a],
-                    sums[0][b], sums[1][b], sums[2][b], sums[3][b], integer, apart, None if frame is None else frame[b],
-                    *totals,
-                )
-            )  # fmt: skip
-        return cells
-
-    def _together(
-        self, amongs: Sequence[SelectedAmong | None], at: Ints, held: Ints, classes: Sequence[int]
-    ) -> Ints | None:
-        """The place of each class among those of which it is known how many are selected: the same for all groups."""
-        among = next((each for each in amongs if each is not None), None)
-        if among is None:
-            return None
-        found = np.zeros_like(self.classes)
-        found[self.group[at] + np.array(classes)[self.of[at]]] = among.place[held]
-        return found
+        sum_low, sum_high, var_low, var_high = (ends[self.classes] for ends in known.told)
+        cells = ClassCells(
+            low, high, floor, ceiling, size, least, most, self.group, sum_low, sum_high, var_low, var_high, integer,
+            apart, frame, total_least, total_most,
+        )  # fmt: skip
+        return ClassStack(cells, self.class_of, self.is_told)
 
 
 def _told(

@@ -20,11 +20,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
-from querygate.bounds.class_limits import FrameCounts
+from querygate.bounds.class_limits import Count
+from querygate.bounds.frame_counts import FrameCounts
 from querygate.core.block import Block
 from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.predicate import Predicate, both
-from querygate.core.types import Ints, Scalar
+from querygate.core.types import Ints
 
 _MOST_COVERS = 6
 """Collections of margins that are tried; each costs a reading of its margins."""
@@ -35,7 +36,7 @@ _MOST_TRIED = 4096
 _NO_LIMIT = 2**62
 
 
-_COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int], tuple[Ints, Ints]]] = WeakKeyDictionary()
+_COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int, int], FrameCounts]] = WeakKeyDictionary()
 """How many have values in some columns, by block, for as long as a version keeps it."""
 
 
@@ -49,22 +50,23 @@ class JointLimits:
     blocks: Sequence[Block]
     known: Sequence[frozenset[str]]
     read: int
-    count: FrameCounts
+    count: Count
     check: Callable[[], None]
-    _read: dict[tuple[int, AskedParts], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+    _read: dict[tuple[int, AskedParts], FrameCounts] = field(default_factory=dict)
     _covers: dict[AskedParts, list[tuple[int, ...]]] = field(default_factory=dict)
     _parts: dict[tuple[tuple[int, ...], Predicate], tuple[AskedParts, list[AskedParts]]] = field(default_factory=dict)
 
-    def of(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
-        """For one group and selection; None where its own margins say as much."""
-        asked, held = self._parts_of(group.chosen, measure.where)
-        around = [(each == asked, *self._counts(i, each, group)) for i, each in enumerate(held) if i >= self.read]
+    def of(self, groups: Sequence[FetchedGroup], measure: Measure) -> tuple[Ints, Ints] | None:
+        """For a selection in groups of one grouping set, a row each; None where their own margins say as much."""
+        asked, held = self._parts_of(groups[0].chosen, measure.where)
+        around = [(each == asked, *self._counts(i, each, groups)) for i, each in enumerate(held) if i >= self.read]
         floors = [least for has_all, least, _ in around if has_all]
         if asked not in held:
-            floors = [self._floor(group, asked, cover) for cover in self._covers_of(asked)]
+            floors = [self._floor(groups, asked, cover) for cover in self._covers_of(asked)]
         if not around and not floors:
             return None
-        nobody, no_limit = np.zeros(self._frames, dtype=np.int64), np.full(self._frames, _NO_LIMIT)
+        shape = len(groups), self._frames
+        nobody, no_limit = np.zeros(shape, dtype=np.int64), np.full(shape, _NO_LIMIT)
         return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
 
     def _parts_of(self, chosen: tuple[int, ...], where: Predicate) -> tuple[AskedParts, list[AskedParts]]:
@@ -88,35 +90,34 @@ class JointLimits:
         within = (asked.within(self.plan, known) for known in self.known)
         return smallest_covers([sum({place[item] for item in (*own.parts, *own.keys)}) for own in within])
 
-    def _floor(self, group: FetchedGroup, asked: AskedParts, cover: Sequence[int]) -> Ints:
+    def _floor(self, groups: Sequence[FetchedGroup], asked: AskedParts, cover: Sequence[int]) -> Ints:
         held = [asked.within(self.plan, self.known[i]) for i in cover]
         shared = asked.within(self.plan, frozenset.intersection(*(self.known[i] for i in cover)))
         held[0] = held[0].and_those_not_in(held, asked)
-        least = sum(self._counts(i, each, group)[0] for i, each in zip(cover, held, strict=True))
-        most = np.minimum.reduce([self._counts(i, shared, group)[1] for i in cover])
+        least = sum(self._counts(i, each, groups)[0] for i, each in zip(cover, held, strict=True))
+        most = np.minimum.reduce([self._counts(i, shared, groups)[1] for i in cover])
         found: Ints = np.maximum(least - (len(cover) - 1) * most, 0)
         return found
 
-    def _counts(self, margin: int, asked: AskedParts, group: FetchedGroup) -> tuple[Ints, Ints]:
-        """Least and most records by frame cell of the group's keys and conditions that were asked for."""
+    def _counts(self, margin: int, asked: AskedParts, groups: Sequence[FetchedGroup]) -> tuple[Ints, Ints]:
+        """Least and most records by frame cell of the keys of groups and of conditions that were asked for."""
         if (margin, asked) not in self._read:
             self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
-        nobody = np.zeros(self._frames, dtype=np.int64)
-        return self._read[margin, asked].get(asked.keys_of(group), (nobody, nobody))
+        return self._read[margin, asked].of([asked.keys_of(group) for group in groups])
 
-    def _gathered(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    def _gathered(self, block: Block, asked: AskedParts) -> FrameCounts:
         if not asked.is_of_all:
             return self._read_by_frame(block, asked)
         kept = _COUNTS.setdefault(block, {})
-        at = (asked.parts, self._frames)
+        at = (asked.parts, asked.all_keys, self._frames)
         counts = kept.get(at)
         if counts is None:
-            (counts,) = self._read_by_frame(block, asked).values()
+            counts = self._read_by_frame(block, asked)
             if len(kept) < MOST_KEPT:
                 kept[at] = counts
-        return {asked.keys_of(None): counts}
+        return counts
 
-    def _read_by_frame(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    def _read_by_frame(self, block: Block, asked: AskedParts) -> FrameCounts:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
         return self.count(plan, block, self._frames)
 

@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.bounds.class_limits import ClassLimits
-from querygate.bounds.class_sums import ClassRows, GroupRows, undecided
+from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.expression_values import expression_bounds, result_places
+from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.group_rows import GroupRows
 from querygate.bounds.group_spread import ExpandedRows
 from querygate.bounds.kept_spreads import KeptSpreads
 from querygate.bounds.membership import Membership
 from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import Block, NumberColumn
+from querygate.core.cell_stack import CellStack
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
-from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan, SelectedAmong
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
 from querygate.core.predicate import (
     TRUE,
     And,
@@ -32,7 +35,7 @@ from querygate.core.predicate import (
     leaves,
     negate,
 )
-from querygate.core.types import CALCULABLE, Bools, Cells, ClassCells, Ints, Scalar, SqlValue
+from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar, SqlValue
 
 _AFFINE = frozenset({"add", "sub", "neg"})
 
@@ -57,10 +60,42 @@ def gather(
     for certain, where rows are groups of an inner query; all do otherwise. `limits` say how many records of classes are
     meant, in a margin. `wanted` are the places of measures that are read, where others say which groups there are.
     """
-    groups = []
+    stacks = gather_stacks(plan, block, check, exists=exists, limits=limits, wanted=wanted)
+    return [group for each in stacks for group in each.groups_with_cells()]
+
+
+@dataclass(frozen=True, slots=True)
+class StackedGroups:
+    """Groups, and for each measure of the plan the cells of all of them; None of a measure that nobody wants."""
+
+    groups: tuple[FetchedGroup, ...]
+    stacks: tuple[CellStack | None, ...]
+
+    def groups_with_cells(self) -> Iterator[FetchedGroup]:
+        parts = [[_UNREAD] * len(self.groups) if stack is None else stack.parts() for stack in self.stacks]
+        for group, *cells in zip(self.groups, *parts, strict=True):
+            yield FetchedGroup(group.keys, tuple(cells), group.always, group.chosen)
+
+
+_UNREAD = MeasureCells(*np.zeros((3, 0), dtype=np.int64))
+"""Of a measure that nobody wants to know."""
+
+
+def gather_stacks(
+    plan: Plan,
+    block: Block,
+    check: Callable[[], None] = lambda: None,
+    *,
+    exists: Bools | None = None,
+    limits: ClassLimits | None = None,
+    wanted: frozenset[int] | None = None,
+) -> list[StackedGroups]:
+    """The same with the cells of many groups together: of each grouping set, and of each combination of the values of
+    keys that are choices, so that there are as many for every block."""
+    found: list[StackedGroups] = []
     for chosen in plan.sets:
-        groups += _gather_set(plan, chosen, block, check, exists, limits, wanted)
-    return groups
+        found += _gather_set(plan, chosen, block, check, exists, limits, wanted)
+    return found
 
 
 def _gather_set(
@@ -71,7 +106,7 @@ def _gather_set(
     exists: Bools | None,
     limits: ClassLimits | None,
     wanted: frozenset[int] | None,
-) -> list[FetchedGroup]:
+) -> Iterator[StackedGroups]:
     """The groups of one grouping set."""
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
     rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
@@ -83,7 +118,6 @@ def _gather_set(
     decided, loose = _decided_columns(spreading.values())
     cut = frozenset(by.column for by in spreading.values())
     classes = ClassRows(block) if block.classified is not None else None
-    groups: list[FetchedGroup] = []
     for constants, condition in _cases(plan.keys, [i for i in apart_by if i not in spreading]):
         members = Membership(rows.block, check)
         measures = plan.measures
@@ -107,35 +141,32 @@ def _gather_set(
             found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
             found = [each for each in found if total or measured[0].most[each[1]].any()]
         each = _Measured(plan.measures, measures, measured, [not is_tied for is_tied in tied], wanted)
-        for group in each.of_groups(found, classes, limits, rows.block):
-            check()
-            if group.always or wanted is not None or group.cells[0].most.any():
-                groups.append(group)
-    return groups
+        yield each.of_groups(found, classes, limits, rows.block)
+        check()
 
 
-def counts_by_frame(
-    plan: Plan, block: Block, frames: int, check: Callable[[], None] = lambda: None
-) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+def counts_by_frame(plan: Plan, block: Block, frames: int, check: Callable[[], None] = lambda: None) -> FrameCounts:
     """How many records of each frame cell satisfy the first measure of a plan at least and at most, by the keys of the
     groups of its first grouping set; of groups that are not there, nobody. `frames` is how many frame cells there are.
     """
     chosen, where = plan.sets[0], plan.measures[0].where
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
     rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
-    found: dict[tuple[Scalar, ...], tuple[Ints, Ints]] = {}
+    keys: list[tuple[Scalar, ...]] = []
+    counts: list[tuple[Ints, Ints]] = []
     for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
         asked = where if condition == TRUE else both([where, condition])
         least, most = Membership(rows.block, check).counts(asked)
-        for key, *counts in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
-            found[_told(plan, {**constants, **_places(plan, spreading, key)})] = (counts[0], counts[1])
-    return found
+        for some, *table in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
+            keys += [_told(plan, {**constants, **_places(plan, spreading, key)}) for key in some]
+            counts.append((table[0], table[1]))
+    return FrameCounts.made(keys, counts, frames)
 
 
 def _by_group(
     rows: ExpandedRows, counts: tuple[Ints, Ints], frames: int, check: Callable[[], None]
-) -> Iterator[tuple[tuple[int, ...], Ints, Ints]]:
-    """Each group with its counts by frame cell; where there are many, one after the other and without those in which
+) -> Iterator[tuple[Sequence[tuple[int, ...]], Ints, Ints]]:
+    """Groups with their counts by frame cell; where there are many, one after the other and without those in which
     nobody is, as all at once would take memory and gain nothing."""
     frame, every = rows.block.frame, len(rows.keys) * frames
     if frame is None:
@@ -143,13 +174,13 @@ def _by_group(
     if every <= MOST_AT_ONCE or len(rows.keys) == 1:
         at = rows.place * frames + frame
         least, most = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in counts)
-        yield from zip(rows.keys, least, most, strict=True)
+        yield rows.keys, least, most
         return
     for key, own in zip(rows.keys, rows.members, strict=True):
         check()
         if counts[1][own].any():
-            least, most = (np.bincount(frame[own], n[own], frames).astype(np.int64) for n in counts)
-            yield key, least, most
+            least, most = (np.bincount(frame[own], n[own], frames).astype(np.int64)[None] for n in counts)
+            yield [key], least, most
 
 
 ROW = "row"
@@ -337,64 +368,32 @@ class _Measured:
         classes: ClassRows | None,
         limits: ClassLimits | None,
         block: Block,
-    ) -> Iterator[FetchedGroup]:
-        """Each group with its cells, and what is told of their classes where a measure takes a column that has it."""
-        groups, rows = [group for group, _ in found], [own for _, own in found]
-        if not found:
-            return
-        parts = []
+    ) -> StackedGroups:
+        """The cells of groups, and what is told of their classes where a measure takes a column that has it."""
+        groups = tuple(group for group, _ in found)
+        if not groups:
+            return StackedGroups((), (None,) * len(self.cells))
+        rows = GroupRows.joined([own for _, own in found])
+        stacks: list[CellStack | None] = []
         for i, (asked, measure, cells) in enumerate(zip(self.asked, self.measures, self.cells, strict=True)):
-            amongs: Sequence[SelectedAmong | None] = [None] * len(found)
             if self.wanted is not None and i not in self.wanted:
-                parts.append([_UNREAD] * len(found))
+                stacks.append(None)
                 continue
+            held = rows.held(cells.most)
             if limits is not None:
-                cells, amongs = limits.narrowed(groups, rows, asked, cells, block)
-            held = GroupRows.held(rows, cells.most)
-            told: Sequence[tuple[ClassCells | None, ...]] = [()] * len(found)
-            if classes is not None:
-                told = classes.of_values(measure, cells, amongs, held, block, apart=self.apart[i])
-            parts.append(_parts(cells, held, told, amongs))
-        for group, made in zip(groups, zip(*parts, strict=True), strict=True):
-            yield FetchedGroup(group.keys, made, group.always, group.chosen)
+                cells = limits.narrowed(groups, held, asked, cells, block)
+                held = held.held(cells.most)
+            told = () if classes is None else classes.of_values(measure, cells, held, block, apart=self.apart[i])
+            stacks.append(CellStack(cells.take(held.rows), held.of, held.number, told))
+        return self._possible(StackedGroups(groups, tuple(stacks)))
 
-
-_UNREAD = MeasureCells(*np.zeros((3, 0), dtype=np.int64))
-"""Of a measure that nobody wants to know."""
-
-
-def _parts(
-    cells: MeasureCells,
-    groups: GroupRows,
-    classes: Sequence[tuple[ClassCells | None, ...]],
-    amongs: Sequence[SelectedAmong | None],
-) -> list[MeasureCells]:
-    """The cells of each group in which somebody may be, with what is told of their classes: taken all at once, and cut
-    into groups."""
-    rows = groups.rows
-    size, least, most = cells.size[rows], cells.least[rows], cells.most[rows]
-    values = [(value.low[rows], value.high[rows], value.integer) for value in cells.values]
-    splits = [tuple(counts[rows] for counts in split) for split in cells.splits]
-    frame = None if cells.frame is None else cells.frame[rows]
-    among = next((each for each in amongs if each is not None), None)
-    place = None if among is None else among.place[rows]
-    found = []
-    for (first, last), told, own in zip(itertools.pairwise(groups.ends), classes, amongs, strict=True):
-        a = slice(first, last)
-        here, at_most = least[a], most[a]
-        found.append(
-            MeasureCells(
-                size[a],
-                here,
-                at_most,
-                tuple(Cells(low[a], high[a], here, at_most, integer) for low, high, integer in values),
-                tuple(cells.sets[i] for i in rows[a].tolist()) if cells.sets else (),
-                tuple((s[0][a], s[1][a], s[2][a], s[3][a]) for s in splits),
-                cells.free,
-                cells.solid,
-                told,
-                None if frame is None else frame[a],
-                None if own is None or place is None else SelectedAmong(place[a], own.least, own.most),
-            )
-        )
-    return found
+    def _possible(self, found: StackedGroups) -> StackedGroups:
+        """The groups in which somebody can be, unless others say that."""
+        if self.wanted is not None or found.stacks[0] is None:
+            return found
+        is_there = found.stacks[0].has_any().tolist()
+        kept = [i for i, group in enumerate(found.groups) if group.always or is_there[i]]
+        if len(kept) == len(found.groups):
+            return found
+        stacks = tuple(None if stack is None or not kept else stack.take(kept) for stack in found.stacks)
+        return StackedGroups(tuple(found.groups[i] for i in kept), stacks)

@@ -6,7 +6,6 @@ same thing may be met cell by cell. Proof: docs/explanation/proofs/views-answers
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from querygate.core.plan import MeasureCells, SelectedAmong
-from querygate.core.types import Bools, Cells, ClassCells, Ints
+from querygate.core.cell_stack import CellStack, ClassStack, together
+from querygate.core.plan import MeasureCells
+from querygate.core.types import Bools, Cells, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,51 +32,79 @@ class Readings:
     settled: bool
     others: tuple[MeasureCells, ...]
 
+    @property
+    def is_of_margin(self) -> bool:
+        return self.others[0].frame is not None
+
 
 Limits: TypeAlias = "tuple[Ints, Ints] | None"
-"""Numbers of records by frame cell that a measure selects at least and at most."""
+"""Numbers of records by group and frame cell that a measure selects at least and at most."""
 
 
-def read(parts: Sequence[MeasureCells], limits: Limits = None) -> Readings:
-    """The readings of a measure in a group."""
-    return read_groups([parts], [limits])[0]
+@dataclass(frozen=True, slots=True)
+class StackedReadings:
+    """The same of several groups; a mosaic is of those of `has_mosaic` alone."""
+
+    met: CellStack | None
+    settled: Bools
+    mosaic: CellStack | None
+    has_mosaic: Bools
+    margins: tuple[CellStack, ...]
+
+    def parts(self) -> list[Readings]:
+        """Group by group."""
+        margins = zip(*(margin.parts() for margin in self.margins), strict=True)
+        met, mosaic = (None if each is None else each.parts() for each in (self.met, self.mosaic))
+        return [
+            Readings(
+                None if met is None else met[i],
+                bool(self.settled[i]),
+                parts if mosaic is None or not self.has_mosaic[i] else (mosaic[i], *parts),
+            )
+            for i, parts in enumerate(margins)
+        ]
 
 
-def read_groups(groups: Sequence[Sequence[MeasureCells]], limits: Sequence[Limits]) -> list[Readings]:
-    """The readings of a measure in several groups, each with its limits. Margins are met frame cell by frame cell, so
-    groups are read at once, each in frame cells of its own."""
-    alike = len({each is None for each in limits}) == 1 and not any(part.sets for parts in groups for part in parts)
-    if len(groups) > 1 and not alike:
-        return [read(*each) for each in zip(groups, limits, strict=True)]
-    if limits[0] is None and len(groups[0]) == 1:
-        return [Readings(None, False, tuple(parts)) for parts in groups]
-    told = [each for each in limits if each is not None]
-    frames = 1 + max(int(frame_of(part).max(initial=-1)) for parts in groups for part in parts)
-    frames = max([frames, *(least.size for least, _ in told)])
-    wide = [_together(own, frames) for own in zip(*groups, strict=True)]
-    best = _best(groups, wide, frames)
+def read_stacks(stacks: Sequence[CellStack], limits: Limits = None) -> StackedReadings:
+    """The readings of a measure in several groups. Margins are met frame cell by frame cell, so groups are read at
+    once, each in frame cells of its own."""
+    groups = stacks[0].groups
+    nothing = np.zeros(groups, dtype=np.bool_)
+    if limits is None and len(stacks) == 1:
+        return StackedReadings(None, nothing, None, nothing, tuple(stacks))
+    frames = 1 + max(int(frame_of(stack.cells).max(initial=-1)) for stack in stacks)
+    frames = frames if limits is None else max(frames, limits[0].shape[1])
+    own = [_with_own_frames(stack, frames) for stack in stacks]
+    wide = [stack.cells for stack in own]
+    best = _best(own)
     chosen = [best[frame_of(part)] == i for i, part in enumerate(wide)]
-    split = [np.split(kept, np.cumsum([part.least.size for part in own])[:-1])
-             for kept, own in zip(chosen, zip(*groups, strict=True), strict=True)]  # fmt: skip
-    mosaics = [_mosaic(parts, own) for parts, own in zip(groups, zip(*split, strict=True), strict=True)]
-    if groups[0][0].splits:
-        return [Readings(None, False, (*mosaic, *parts)) for mosaic, parts in zip(mosaics, groups, strict=True)]
-    met, mixed = _met(wide, chosen, frames * len(groups))
-    if told:
-        ends = _padded([least for least, _ in told], frames), _padded([most for _, most in told], frames)
-        met, wide = _limited(met, *ends), [_limited(part, *ends) for part in wide]
-        mosaics = [tuple(_limited(one, *own) for one in each) for each, own in zip(mosaics, told, strict=True)]
-        groups = list(zip(*(_apart(part, own) for part, own in zip(wide, zip(*groups, strict=True), strict=True)),
-                          strict=True))  # fmt: skip
+    used = [np.bincount(stack.of[kept], minlength=groups) > 0 for stack, kept in zip(own, chosen, strict=True)]
+    has_mosaic = np.sum(used, axis=0) > 1
+    mosaic = _mosaic(own, chosen, used, best) if has_mosaic.any() else None
+    if wide[0].splits:
+        return StackedReadings(None, nothing, mosaic, has_mosaic, tuple(own))
+    met, mixed = _met(wide, chosen, frames * groups)
+    if limits is not None:
+        ends = [_padded(counts, frames) for counts in limits]
+        met, own = _limited(met, *ends), [replace(stack, cells=_limited(stack.cells, *ends)) for stack in own]
+        mosaic = None if mosaic is None else replace(mosaic, cells=_limited(mosaic.cells, *ends))
     if (met.least > met.most).any():
         raise ValueError("margins of this version contradict each other: the store is damaged")
-    settled = [not own.any() for own in np.split(mixed, len(groups))]
-    return [
-        Readings(own, is_settled and not any(part.among for part in parts), (*mosaic, *parts))
-        for own, is_settled, mosaic, parts in zip(
-            _by_group(met, frames, len(groups)), settled, mosaics, groups, strict=True
-        )
-    ]
+    is_mixed = mixed.reshape(groups, frames).any(axis=1)
+    settled = nothing if any(part.among for part in wide) else np.logical_not(is_mixed)
+    return StackedReadings(
+        CellStack(met, frame_of(met) // frames, groups, (), frames), settled, mosaic, has_mosaic, tuple(own)
+    )
+
+
+def _with_own_frames(stack: CellStack, frames: int) -> CellStack:
+    frame = frame_of(stack.cells) + stack.of * frames
+    return replace(stack, cells=replace(stack.cells, frame=frame), frames=frames)
+
+
+def _padded(counts: Ints, frames: int) -> Ints:
+    """A table of groups and frame cells, with room for so many of them, one group after the other."""
+    return np.pad(counts, ((0, 0), (0, frames - counts.shape[1]))).ravel()
 
 
 def added(places: Ints, numbers: Ints, size: int) -> Ints:
@@ -90,87 +118,41 @@ def frame_of(cells: MeasureCells) -> Ints:
     return cells.frame
 
 
-# -- several groups as one ---------------------------------------------------------------------------------------------
-
-
-def _together(parts: Sequence[MeasureCells], frames: int) -> MeasureCells:
-    """The cells of several groups one after the other, without what is told of classes."""
-    if len(parts) == 1:
-        return replace(parts[0], classes=(), among=None)
-    least, most, size = (np.concatenate([getattr(part, name) for part in parts]) for name in ("least", "most", "size"))
-    values = tuple(
-        Cells(
-            np.concatenate([value.low for value in each]), np.concatenate([value.high for value in each]), least, most,
-            each[0].integer,
-        )
-        for each in zip(*(part.values for part in parts), strict=True)
-    )  # fmt: skip
-    splits = [
-        tuple(np.concatenate(same) for same in zip(*each, strict=True))
-        for each in zip(*(part.splits for part in parts), strict=True)
-    ]
-    frame = np.concatenate([frame_of(part) + i * frames for i, part in enumerate(parts)])
-    of_two = tuple((a, b, c, d) for a, b, c, d in splits)
-    return MeasureCells(size, least, most, values, (), of_two, free=False, solid=False, frame=frame)
-
-
-def _apart(wide: MeasureCells, parts: Sequence[MeasureCells]) -> list[MeasureCells]:
-    """The parts of groups with the counts that were found for all of them together."""
-    ends = np.cumsum([0, *(part.least.size for part in parts)]).tolist()
-    found = []
-    for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True):
-        least, most = wide.least[first:last], wide.most[first:last]
-        values = tuple(Cells(value.low, value.high, least, most, value.integer) for value in part.values)
-        found.append(
-            MeasureCells(part.size, least, most, values, part.sets, part.splits, part.free, part.solid, part.classes,
-                         part.frame, part.among)
-        )  # fmt: skip
-    return found
-
-
-def _by_group(met: MeasureCells, frames: int, groups: int) -> list[MeasureCells]:
-    """Rows in the order of their frame cells, group by group."""
-    if groups == 1:
-        return [met]
-    frame = frame_of(met)
-    ends = np.searchsorted(frame, np.arange(groups + 1) * frames).tolist()
-    found = []
-    for group, (first, last) in enumerate(itertools.pairwise(ends)):
-        least, most, size = (counts[first:last] for counts in (met.least, met.most, met.size))
-        values = tuple(Cells(v.low[first:last], v.high[first:last], least, most, v.integer) for v in met.values)
-        own = frame[first:last] - group * frames
-        found.append(MeasureCells(size, least, most, values, (), free=False, solid=False, frame=own))
-    return found
-
-
-def _padded(limits: Sequence[Ints], frames: int) -> Ints:
-    return np.concatenate([np.append(each, np.zeros(frames - each.size, dtype=np.int64)) for each in limits])
-
-
 # -- a mosaic: each frame cell from the margin that says most of it ----------------------------------------------------
 
 
-def _best(groups: Sequence[Sequence[MeasureCells]], wide: Sequence[MeasureCells], frames: int) -> Ints:
+def _best(stacks: Sequence[CellStack]) -> Ints:
     """By frame cell the margin that leaves the fewest records undecided; of those, the one with the narrowest sums."""
-    every = frames * len(groups)
-    undecided, loose = np.zeros((2, len(wide), every))
-    for i, part in enumerate(wide):
+    every = stacks[0].frames * stacks[0].groups
+    undecided, loose = np.zeros((2, len(stacks), every))
+    for i, stack in enumerate(stacks):
+        part = stack.cells
         counts = [(part.least, part.most)] + [pair for s in part.splits for pair in (s[:2], s[2:])]
         undecided[i] = np.bincount(frame_of(part), sum(most - least for least, most in counts), every)
-        for place in range(max(len(parts[i].classes) for parts in groups)):
-            told = [(g, parts[i].classes[place]) for g, parts in enumerate(groups) if place < len(parts[i].classes)]
-            known = [(classes.frame + g * frames, classes.sum_high - classes.sum_low)
-                     for g, classes in told if classes is not None and classes.frame is not None]  # fmt: skip
-            if known:
-                where, width = (np.concatenate(each) for each in zip(*known, strict=True))
-                loose[i] += np.bincount(where, width, every)
+        for told in stack.classes:
+            if told is not None and told.cells.frame is not None:
+                width = np.where(told.is_told[told.selection], told.cells.sum_high - told.cells.sum_low, 0.0)
+                loose[i] += np.bincount(_frames_of(told, stack.frames), width, every)
     best: Ints = np.where(undecided == undecided.min(axis=0), loose, np.inf).argmin(axis=0)
     return best
 
 
-def _mosaic(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> tuple[MeasureCells, ...]:
-    """Nothing where one margin is the best in every frame cell."""
-    return () if sum(bool(kept.any()) for kept in chosen) < 2 else (_joined(parts, chosen),)
+def _frames_of(told: ClassStack, frames: int) -> Ints:
+    """The frame cell of each class, among those of all groups."""
+    if told.cells.frame is None:
+        raise ValueError("these classes are of no margin")
+    return told.cells.frame + told.selection * frames
+
+
+def _mosaic(stacks: Sequence[CellStack], chosen: Sequence[Bools], used: Sequence[Bools], best: Ints) -> CellStack:
+    """Each frame cell as the margin has it that is best there; `used` are the groups in which a margin is."""
+    cells = _joined([stack.cells for stack in stacks], chosen)
+    of = np.concatenate([stack.of[kept] for stack, kept in zip(stacks, chosen, strict=True)])
+    order = np.argsort(of, kind="stable")
+    classes = tuple(
+        _joined_classes(stacks, used, best, place) for place in range(max(len(stack.classes) for stack in stacks))
+    )
+    return CellStack(cells.take(order), of[order], stacks[0].groups, classes, stacks[0].frames)
 
 
 def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCells:
@@ -196,75 +178,32 @@ def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCe
     sets = tuple(
         part.sets[row] for part, kept in zip(parts, chosen, strict=True) if part.sets for row in np.flatnonzero(kept)
     )
-    places = range(max(len(part.classes) for part in parts))
+    among = together(parts)
+    if among is not None:
+        among = replace(among, place=among.place[np.concatenate(chosen)])
+    of_two = tuple((a, b, c, d) for a, b, c, d in splits)
     return MeasureCells(
-        size,
-        least,
-        most,
-        tuple(values),
-        sets,
-        tuple((a, b, c, d) for a, b, c, d in splits),
-        free=False,
-        solid=False,
-        classes=tuple(_joined_classes(parts, chosen, place) for place in places),
-        frame=frame,
-        among=_joined_among(parts, chosen),
+        size, least, most, tuple(values), sets, of_two, free=False, solid=False, frame=frame, among=among
     )
 
 
-def _joined_among(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> SelectedAmong | None:
-    """Where a part does not tell, its rows are by themselves."""
-    if not any(part.among for part in parts):
-        return None
-    place, least, most, number = [], [], [], 0
-    for part, kept in zip(parts, chosen, strict=True):
-        told = part.among or SelectedAmong(np.arange(part.least.size), part.least, part.most)
-        place.append(told.place[kept] + number)
-        least.append(told.least)
-        most.append(told.most)
-        number += told.least.size
-    return SelectedAmong(np.concatenate(place), np.concatenate(least), np.concatenate(most))
-
-
-def _joined_classes(parts: Sequence[MeasureCells], chosen: Sequence[Bools], place: int) -> ClassCells | None:
-    """What is told of the classes of the chosen frame cells, which are whole; None where a part cannot tell."""
-    kept: list[ClassCells] = []
-    for part, rows in zip(parts, chosen, strict=True):
-        if not rows.any():
+def _joined_classes(stacks: Sequence[CellStack], used: Sequence[Bools], best: Ints, place: int) -> ClassStack | None:
+    """What is told of the classes of the chosen frame cells, which are whole: of the groups of which every margin that
+    has a part in them tells."""
+    is_told = np.ones(stacks[0].groups, dtype=np.bool_)
+    found: ClassStack | None = None
+    for i, (stack, here) in enumerate(zip(stacks, used, strict=True)):
+        told = stack.classes[place] if place < len(stack.classes) else None
+        if told is None or told.cells.frame is None:
+            is_told &= ~here
             continue
-        told = part.classes[place] if part.classes else None
-        if told is None or told.frame is None:
-            return None
-        kept.append(_of_classes(told, np.isin(told.frame, frame_of(part)[rows])))
-    if not kept:
+        is_told &= ~here | told.is_told
+        kept = told.some(best[_frames_of(told, stack.frames)] == i)
+        found = kept if found is None else found.beside(kept)
+    if found is None:
         return None
-    classes = np.cumsum([0, *(each.sum_low.size for each in kept)])
-    group = np.concatenate([each.group + first for each, first in zip(kept, classes[:-1], strict=True)])
-    rest = {
-        name: np.concatenate([getattr(each, name) for each in kept])
-        for name in (*_OF_ROWS, *_OF_CLASSES)
-        if name != "group"
-    }
-    totals = {}
-    if all(each.total_least is not None for each in kept):
-        totals = {name: np.concatenate([getattr(each, name) for each in kept]) for name in _TOTALS}
-    return ClassCells(**rest, **totals, group=group, integer=kept[0].integer, apart=all(each.apart for each in kept))
-
-
-_OF_ROWS = ("low", "high", "floor", "ceiling", "size", "least", "most", "group")
-_OF_CLASSES = ("sum_low", "sum_high", "var_low", "var_high", "frame")
-_TOTALS = ("total_least", "total_most")
-
-
-def _of_classes(told: ClassCells, classes: Bools) -> ClassCells:
-    """Some of the classes."""
-    rows = classes[told.group]
-    number = np.cumsum(classes) - 1
-    kept = {name: getattr(told, name)[rows] for name in _OF_ROWS if name != "group"}
-    kept |= {name: getattr(told, name)[classes] for name in _OF_CLASSES}
-    if told.total_least is not None:
-        kept |= {name: getattr(told, name)[classes] for name in _TOTALS}
-    return ClassCells(**kept, group=number[told.group[rows]], integer=told.integer, apart=told.apart)
+    has_classes = np.bincount(found.selection, minlength=is_told.size) > 0
+    return replace(found, is_told=is_told & has_classes)
 
 
 # -- counts that all margins agree on ----------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ def _explain(body: dict[str, Any], out: Path) -> str:
     first, *others = body["risk"]["words"]
     lines = [first, what] if body["kind"] == "condensed" else [what, first]
     lines += [*others, *body["before"]["words"]]
-    lines += [sentence for line in (*body["notes"], *body["sequences"]) for sentence in line["words"]]
+    texts = (*body["notes"], *body["sequences"], *body["payloads"])
+    lines += [sentence for line in texts for sentence in line["words"]]
     for model in body["utility"]["models"]:
         shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))
         lines.append(f"{model['model']}: changed {shares}.")

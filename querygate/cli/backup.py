@@ -11,7 +11,7 @@ import click
 
 from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import Command, load
-from querygate.cli.shared.output import print_record
+from querygate.cli.shared.output import explain_head, print_record
 from querygate.cli.shared.shared_options import format_option, site_option
 from querygate.control.budgets.ledger_evidence import note_opening
 from querygate.control.ids import stamp_now
@@ -19,7 +19,7 @@ from querygate.control.schema import MIGRATIONS
 from querygate.core.count_text import counted
 from querygate.site.backup import make_backup
 from querygate.site.budget_evidence import open_ledger
-from querygate.site.folder_lock import alone
+from querygate.site.folder_lock import alone, not_writable
 from querygate.site.layout import open_site
 from querygate.site.open_gate import now, open_gate
 
@@ -44,7 +44,7 @@ def backup(to: Path, vault: bool, form: str, site: Path) -> None:
         form,
         lambda: (
             f"Wrote {to}: {counted(len(made.files), 'file')}{' with raw rows' if vault else ''}.\n"
-            f"{made.entries}:{made.head}"
+            f"{explain_head(made.entries, made.head)}"
         ),
     )
 
@@ -90,7 +90,8 @@ def restore(
     lines += [f"Written off: epsilon {one.epsilon:g} of {one.kind} {one.name}." for one in done.written_off]
     lines += [f"Not done again, please look: {kind} ({number})." for kind, number in sorted(done.undone.items())]
     lines += [f"What was there is kept in {done.kept}."] if done.kept else []
-    print_record(told, form, lambda: "\n".join([*lines, f"{done.entries}:{done.head}"]))
+    lines += [] if check else [explain_head(done.entries, done.head)]  # a drill writes no log that would end there
+    print_record(told, form, lambda: "\n".join(lines))
 
 
 def _amount(text: str | None) -> str | float | None:
@@ -117,8 +118,11 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
     To go back, install the version before and restore that backup.
     """
     found = open_site(site)
-    with closing(sqlite3.connect(f"{found.control.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        before = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    try:
+        with closing(sqlite3.connect(f"{found.control.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            before = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.OperationalError:
+        raise not_writable() from None
     if before >= len(MIGRATIONS):
         open_gate(found).log.database.close()  # which refuses a newer one
         print_record({"migrated": False, "schema": before}, form, lambda: f"Already up to date (schema {before}).")
@@ -133,5 +137,10 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
             note_opening(opened.log, open_ledger(opened))
     told = {"migrated": True, "from": before, "schema": len(MIGRATIONS), "backup": str(to)}
     print_record(
-        told, form, lambda: f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} first."
+        told,
+        form,
+        lambda: (
+            f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} with the version before.\n"
+            "Run `querygate doctor` next: it names what the upgrade leaves for you to decide."
+        ),
     )

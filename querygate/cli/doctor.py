@@ -22,6 +22,7 @@ from querygate.site.health import (
     digest_health,
     disk_health,
     encryption_health,
+    entrusted_health,
     files_health,
     grant_health,
     key_health,
@@ -75,6 +76,7 @@ def examine(site: Site) -> Iterator[Health]:
         yield mark_health(opened)
         yield from second_account_health(opened)
     yield grant_health(opened)
+    yield from entrusted_health(opened)
     yield from store_health(opened)
     yield from files_health(site)
     yield from digest_health(opened)

@@ -23,7 +23,7 @@ from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
-from querygate.site.extract_requests.extract_figures import make_figures
+from querygate.site.extract_requests.extract_figures import ExtractFigures, make_figures
 from querygate.site.extract_requests.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extract_requests.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
@@ -366,12 +366,27 @@ def print_request(request: Mapping[str, Any]) -> None:
     for title in ("summary", "preview"):
         if request.get(title):
             click.echo(f"\n{title.capitalize()} (all figures: --format json)")
-            _print_fields(make_figures(request[title]))
+            _print_figures(make_figures(request[title]))
     click.echo("")
     rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in request["events"]]
     print_table(("time", "user", "action", "state", "comment"), rows)
     if request["may"]:
         click.echo(f"\nYou can now: {', '.join(request['may'])}.")
+
+
+def _print_figures(figures: ExtractFigures) -> None:
+    """Risk in sentences, then figures, each with how to read it."""
+    for title, sentences in figures.risk:
+        click.echo(f"  {title}")
+        for sentence in sentences:
+            click.echo(f"    {plain(sentence)}")
+    for figure in (*figures.unknown, *figures.kept):
+        shown = ", ".join(f"{what} {value}".strip() for what, value in figure.values)
+        click.echo(f"  {plain(figure.title)}: {plain(shown)}")
+        if figure.reading:
+            click.echo(f"    {figure.reading}")
+    if figures.learnt:
+        click.echo(f"  What is known already\n    {figures.learnt}")
 
 
 def _print_fields(fields: Mapping[str, Any], indent: str = "  ") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -12,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.log_upkeep import anchor_command, retain_command, seal_command, ship_command
+from querygate.cli.log_upkeep import accept_clock_command, anchor_command, retain_command, seal_command, ship_command
 from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import CommandGroup
-from querygate.cli.shared.output import print_record, print_records
+from querygate.cli.shared.output import explain_head, print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
@@ -228,7 +229,7 @@ def _explain_verified(
     elif verified.since > 1:
         found["since"] = verified.since
         text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives remain."
-    text += f"\n{verified.entries}:{verified.head}"
+    text += f"\n{explain_head(verified.entries, verified.head)}"
     if ledger is not None and ledger.wrong:
         found |= {"verified": False, "reason": LEDGER_BROKEN, "ledger": list(ledger.wrong)}
         text = "\n".join([text, LEDGER_BROKEN, *(f"- {one}" for one in ledger.wrong)])
@@ -242,6 +243,9 @@ def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement |
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:
             if said is None:
+                if first := re.match(rb'{"seq":([1-9][0-9]{0,17}),', lines.read(32)):
+                    _check_beginning(file, int(first[1]))
+                lines.seek(0)
                 return verify_lines(lines, known)
             verified = verify_lines(lines, known or said.end, said.start)
     except (EOFError, gzip.BadGzipFile):
@@ -249,6 +253,15 @@ def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement |
     if (verified.entries, verified.head) != (said.last, said.head):
         raise ChainBroken(min(verified.entries, said.last) + 1, "the signature says that the log ends at another entry")
     return verified
+
+
+def _check_beginning(file: Path, first: int) -> None:
+    if first > 1:
+        raise ChainBroken(
+            1,
+            f"{file.name} begins at entry {first}. Where those before were archived or discarded, only a signature "
+            "tells that nothing is missing: verify it with --signature (an archive has one, an export with --sign)",
+        )
 
 
 @log.command("export", example="querygate log export --out log.jsonl --sign")
@@ -327,7 +340,7 @@ def _print_archives(segments: list[Segment], form: str, none: str) -> None:
     print_records(records, form, columns=("archive", "first", "last", "until", "head"), empty=none)
 
 
-for command in (anchor_command, ship_command, retain_command, seal_command):
+for command in (anchor_command, ship_command, retain_command, seal_command, accept_clock_command):
     log.add_command(command)
 
 

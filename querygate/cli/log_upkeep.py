@@ -1,4 +1,4 @@
-"""Commands for the upkeep of the log: anchor, ship and retain, which a serving site does by itself, and seal."""
+"""Commands for the upkeep of the log: anchor, ship, retain, which a serving site does by itself; seal, accept-clock."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ import click
 
 from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import Command
-from querygate.cli.shared.output import print_record
+from querygate.cli.shared.output import explain_head, print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control import ChainBroken, load_key
 from querygate.control.delivery import NotSent
+from querygate.control.ids import stamp_now
 from querygate.control.log.archive_rotation import seal
+from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.anchors import anchor
+from querygate.site.health import clock_health
+from querygate.site.open_gate import now
 from querygate.site.serving_tasks import retain, ship_log
 
 
@@ -35,7 +39,7 @@ def anchor_command(anew: bool, form: str, site: Path) -> None:
         print_record({"marked": False}, form, lambda: "Nothing is new since the last mark.")
     else:
         told = {"marked": True, "entries": mark.entries, "head": mark.head, "time": mark.time}
-        print_record(told, form, lambda: f"{mark.entries}:{mark.head}")
+        print_record(told, form, lambda: explain_head(mark.entries, mark.head))
     click.get_current_context().exit(1 if failures else 0)
 
 
@@ -84,3 +88,23 @@ def seal_command(form: str, site: Path) -> None:
         raise ConfigError("QG807", str(broken), "Restore the site from a backup: `querygate restore`.") from None
     told = {"signed": [one.name for one in done]}
     print_record(told, form, lambda: f"Signed {counted(len(done), 'archive')}.")
+
+
+@click.command("accept-clock", cls=Command, example="querygate log accept-clock")
+@format_option
+@site_option
+def accept_clock_command(form: str, site: Path) -> None:
+    """Go by the machine's clock again, where the log has entries of a later time because the clock was wrong then.
+
+    Keys and grants that had ended by the latest time in the log stay ended, though the clock is set back. Run this
+    only if the clock is right now: keys and grants that end between now and that time open again.
+    """
+    opened = open_here(site)
+    health = clock_health(opened)
+    if not health.ok:
+        opened.log.note(CLOCK_ACCEPTED, user=acting().name)
+    print_record(
+        {"accepted": not health.ok},
+        form,
+        lambda: "The clock is not behind the log." if health.ok else f"From now on the clock counts: {stamp_now(now)}.",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -23,7 +22,7 @@ from querygate.custody.roots.policy_preview import (
     PolicyPreview,
     Preview,
     PreviewScale,
-    previewing,
+    begin_preview,
 )
 from querygate.custody.workload.policy_cost import (
     COLUMNS,
@@ -74,14 +73,13 @@ def preview_policy(
     """
     file = PolicyFile.read(policy_file)
     scale = PreviewScale.of(file.policy, records, questions, columns)
-    with ExitStack() as opened:
-        with progress(elsewhere=False) as tell:
-            measured = opened.enter_context(previewing(file, source, scale, tell))
-            own = measured.of_policy(tell)
-        if form == "table":
-            tell_own(measured, own)
-        with progress(elsewhere=False) as tell:
-            found = measured.of_changes(own, tell)
+    with progress(elsewhere=False) as tell:
+        measured = begin_preview(file, source, scale, tell)
+        own = measured.of_policy(tell)
+    if form == "table":
+        tell_own(measured, own)
+    with progress(elsewhere=False) as tell:
+        found = measured.of_changes(own, tell)
     if form == "json":
         print_json(to_json(found))
     elif form != "table":
@@ -161,6 +159,9 @@ def _measured_on(records: int, used: int, own: OwnCost) -> Iterator[str]:
             f"Measured on {used:,} of {counted(records, 'record')}, whole persons drawn by a fixed rule. On more "
             "records more is usable: compare changes with each other."
         )
+    if own.untried:
+        views = " | ".join(", ".join(view) for view in own.untried)
+        yield f"The inserted views ({views}) take long to certify and are left out here. With them, no range is wider."
     if len(own.columns) < own.of_columns:
         yield f"Asked about {len(own.columns)} of {own.of_columns} sensitive columns: {', '.join(own.columns)}."
 

@@ -25,6 +25,7 @@ HEADINGS = {
     "marketer": "Everybody matched with the register, or within the classes (marketer)",
     "alone": "Alone in their combination of values (uniqueness)",
     "instance": "Being in the file, where that itself is the disclosure (instance risk)",
+    "known": "Found by somebody who knows all codes, the sequence or the note as well",
     "told": "What a class reveals without anybody being found (homogeneity)",
 }
 

@@ -18,12 +18,12 @@ from querygate.cli.shared.output import tell_problem
 from querygate.cli.shared.shared_options import site_option
 from querygate.cli.worker_child import WorkerChild
 from querygate.core.errors import ConfigError
-from querygate.gate.describe import served_catalogs
+from querygate.gate.dataset_list import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.budget_evidence import check_anchored
 from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
-from querygate.site.folder_lock import present
+from querygate.site.folder_lock import not_writable, only_gate, present
 from querygate.site.health import is_writable
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
@@ -80,7 +80,7 @@ def serve(
     listening = listen(host, settings["port"] if port is None else port)
     wire = listen_for_wire(host, settings, pg_port)
     worker = nullcontext() if store_only or no_worker else WorkerChild(site)
-    with present(found.folder), measured(found) as metrics, worker:
+    with present(found.folder), only_gate(found.folder, address_of(listening)), measured(found) as metrics, worker:
         number = count_processes(settings)
         doors = Doors(listening, wire, CancelMail(number), metrics, store_only)
 
@@ -157,11 +157,7 @@ def open_served(site: Site, store_only: bool) -> tuple[OpenSite, Extracts | None
 def check_files(opened: OpenSite) -> None:
     """What is asked can be put on record, and the store be read; QG804 now, and not for each question."""
     if not is_writable(opened.site):
-        raise ConfigError(
-            "QG804",
-            "control.db cannot be written, so nothing could be put on record.",
-            "Check who owns control.db and the files beside it (-wal, -shm, -lock), and that the disk can be written.",
-        )
+        raise not_writable()
     store = opened.site.store
     if not opened.site.settings["store"] and store.exists() and not os.access(store, os.R_OK | os.X_OK):
         raise ConfigError("QG804", "The folder store/ cannot be read.", "Check who owns it, and its permissions.")

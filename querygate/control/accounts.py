@@ -20,9 +20,10 @@ from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp, stamp_now
-from querygate.control.keys.key_proofs import KeyProofs, read_scopes
+from querygate.control.keys.key_proofs import OPEN_KEYS, KeyProofs, read_scopes
 from querygate.control.keys.scram import Verifier
 from querygate.control.keys.verified_keys import VerifiedKeys
+from querygate.control.log.latest_time import LATEST_TIME, latest_time
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, SCOPES, UserRole
 from querygate.core.types import Principal
@@ -38,11 +39,11 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
 _ADD_USER = "INSERT INTO users (name, role, project, organisation, created, disabled) VALUES (?, ?, ?, ?, ?, ?)"
 _KEYS = "SELECT id, user, created, revoked, expires, used, scopes, source FROM keys"
-_OPENING = """SELECT keys.hash, keys.used, keys.scopes, keys.scram, users.name, users.role
-  FROM keys JOIN users ON users.name = keys.user
-  WHERE keys.id = ? AND keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
-    AND users.disabled IS NULL AND users.removed IS NULL"""
+_OPENING = f"SELECT keys.hash, keys.used, keys.scopes, keys.scram, users.name, users.role {OPEN_KEYS} AND keys.id = ?"
+_UNPROVED = f"SELECT keys.hash {OPEN_KEYS} AND keys.scram IS NULL LIMIT 1"
 
+_END = f"""UPDATE keys SET expires = min(coalesce(expires, ?), ?)
+  WHERE id = ? AND revoked IS NULL AND (expires IS NULL OR expires > max(?, {LATEST_TIME}))"""  # noqa: S608
 _END_SESSIONS = "DELETE FROM session WHERE user = ?"
 _REPLACED_BY = """WITH RECURSIVE later (id) AS (
     SELECT ? UNION SELECT keys.id FROM keys JOIN later ON keys.replaces = later.id)
@@ -246,7 +247,7 @@ class Accounts:
     ) -> NewKey:
         """A key of this user, until it expires; for some things only, where scopes are named."""
         owner = self._user(user).name
-        if expires is not None and expires <= self._clock():
+        if expires is not None and stamp(expires) <= latest_time(self._database, self._clock):
             raise ConfigError("QG806", "The key would have expired already.", "Choose a later date.")
         if not set(scopes) <= set(SCOPES):
             raise ConfigError("QG806", "There is no such scope.", f"Choose among: {', '.join(SCOPES)}.")
@@ -272,20 +273,28 @@ class Accounts:
         return made
 
     def rotate_key(
-        self, key_id: str, overlap: timedelta, *, expires: datetime | None = None, note: Note[NewKey] = unnoted
+        self,
+        key_id: str,
+        overlap: timedelta,
+        *,
+        expires: datetime | None = None,
+        keeps_end: bool = False,
+        note: Note[NewKey] = unnoted,
     ) -> NewKey:
-        """A new key of the same owner and scopes; the old one opens for as long as the overlap lasts."""
+        """A new key of the same owner and scopes; the old one opens for as long as the overlap lasts. It ends when the
+        old one would have, where it `keeps_end`."""
         old = self.find_key(key_id)
-        now = stamp(self._clock())
-        if old.revoked is not None or (old.expires is not None and old.expires <= now):
-            raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
         ends = stamp(self._clock() + overlap)
 
         def end_old(connection: sqlite3.Connection, made: NewKey) -> None:
-            connection.execute(
-                "UPDATE keys SET expires = min(coalesce(expires, ?), ?) WHERE id = ?", (ends, ends, key_id)
-            )
+            """Within the transaction: the key may have been revoked just now, or been given an earlier end."""
+            if keeps_end:
+                connection.execute(
+                    "UPDATE keys SET expires = (SELECT expires FROM keys WHERE id = ?) WHERE id = ?", (key_id, made.id)
+                )
             connection.execute("UPDATE keys SET replaces = ? WHERE id = ?", (key_id, made.id))
+            if not connection.execute(_END, (ends, ends, key_id, self._now())).rowcount:
+                raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
             note(connection, made)
 
         return self.new_key(old.user, expires=expires, scopes=old.scopes or (), source=old.source, note=end_old)
@@ -325,7 +334,7 @@ class Accounts:
         if parts is None:
             raise _not_signed_in()
         now = self._clock()
-        rows = self._database.rows(_OPENING, (parts[1], stamp(now)))
+        rows = self._database.rows(_OPENING, (stamp(now), parts[1]))
         hashed = (rows[0]["scram"] or rows[0]["hash"]) if rows else ""
         if not self._verified.has(presented, hashed):
             with careful():
@@ -342,15 +351,17 @@ class Accounts:
 
     def _opens(self, presented: str, secret: str, row: sqlite3.Row | None) -> bool:
         """The slow comparison. With what a key leaves behind it takes 1 ms of a processor; of a key from before, Argon2
-        takes 23 ms and 19 MB. An unknown, revoked or disabled key takes as long to refuse as a wrong secret."""
-        if row is None:
-            return self.proofs.opens("", presented, self._nobody)
-        if row["scram"] is not None:
-            return self.proofs.opens(row["name"], presented, row["scram"])
-        try:
-            return _HASHER.verify(row["hash"], secret)
-        except VerifyMismatchError:
-            return False
+        takes 23 ms and 19 MB. An unknown, revoked or disabled key takes as long to refuse as a wrong secret: as long
+        as any key from before opens, all of them take both comparisons."""
+        if row is not None and row["scram"] is None:
+            self.proofs.opens("", presented, self._nobody)
+            return _matches(row["hash"], secret)
+        name, stored = (row["name"], row["scram"]) if row else ("", self._nobody)
+        if self.proofs.opens(name, presented, stored):
+            return True
+        for other in self._database.rows(_UNPROVED, (self._now(),)):
+            _matches(other["hash"], secret)
+        return False
 
     def _note_use(self, key_id: str, now: datetime) -> None:
         """At most once a minute a key: to know when it was last used is not worth a write for every request."""
@@ -432,6 +443,13 @@ def id_of_key(presented: str) -> str:
 
 def _not_signed_in() -> NotPermitted:
     return NotPermitted("QG301", "The key is missing or not valid.", "Ask the custodian for a key.")
+
+
+def _matches(hashed: str, secret: str) -> bool:
+    try:
+        return _HASHER.verify(hashed, secret)
+    except VerifyMismatchError:
+        return False
 
 
 def _base32(data: bytes) -> str:

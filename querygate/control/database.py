@@ -22,6 +22,7 @@ from querygate.control.schema import MIGRATIONS
 from querygate.control.write_queue import WriteQueue, sync_file
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import full_disk, is_full_disk
+from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Scalar
 
 Row: TypeAlias = tuple[Any, ...]
@@ -128,7 +129,8 @@ class Database:
         connection = self._connection("appender")
         with self._queue.turn(), _transaction(connection):
             yield connection
-        self._sync()
+        with turn_given_up():
+            self._sync()
 
     def _sync(self) -> None:
         """Where there is no such file, all was put into the database itself when the last connection was closed."""

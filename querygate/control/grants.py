@@ -22,6 +22,7 @@ from typing import Literal, TypeAlias, get_args
 
 from querygate.control.accounts import HAND, SIGN_ON, Source, check_group, no_user
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
+from querygate.control.log.latest_time import LATEST_TIME, latest_time
 from querygate.control.log.log import Log
 from querygate.core.errors import ConfigError
 from querygate.core.rights import MODES
@@ -36,12 +37,12 @@ UPGRADE = "upgrade"
 _DATASET = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 _COLUMNS = "id, whose, name, dataset, modes, until, created, by, revoked, source"
-_MODES = """SELECT modes FROM grants
-  WHERE dataset IN (:dataset, '*') AND revoked IS NULL AND (until IS NULL OR until > :now)
+_MODES = f"""SELECT modes FROM grants
+  WHERE dataset IN (:dataset, '*') AND revoked IS NULL AND (until IS NULL OR until > max(:now, {LATEST_TIME}))
     AND (whose = 'user' AND name = :user
          OR whose = 'project' AND name = (SELECT project FROM users WHERE users.name = :user)
          OR whose = 'organisation' AND name = (SELECT organisation FROM users WHERE users.name = :user)
-         OR whose = 'everyone' AND name = '')"""
+         OR whose = 'everyone' AND name = '')"""  # noqa: S608
 _FROM_GROUPS = """SELECT id, dataset, modes FROM grants
   WHERE whose = 'user' AND name = ? AND source = 'oidc' AND revoked IS NULL ORDER BY created, id"""
 _INSERT = f"INSERT INTO grants ({_COLUMNS}, noted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, 1)"  # noqa: S608
@@ -118,7 +119,7 @@ class Grants:
             raise ConfigError("QG806", "There is no such mode.", f"Choose one of: {', '.join(MODES)}.")
         self.note_upgrade()
         now = self._log.clock()
-        if until is not None and until <= now:
+        if until is not None and stamp(until) <= latest_time(self._database, self._log.clock):
             raise ConfigError("QG806", "The grant would have ended already.", "Choose a later date.")
         ident = new_query_id(self._log.clock, self._entropy).replace("q_", "g_", 1)
         ends = None if until is None else stamp(until)

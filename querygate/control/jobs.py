@@ -17,7 +17,7 @@ from typing import Any
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp_now
 from querygate.control.log.entry_chain import canonical
-from querygate.core.jobs import Job, JobKind, JobState
+from querygate.core.jobs import COMMON, Job, JobKind, JobState
 
 REVEALED: JobKind = "audit.reveal"
 """The kind whose result has values of people."""
@@ -29,6 +29,7 @@ _PUT = "INSERT INTO job (id, kind, dataset, user, key, body, state, created) VAL
 _SAME = """SELECT * FROM job WHERE key = ? AND (finished IS NULL OR state = 'done' AND finished > ?)
            ORDER BY number DESC LIMIT 1"""
 _FIND = "SELECT * FROM job WHERE id = ?"
+_LAST = "SELECT * FROM job WHERE key = ? ORDER BY number DESC LIMIT 1"
 _NEXT = """SELECT id FROM job WHERE finished IS NULL AND is_cancelling = 0 AND attempt < ?
              AND (state = 'queued' OR lease <= ?) AND kind IN (SELECT value FROM json_each(?))
            ORDER BY number LIMIT 1"""
@@ -61,9 +62,9 @@ class Jobs:
     def put(
         self, kind: JobKind, *, dataset: str, user: str, body: Mapping[str, Any], shared_s: float | None = None
     ) -> Job:
-        """A new job. With `shared_s`, the same job of the same person if it is underway, or was done so lately."""
-        text = canonical(body)
-        key = hashlib.sha256(canonical([kind, dataset, user.lower(), text]).encode()).hexdigest()
+        """A new job. With `shared_s`, the same job of the same person if it is underway, or was done so lately; of a
+        common kind, of anybody."""
+        text, key = canonical(body), _key(kind, dataset, user, body)
         with self._database.writing() as connection:
             if shared_s is not None:
                 same = connection.execute(_SAME, (key, self._now(-shared_s))).fetchone()
@@ -72,6 +73,11 @@ class Jobs:
             ident = new_query_id(self._clock, self._entropy).replace("q_", "j_", 1)
             connection.execute(_PUT, (ident, kind, dataset, user, key, text, self._now()))
             return _job(connection.execute(_FIND, (ident,)).fetchone())
+
+    def last(self, kind: JobKind, dataset: str, user: str, body: Mapping[str, Any]) -> Job | None:
+        """The newest job like this, however it stands; nothing is put."""
+        rows = self._database.rows(_LAST, (_key(kind, dataset, user, body),))
+        return _job(rows[0]) if rows else None
 
     def find(self, job_id: str) -> Job | None:
         rows = self._database.rows(_FIND, (job_id,))
@@ -165,6 +171,12 @@ class Jobs:
 
     def _now(self, later_s: float = 0) -> str:
         return stamp_now(self._clock, timedelta(seconds=later_s))
+
+
+def _key(kind: JobKind, dataset: str, user: str, body: Mapping[str, Any]) -> str:
+    """What makes two jobs the same."""
+    whose = "" if kind in COMMON else user.lower()
+    return hashlib.sha256(canonical([kind, dataset, whose, canonical(body)]).encode()).hexdigest()
 
 
 def _job(row: sqlite3.Row) -> Job:

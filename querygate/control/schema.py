@@ -506,6 +506,16 @@ PROVED_KEYS: Migration = (
     "INSERT INTO site_secret (name, value) VALUES ('scram', randomblob(32))",
 )
 
+LOG_TIMES: Migration = (
+    # The latest time on record is asked wherever something may have ended.
+    "CREATE INDEX log_time ON log (time)",
+)
+
+PROVIDER_SESSIONS: Migration = (
+    # What the provider of single sign-on calls the session that this one came from, so that it can end it.
+    "ALTER TABLE session ADD COLUMN provider_session TEXT",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS, JOBS, EVIDENCE),
     SESSIONS,
@@ -518,5 +528,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     REPLACED_KEYS,
     ASKED_ONCE,
     PROVED_KEYS,
+    LOG_TIMES,
+    PROVIDER_SESSIONS,
     AGREEMENTS,
 )

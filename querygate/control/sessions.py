@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
 from querygate.control.keys.key_proofs import read_scopes
+from querygate.control.log.latest_time import LATEST_TIME
 from querygate.core.types import Principal
 
 LASTS = timedelta(hours=12)
@@ -25,11 +26,11 @@ IDLE = timedelta(hours=1)
 _SEEN_AGAIN = timedelta(minutes=1)
 """How exactly it is known when something was last asked: writing it down at every request would cost an fsync."""
 
-_FIND = """SELECT session.token, session.seen, session.key, users.name, users.role, keys.scopes
+_FIND = f"""SELECT session.token, session.seen, session.key, users.name, users.role, keys.scopes
   FROM session JOIN users ON users.name = session.user LEFT JOIN keys ON keys.id = session.key
   WHERE session.token = ? AND session.began > ? AND session.seen > ?
-    AND (session.key IS NULL OR keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?))
-    AND users.disabled IS NULL AND users.removed IS NULL"""
+    AND (session.key IS NULL OR keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > max(?, {LATEST_TIME})))
+    AND users.disabled IS NULL AND users.removed IS NULL"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,22 @@ class Sessions:
 
     def begin(self, key_id: str) -> str:
         """The token of a new session of whoever holds this key. Sessions that have ended are swept."""
-        return self._begin("SELECT ?, user, id, ?, ? FROM keys WHERE id = ?", key_id)
+        return self._begin("SELECT ?, user, id, ?, ?, ? FROM keys WHERE id = ?", key_id)
 
-    def begin_by_sign_on(self, user: str) -> str:
-        """The token of a new session of somebody whom the provider of single sign-on vouches for."""
-        return self._begin("SELECT ?, name, NULL, ?, ? FROM users WHERE name = ?", user)
+    def begin_by_sign_on(self, user: str, provider_session: str | None = None) -> str:
+        """The token of a new session of somebody whom the provider of single sign-on vouches for, and what the provider
+        calls theirs."""
+        return self._begin("SELECT ?, name, NULL, ?, ?, ? FROM users WHERE name = ?", user, provider_session)
 
-    def _begin(self, whose: str, named: str) -> str:
+    def _begin(self, whose: str, named: str, provider_session: str | None = None) -> str:
         token, now = self._entropy(32).hex(), self._clock()
         with self._database.writing() as connection:
             connection.execute(
                 "DELETE FROM session WHERE began <= ? OR seen <= ?", (stamp(now - LASTS), stamp(now - IDLE))
             )
             connection.execute(
-                f"INSERT INTO session (token, user, key, began, seen) {whose}",
-                (_hash(token), stamp(now), stamp(now), named),
+                f"INSERT INTO session (token, user, key, began, seen, provider_session) {whose}",
+                (_hash(token), stamp(now), stamp(now), provider_session, named),
             )
         return token
 

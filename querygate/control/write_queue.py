@@ -11,8 +11,10 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from querygate.core.limits.turn import turn_given_up
 
 
 class WriteQueue:
@@ -26,14 +28,34 @@ class WriteQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for the others; nobody else writes inside."""
-        with self._threads:
-            file = self._open()
-            fcntl.flock(file, fcntl.LOCK_EX)
+        """Wait for the others; nobody else writes inside.
+
+        Whoever finds it free goes on as it was: another thread that computes meanwhile would hold Python's lock for
+        milliseconds between two steps of a write that takes a fraction of one, and all others wait for the write.
+        Whoever has to wait lets others compute until it has written.
+        """
+        with ExitStack() as waiting:
+            if not self._take(fcntl.LOCK_NB):
+                waiting.enter_context(turn_given_up())
+                self._take()
             try:
                 yield
             finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                fcntl.flock(self._open(), fcntl.LOCK_UN)
+                self._threads.release()
+
+    def _take(self, at_once: int = 0) -> bool:
+        """Is it ours? Without `at_once` it always is in the end."""
+        if not self._threads.acquire(blocking=not at_once):
+            return False
+        try:
+            fcntl.flock(self._open(), fcntl.LOCK_EX | at_once)
+        except BaseException as error:
+            self._threads.release()
+            if isinstance(error, BlockingIOError):
+                return False
+            raise
+        return True
 
     def close(self) -> None:
         """Whoever comes later opens it again."""

@@ -53,6 +53,9 @@ QUICK: tuple[JobKind, ...] = ("noise.answer", "noise.check", "noise.budget", "au
 
 LONG: tuple[JobKind, ...] = tuple(kind for kind in KINDS if kind not in QUICK)
 
+COMMON: frozenset[JobKind] = frozenset({"extract.preview", "extract.risk_page", "extract.report"})
+"""Kinds that are done once for all who decide on a request, and that all of them see."""
+
 ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 
 

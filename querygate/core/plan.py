@@ -254,6 +254,23 @@ class MeasureCells:
     frame: Ints | None = None
     among: SelectedAmong | None = None
 
+    def take(self, rows: Ints) -> MeasureCells:
+        """Some rows, without what is told of classes."""
+        least, most, among = self.least[rows], self.most[rows], self.among
+        return MeasureCells(
+            self.size[rows],
+            least,
+            most,
+            tuple(Cells(value.low[rows], value.high[rows], least, most, value.integer) for value in self.values),
+            tuple(self.sets[row] for row in rows.tolist()) if self.sets else (),
+            tuple((s[0][rows], s[1][rows], s[2][rows], s[3][rows]) for s in self.splits),
+            self.free,
+            self.solid,
+            (),
+            None if self.frame is None else self.frame[rows],
+            None if among is None else SelectedAmong(among.place[rows], among.least, among.most),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class FetchedGroup:

@@ -24,7 +24,9 @@ Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = "Mapping[str, Array]"
 """Columns of a table as arrays, by name; masked where a value is missing."""
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
+Role = Literal[
+    "identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"
+]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
 SqlValue: TypeAlias = "Scalar | Decimal | dt.date"

@@ -37,14 +37,14 @@ from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Limited, 
 from querygate.gate import order_and_limit as order
 from querygate.gate.answer_cache import AnswerKey, KeptAnswer, KeptAnswers, is_lasting
 from querygate.gate.answer_rows import answer_groups, shown_part
-from querygate.gate.describe import make_verdict
-from querygate.gate.estimates import NOTE as NOT_GUARANTEED
-from querygate.gate.estimates import OutOfTime, has_estimate, with_estimates
 from querygate.gate.grant_check import granted_modes
 from querygate.gate.incidents import make_failure
 from querygate.gate.likely_tables import LikelyTables
+from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
+from querygate.gate.likely_values import OutOfTime, has_estimate, with_estimates
 from querygate.gate.plan_cells import Sheet, fetch_sheets, too_large
 from querygate.gate.render import make_body, to_json
+from querygate.gate.verdict import make_verdict
 from querygate.gate.width_explanation import explain_width, withhold_reasons
 from querygate.gate.widths import told_widths
 from querygate.sql import accepted_plan, without_zero_divisors

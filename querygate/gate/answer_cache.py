@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.types import Answer, QueryOptions
-from querygate.gate.estimates import TOO_LONG
+from querygate.gate.likely_values import TOO_LONG
 
 OBJECTS = 6
 """So many times the length of its JSON an answer takes in memory, at most."""

@@ -15,7 +15,7 @@ from querygate.core.limits.deadline import within
 from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Request
 from querygate.gate.answer import NOISY, Gate, State, check, conclude, find, understand
-from querygate.gate.describe import make_verdict
+from querygate.gate.verdict import make_verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from querygate.core.model_question import ModelQuestion
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Answer, AnswerColumn, Column, Estimate, Group, QueryOptions, Range, Request
 from querygate.gate.answer import INTERVAL, STEPS, Gate, State, compute_ranges, find
-from querygate.gate.estimates import NOTE as NOT_GUARANTEED
+from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
 from querygate.gate.model_design import level_text, reference_level
 from querygate.gate.model_families import COLUMNS, ModelRow, fit
 from querygate.gate.model_patterns import Patterns, read_patterns

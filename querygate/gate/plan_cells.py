@@ -7,7 +7,8 @@ them, so ranges are met; and a group that one of them excludes is not there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -16,14 +17,16 @@ import numpy as np
 
 from querygate.bounds import (
     ClassLimits,
+    FrameCounts,
     JointLimits,
     Nesting,
-    Readings,
+    StackedGroups,
     counts_by_frame,
     gather,
+    gather_stacks,
     moment_columns,
     nest,
-    read_groups,
+    read_stacks,
 )
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
@@ -32,7 +35,7 @@ from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import FetchedGroup, LeftOut, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Bools, Ints, Range, Scalar
-from querygate.gate.range_intersection import met_count, met_ranges
+from querygate.gate.range_intersection import MeasuredGroups, met_count, met_ranges
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -170,22 +173,32 @@ def range_groups(
     if len(groups) * len(plan.aggregates) > MOST_RANGES:
         raise too_large()
     found: list[RangedGroup] = []
-    for first in range(0, len(groups), AT_ONCE):
-        some = groups[first : first + AT_ONCE]
-        told = list(zip(some, *(sheet.readings(some) for sheet in read_sheets), strict=True))
-        counts = [met_count(first[0]) for _, first, *_ in told] if counted is None else [*map(counted.count, some)]
+    left = len(groups) * len(plan.aggregates)
+    for some in _at_once(groups, read_sheets):
+        measured = [sheet.readings(some) for sheet in read_sheets]
+        if counted is not None:
+            counts = counted.counts(some)
+        else:
+            counts = [met_count(measured[0].of(0, i)) for i in range(len(some))]
         # Nobody is in some groups: in each frame cell another margin says so.
         there = [i for i, group in enumerate(some) if counts[i].high != 0 or group.always]
         ranges: dict[int, list[Range]] = {}
-        for at, sheet in enumerate(sheets, 1):
+        for sheet, readings in zip(sheets, measured, strict=True):
             for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
-                left = (len(groups) - first) * len(plan.aggregates) - len(ranges) * len(there)
-                ranges[place] = met_ranges(aggregate, [told[i][at] for i in there], left, check)
+                ranges[place] = met_ranges(aggregate, readings, there, left - len(ranges) * len(there), check)
+        left -= len(some) * len(plan.aggregates)
         in_order = [ranges[place] for place in range(len(plan.aggregates))]
         for of_group, i in enumerate(there):
             own = tuple(of_aggregate[of_group] for of_aggregate in in_order)
             found.append(RangedGroup(some[i].keys, some[i].chosen, some[i].always, own, counts[i]))
     return found
+
+
+def _at_once(groups: Sequence[FetchedGroup], sheets: Sequence[_ReadSheet]) -> Iterator[list[FetchedGroup]]:
+    """Groups whose cells are together in every sheet, not too many at once."""
+    for _, together in itertools.groupby(groups, sheets[0].stack_of if sheets else lambda group: 0):
+        rest = list(together)
+        yield from (rest[first : first + AT_ONCE] for first in range(0, len(rest), AT_ONCE))
 
 
 class _Gathered:
@@ -194,9 +207,7 @@ class _Gathered:
     def __init__(self, check: Callable[[], None]) -> None:
         self.check = check
         self._known: dict[tuple[Block, Sets, tuple[Measure, ...]], list[FetchedGroup]] = {}
-        self._counted: dict[
-            tuple[Block, Sets, tuple[Measure, ...], int], dict[tuple[Scalar, ...], tuple[Ints, Ints]]
-        ] = {}
+        self._counted: dict[tuple[Block, Sets, tuple[Measure, ...], int], FrameCounts] = {}
 
     def gather(self, plan: Plan, block: Block) -> list[FetchedGroup]:
         """The keys are the same in all of them."""
@@ -205,22 +216,20 @@ class _Gathered:
             self._known[at] = gather(plan, block, self.check)
         return self._known[at]
 
-    def count(self, plan: Plan, block: Block, frames: int) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    def count(self, plan: Plan, block: Block, frames: int) -> FrameCounts:
         """As `counts_by_frame` does."""
         at = (block, plan.sets, plan.measures, frames)
         if at not in self._counted:
             self._counted[at] = counts_by_frame(plan, block, frames, self.check)
         return self._counted[at]
 
-    def within(
+    def stacks(
         self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None, wanted: frozenset[int] | None
-    ) -> list[FetchedGroup]:
+    ) -> list[StackedGroups]:
         """With what classes of counts inside those of the block say."""
-        if counts is None and exists is None:
-            return self.gather(plan, block)
         inside = None if counts is None else (counts.block, counts.nesting, counts.quasi)
         limits = None if inside is None else ClassLimits(plan, block, *inside, self.gather, self.count)
-        return gather(plan, block, self.check, exists=exists, limits=limits, wanted=wanted)
+        return gather_stacks(plan, block, self.check, exists=exists, limits=limits, wanted=wanted)
 
 
 class _CountedGroups:
@@ -236,10 +245,12 @@ class _CountedGroups:
         self._measure, self._limits = plan.measures[0], None
         if len(sheet.blocks) > 1:
             self._limits = JointLimits(plan, sheet.blocks, sheet.known, len(sheet.blocks), once.count, once.check)
+        every = list(self._told[0].rows)
+        there = np.logical_and.reduce([told.of(every)[1].any(axis=1) for told in self._told])
         self.groups = [
             FetchedGroup(keys, (), is_total, chosen)
-            for keys, (_, most) in self._told[0].items()
-            if is_total or (most.any() and all(keys in told and told[keys][1].any() for told in self._told[1:]))
+            for keys, is_there in zip(every, there.tolist(), strict=True)
+            if is_total or is_there
         ]
 
     @classmethod
@@ -248,15 +259,16 @@ class _CountedGroups:
         plain = len(sheet.plan.sets) == 1 and not any(isinstance(key.by, LeftOut) for key in sheet.plan.keys)
         return cls(sheet, once) if plain and sheet.known and not sheet.around and not sheet.places else None
 
-    def count(self, group: FetchedGroup) -> Range:
-        """How many records it has, by all margins together."""
-        limits = None if self._limits is None else self._limits.of(group, self._measure)
-        told = [each[group.keys] for each in self._told] + ([] if limits is None else [limits])
+    def counts(self, groups: Sequence[FetchedGroup]) -> list[Range]:
+        """How many records each of them has, by all margins together."""
+        limits = None if self._limits is None else self._limits.of(groups, self._measure)
+        keys = [group.keys for group in groups]
+        told = [each.of(keys) for each in self._told] + ([] if limits is None else [limits])
         least, most = np.maximum.reduce([low for low, _ in told]), np.minimum.reduce([high for _, high in told])
         if (least > most).any():
             raise ValueError("margins of this version contradict each other: the store is damaged")
-        low, high = int(least.sum()), int(most.sum())
-        return Range.exact(low) if low == high else Range(low, high, sharp=False)
+        ends = zip(least.sum(axis=1).tolist(), most.sum(axis=1).tolist(), strict=True)
+        return [Range.exact(low) if low == high else Range(low, high, sharp=False) for low, high in ends]
 
 
 class _ReadSheet:
@@ -268,31 +280,44 @@ class _ReadSheet:
         self._wanted = sorted(used | {0} if counts else used)
         inside = sheet.inside or (None,) * len(sheet.blocks)
         wanted = None if counts else frozenset(used)
-        listed = [once.within(sheet.plan, *each, exists, wanted) for each in zip(sheet.blocks, inside, strict=True)]
-        self.groups = listed[0]
-        self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
+        read = zip(sheet.blocks, inside, strict=True)
+        self._stacks = [once.stacks(sheet.plan, *each, exists, wanted) for each in read]
+        self.groups = [group for each in self._stacks[0] for group in each.groups]
+        self._places = [_places(stacks) for stacks in self._stacks]
         margins = [*zip(sheet.blocks, sheet.known, strict=False), *sheet.around]
         blocks, known = [block for block, _ in margins], [columns for _, columns in margins]
         self._limits = None
         if len(margins) > 1:
-            self._limits = JointLimits(sheet.plan, blocks, known, len(listed), once.count, once.check)
+            self._limits = JointLimits(sheet.plan, blocks, known, len(sheet.blocks), once.count, once.check)
 
     def has(self, group: FetchedGroup) -> bool:
         """Can somebody be in it, by every block?"""
-        return all((group.chosen, group.keys) in found for found in self._found)
+        return all((group.chosen, group.keys) in places for places in self._places)
 
-    def readings(self, groups: Sequence[FetchedGroup]) -> list[dict[int, Readings]]:
-        """What the blocks say in these groups of each measure that an aggregate of the sheet needs, and of the first if
-        it is the one that counts."""
-        cells = [[found[group.chosen, group.keys].cells for found in self._found] for group in groups]
-        told = {
-            i: read_groups(
-                [[each[i] for each in of_group] for of_group in cells],
-                [self._limited(group, self._plan.measures[i]) for group in groups],
-            )
-            for i in self._wanted
-        }
-        return [{i: readings[place] for i, readings in told.items()} for place in range(len(groups))]
+    def stack_of(self, group: FetchedGroup) -> int:
+        """Which stack of each block it is in."""
+        return self._places[0][group.chosen, group.keys][0]
 
-    def _limited(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
-        return None if self._limits is None or measure.splits else self._limits.of(group, measure)
+    def readings(self, groups: Sequence[FetchedGroup]) -> MeasuredGroups:
+        """What the blocks say in these groups, of one stack, of each measure that an aggregate of the sheet needs, and
+        of the first if it is the one that counts."""
+        at = self.stack_of(groups[0])
+        places = [[own[group.chosen, group.keys][1] for group in groups] for own in self._places]
+        told = {}
+        for i in self._wanted:
+            stacks = [(each[at].stacks[i], own) for each, own in zip(self._stacks, places, strict=True)]
+            taken = [stack.take(own) for stack, own in stacks if stack is not None]
+            told[i] = read_stacks(taken, self._limited(groups, self._plan.measures[i]))
+        return MeasuredGroups(told)
+
+    def _limited(self, groups: Sequence[FetchedGroup], measure: Measure) -> tuple[Ints, Ints] | None:
+        return None if self._limits is None or measure.splits else self._limits.of(groups, measure)
+
+
+def _places(stacks: Sequence[StackedGroups]) -> dict[tuple[tuple[int, ...], tuple[Scalar, ...]], tuple[int, int]]:
+    """The stack of each group, and its place in there."""
+    return {
+        (group.chosen, group.keys): (at, place)
+        for at, stack in enumerate(stacks)
+        for place, group in enumerate(stack.groups)
+    }

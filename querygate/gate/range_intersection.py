@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
-from querygate.bounds import Readings
+import numpy as np
+
+from querygate.bounds import Readings, StackedReadings
+from querygate.core.cell_stack import CellStack, ClassStack
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.pace import take_share
 from querygate.core.plan import Aggregate, MeasureCells
-from querygate.core.types import Range
+from querygate.core.types import Bools, Ints, Range
 from querygate.gate.aggregate_ranges import column_range, count_range, make_range, uses_classes
 from querygate.stats.cells import meet
 from querygate.stats.knowledge.class_means import class_means
@@ -17,20 +21,37 @@ from querygate.stats.mean_stack import stacked_means
 
 def met_count(readings: Readings) -> Range:
     """The number of records."""
-    return _honest(count_range(readings.met or readings.others[0]), readings)
+    return _honest(count_range(readings.met or readings.others[0]), readings.is_of_margin)
+
+
+class MeasuredGroups:
+    """The readings of measures in several groups: of all of them at once, or of one."""
+
+    def __init__(self, stacks: Mapping[int, StackedReadings]) -> None:
+        self.stacks = stacks
+        self._parts: dict[int, list[Readings]] = {}
+
+    def of(self, measure: int, group: int) -> Readings:
+        if measure not in self._parts:
+            self._parts[measure] = self.stacks[measure].parts()
+        return self._parts[measure][group]
 
 
 def met_ranges(
-    aggregate: Aggregate, groups: Sequence[Mapping[int, Readings]], left: int, check: Callable[[], None]
+    aggregate: Aggregate, measured: MeasuredGroups, groups: Sequence[int], left: int, check: Callable[[], None]
 ) -> list[Range]:
     """The range that every reading of an aggregate's measures allows, in each of these groups: the next of so many that
     are left."""
     is_mean = aggregate.statistic == "avg" and aggregate.family == "column"
-    means = _means(aggregate, [readings[aggregate.measure] for readings in groups]) if is_mean else [None] * len(groups)
+    means = _means(aggregate, measured) if is_mean else {}
     found = []
-    for i, (mean, readings) in enumerate(zip(means, groups, strict=True)):
+    for turn, group in enumerate(groups):
         check()
-        found.append(_in_order(aggregate, readings, left - i) if mean is None else mean)
+        mean = means.get(group)
+        if mean is None:
+            readings = {i: measured.of(i, group) for i in aggregate.measures}
+            mean = _in_order(aggregate, readings, left - turn)
+        found.append(mean)
     return found
 
 
@@ -49,7 +70,7 @@ def _in_order(aggregate: Aggregate, readings: Mapping[int, Readings], left: int)
         found = told if found is None else _both(found, told)
     if found is None:
         raise refusal or ValueError("an aggregate was read from nothing")
-    return _honest(found, readings[aggregate.measure])
+    return _honest(found, readings[aggregate.measure].is_of_margin)
 
 
 def _candidates(aggregate: Aggregate, readings: Mapping[int, Readings]) -> list[dict[int, MeasureCells]]:
@@ -73,9 +94,9 @@ def _both(found: Range, other: Range) -> Range:
     return other if other.is_null else found if found.is_null else meet(found, other)
 
 
-def _honest(found: Range, readings: Readings) -> Range:
+def _honest(found: Range, is_of_margin: bool) -> Range:
     """Other margins may exclude what a range of one of them attains: only a point is sharp."""
-    if readings.others[0].frame is None or found.is_null or found.low == found.high:
+    if not is_of_margin or found.is_null or found.low == found.high:
         return found
     return Range(found.low, found.high, None, None, sharp=False, may_be_null=found.may_be_null)
 
@@ -87,34 +108,65 @@ _CLOSE = 1e-9
 """Ends that are closer than this part of them are roundings of one value, or nearly so."""
 
 
-def _means(aggregate: Aggregate, groups: Sequence[Readings]) -> list[Range | None]:
-    """The same of means, those of all groups and readings at once. None where it matters how they are rounded: of
-    points, of ranges that are apart by roundings, and of groups in which nobody has a value."""
-    ways = [_ways(readings, classes=True) for readings in groups]
-    ways = [each if len(each) > 1 and all(cells.most.any() for cells in each) else () for each in ways]
-    every = [(i, cells) for i, each in enumerate(ways) for cells in each]
-    found: list[Range | None] = [None] * len(groups)
-    told = [(i, cells, cells.classes[0]) for i, cells in every if cells.classes and cells.classes[0] is not None]
-    known = set()
-    for (i, cells, _), mean in zip(told, class_means([classes for *_, classes in told]), strict=True):
-        found[i] = _within(found[i], mean.range)
-        if mean.range is not None and mean.is_narrowest:
-            known.add(id(cells))
-    plain = [(i, cells) for i, cells in every if id(cells) not in known]
-    for (i, _), by_rows in zip(plain, _plain_means(aggregate, [cells for _, cells in plain]), strict=True):
-        found[i] = _within(found[i], by_rows)
-    return [
-        None if met is None or not _are_apart(met) else _honest(met, readings)
-        for met, readings in zip(found, groups, strict=True)
-    ]
+def _means(aggregate: Aggregate, measured: MeasuredGroups) -> dict[int, Range]:
+    """The same of means, those of all groups and readings at once. Some groups are left out: where it matters how they
+    are rounded (of points, and of ranges that are apart by roundings), and where nobody has a value."""
+    readings = measured.stacks[aggregate.measure]
+    ways, wanted = _stacked_ways(readings)
+    if not wanted.any():
+        return {}
+    found: list[Range | None] = [None] * wanted.shape[1]
+    told = [(way, stack.classes[0]) for way, stack in enumerate(ways) if stack.classes and stack.classes[0] is not None]
+    if told:
+        means = iter(class_means(ClassStack.joined([classes for _, classes in told])))
+        for way, _ in told:
+            for group, mean in enumerate(itertools.islice(means, wanted.shape[1])):
+                if wanted[way, group] and mean.range is not None:
+                    found[group] = _within(found[group], mean.range)
+                    wanted[way, group] = not mean.is_narrowest
+    for (_, group), by_rows in zip(*_plain_means(aggregate, ways, wanted), strict=True):
+        found[group] = _within(found[group], by_rows)
+    is_of_margin = readings.margins[0].cells.frame is not None
+    apart = ((group, mean) for group, mean in enumerate(found) if mean is not None and _are_apart(mean))
+    return {group: _honest(mean, is_of_margin) for group, mean in apart}
 
 
-def _plain_means(aggregate: Aggregate, cells: Sequence[MeasureCells]) -> list[Range]:
-    """By intervals and counts alone."""
-    if not cells:
-        return []
-    found = stacked_means([each.values[0] for each in cells], [each.among for each in cells])
-    return found if found is not None else [column_range(aggregate, each) for each in cells]
+def _stacked_ways(readings: StackedReadings) -> tuple[list[CellStack], Bools]:
+    """All readings; and which of them, in which groups, are to be met: none in groups with one reading alone, or with
+    one by which nobody has a value."""
+    ways = [each for each in (readings.mosaic, readings.met, *readings.margins) if each is not None]
+    wanted = np.ones((len(ways), ways[0].groups), dtype=np.bool_)
+    if readings.mosaic is not None:
+        wanted[0] = readings.has_mosaic
+    is_plain = wanted.sum(axis=0) < 2
+    if readings.met is not None and not any(margin.classes for margin in readings.margins):
+        is_plain |= readings.settled
+    nobody = wanted & ~np.stack([way.has_any() for way in ways])
+    wanted[:, is_plain | nobody.any(axis=0)] = False
+    return ways, wanted
+
+
+def _plain_means(
+    aggregate: Aggregate, ways: Sequence[CellStack], wanted: Bools
+) -> tuple[list[tuple[int, int]], list[Range]]:
+    """By intervals and counts alone: of which way and group, and the means."""
+    places = list(zip(*(at.tolist() for at in wanted.nonzero()), strict=True))
+    if not places:
+        return [], []
+    number = (np.cumsum(wanted) - 1).reshape(wanted.shape)
+    of: list[Ints] = []
+    cells: list[MeasureCells] = []
+    for way, stack in enumerate(ways):
+        (rows,) = wanted[way][stack.of].nonzero()
+        if rows.size:
+            of.append(number[way][stack.of[rows]])
+            cells.append(stack.cells.take(rows))
+    joined = CellStack.joined(cells).cells
+    found = stacked_means(joined.values[0], np.concatenate(of), len(places), joined.among)
+    if found is not None:
+        return places, found
+    parts = [stack.parts() for stack in ways]
+    return places, [column_range(aggregate, parts[way][group]) for way, group in places]
 
 
 def _are_apart(mean: Range) -> bool:

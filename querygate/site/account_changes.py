@@ -137,19 +137,18 @@ class AccountChanges:
         self, key_id: str, overlap_hours: float = OVERLAP_HOURS, expires: str | None = None, *, by: Actor
     ) -> NewKey:
         """A new key in place of this one, which opens for a while yet."""
-        self.check_credential(self._accounts.find_key(key_id).user, by)
-        return self._rotate(key_id, overlap_hours, expires, by)
 
-    def _rotate(self, key_id: str, overlap_hours: float, expires: str | None, by: Actor) -> NewKey:
         def body(issued: NewKey) -> dict[str, object]:
-            return {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
+            self.check_credential(issued.user, by)  # within the transaction, as of new keys
+            return _rotated(key_id, overlap_hours, issued)
 
         until, note = read_until(expires) if expires else None, self._noted("key.rotate", by, body)
         return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
 
     def rotate_own_key(self, key_id: str, overlap_hours: float = OVERLAP_HOURS, *, by: Actor) -> NewKey:
         """The same by its owner: the new key ends when the old one would have, for nobody prolongs their own access."""
-        return self._rotate(key_id, overlap_hours, self._accounts.find_key(key_id).expires, by)
+        note = self._noted("key.rotate", by, partial(_rotated, key_id, overlap_hours))
+        return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), keeps_end=True, note=note)
 
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
         """The key, and whatever it was replaced by: whoever stole it may have replaced it. Each is on record."""
@@ -205,6 +204,10 @@ def _closed(user: User) -> dict[str, object]:
 
 def _key(key: NewKey | StoredKey, limits: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
     return {"id": key.id, "name": key.user, **limits}
+
+
+def _rotated(key_id: str, overlap_hours: float, issued: NewKey) -> dict[str, object]:
+    return {"id": key_id, "by": issued.id, "name": issued.user, "overlap_hours": overlap_hours}
 
 
 def groups_of(user: User) -> dict[str, str]:

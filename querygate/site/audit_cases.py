@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from querygate.control import Actor
-from querygate.control.log.log import QueryLine
+from querygate.control.log.query_entries import QueryLine
 from querygate.core.errors import NotPermitted
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal

@@ -14,19 +14,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from querygate.control import ChainBroken, Database, load_key
+from querygate.control import ChainBroken, Database, load_key, stamp
+from querygate.control.accounts import CUSTODIAN
 from querygate.control.grants import UPGRADE
+from querygate.control.ids import stamp_now
 from querygate.control.log.archive_seals import NotSealed
 from querygate.control.log.head_mark import read_mark
+from querygate.control.log.latest_time import latest_time
 from querygate.control.log.signature import PRIVATE, has_library
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.files.encrypted_disk import disk_encryption
+from querygate.core.files.file_digest import FileDigest
+from querygate.core.rights import is_trusted
 from querygate.site.budget_evidence import check_anchored, check_mark_there, compare_ledger, mark_file
 from querygate.site.encrypted_file import is_sealed
 from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
-from querygate.site.open_gate import OpenSite, noted_file, now
+from querygate.site.open_gate import OpenSite, noted_publication, now
 from querygate.site.sign_on_file import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
@@ -102,23 +107,34 @@ def files_health(site: Site) -> Iterator[Health]:
 
 def digest_health(opened: OpenSite) -> Iterator[Health]:
     """Is every version that could be served, byte for byte, the file that was verified? The whole of each is read. On a
-    machine that only serves nothing is on record, nor of versions from before digests were kept.
+    machine that only serves nothing is on record, and what is told beside a file counts; where the vault is, each
+    version is on record, unless its entry was discarded.
     """
+    vault = opened.site.vault
+    must_be_noted = vault.is_dir() and any(vault.iterdir()) and not opened.log.discarded_until()
     for folder in sorted(path for path in opened.site.store.glob("*") if path.is_dir()):
         dataset, name, checked = folder.name, f"digests of {folder.name}", 0
         readable = readable_in(folder)
         for version in readable:
-            noted = noted_file(opened.log, dataset, version)
-            if noted is not None and not noted.is_of(version_file(folder, version)):
+            noted, file = noted_publication(opened.log, dataset, version), version_file(folder, version)
+            digest = FileDigest.told_beside(file) if noted is None else FileDigest.noted(noted["body"])
+            retire = f"never serve it again: `querygate retire {dataset} {version}`."
+            if noted is None and must_be_noted:
+                remedy = f"Find out who put store/{dataset}/{file.name} there. Publish anew, or {retire}"
+                yield Health(name, False, f"The log has no entry of the publication of version {version}.", remedy)
+                break
+            if digest is not None and not digest.is_of(file):
                 remedy = (
-                    f"Find out who could write to store/{dataset}/{version_file(folder, version).name} and restore it "
-                    f"from a backup, or never serve it again: `querygate retire {dataset} {version}`."
+                    f"Find out who could write to store/{dataset}/{file.name} and restore it from a backup, or {retire}"
                 )
                 yield Health(name, False, f"The file of version {version} is not the one that was verified.", remedy)
                 break
-            checked += noted is not None
+            checked += digest is not None
         else:
-            yield Health(name, True, f"{checked} of {counted(len(readable), 'version')} on record, and unchanged")
+            unknown = counted(len(readable) - checked, "version") + " without a digest, from before they were kept"
+            known = f"{counted(checked, 'version')} unchanged"
+            told = [*([known] if checked else []), *([unknown] if checked < len(readable) else [])]
+            yield Health(name, True, "; ".join(told) or "no version")
 
 
 def _files(dataset: str, store: Path, vault: Path) -> Health:
@@ -225,6 +241,30 @@ def grant_health(opened: OpenSite) -> Health:
     return Health("grants", True, detail)
 
 
+def entrusted_health(opened: OpenSite) -> Iterator[Health]:
+    """Was every key of a reviewer, custodian or auditor made by somebody who may? Admins could, before it took two
+    people; what they made then still opens, and is named until it is replaced."""
+    users = {user.name.lower(): user for user in opened.accounts.list_users()}
+    made_by = {
+        event["body"]["by" if event["kind"] == "key.rotate" else "id"]: event["user"] or ""
+        for event in opened.log.events_in("key")
+        if event["kind"] in ("key.new", "key.rotate")
+    }
+    for key in opened.accounts.list_keys():
+        owner, maker = users[key.user.lower()], users.get(made_by.get(key.id, "").lower())
+        has_ended = key.revoked or owner.removed or (key.expires or "~") <= stamp_now(now)
+        if has_ended or not is_trusted(owner.role) or maker is None or maker.role == CUSTODIAN or maker == owner:
+            continue
+        detail = (
+            f"The {owner.role} {owner.name} has a key that the {maker.role} {maker.name} made on {key.created[:10]}."
+        )
+        remedy = (
+            f"Ask {owner.name} whether it is theirs, and let a custodian or the console give them another: "
+            f"`querygate key rotate {key.id} --overlap 0`, or end it: `querygate key revoke {key.id}`."
+        )
+        yield Health(f"key {key.id}", False, detail, remedy)
+
+
 def key_health(site: Site) -> Health:
     """Which key signs the log?"""
     if not has_library():
@@ -305,10 +345,14 @@ def _is_open(path: Path) -> bool:
 
 
 def clock_health(opened: OpenSite) -> Health:
-    """Is the clock later than this program, and than the last thing on record?"""
-    latest = EARLIEST
-    for event in opened.log.events():
-        latest = max(latest, datetime.fromisoformat(event["time"]))
-    if now() + DRIFT < latest:
-        return Health("clock", False, "The clock is behind the log.", "Set the machine's time, for example with NTP.")
-    return Health("clock", True, "not behind the log")
+    """Is the clock later than this program, and than anything on record?"""
+    latest = max(EARLIEST, datetime.fromisoformat(latest_time(opened.log.database, now)))
+    if now() + DRIFT >= latest:
+        return Health("clock", True, "not behind the log")
+    return Health(
+        "clock",
+        False,
+        f"The clock is behind the log, which has come to {stamp(latest)}; keys and grants ended by then stay so.",
+        "Set the machine's time, for example with NTP. If it was the time in the log that was wrong, run "
+        "`querygate log accept-clock`.",
+    )

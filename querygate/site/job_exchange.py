@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from querygate.control import Jobs
-from querygate.control.log.log import OUTCOME
+from querygate.control.log.query_entries import OUTCOME
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.extracts.approval import BuiltExtract
 from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem
@@ -73,6 +73,10 @@ class JobExchange:
             self._pause(POLL_S)
             job = self._jobs.find(job.id) or job
         return result_of(job)
+
+    def last(self, kind: JobKind, dataset: str, user: str, body: Mapping[str, Any]) -> Job | None:
+        """The newest job like this, if there is one; nothing is begun."""
+        return self._jobs.last(kind, dataset, user, body)
 
     def find(self, job_id: str) -> Job | None:
         return self._jobs.find(job_id)

@@ -11,6 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from querygate.control import Accounts, Database, Grants, Log, new_query_id
+from querygate.control.log.entry_chain import LogEvent
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.limits.turn import Turn
@@ -67,13 +68,19 @@ def with_records(opened: OpenSite, control: Path) -> OpenSite:
     return replace(opened, log=Log(database, now), accounts=Accounts(database, now, secrets.token_bytes))
 
 
-def noted_file(log: Log, dataset: str, version: int) -> FileDigest | None:
-    """What the log has of the file of a version; archives are read only if the entry is no longer in the log itself."""
+def noted_publication(log: Log, dataset: str, version: int) -> LogEvent | None:
+    """What the log has of the publication of a version; archives are read only if it is no longer in the log itself."""
     for archived in (False, True):
         for event in log.events_of("publish", dataset, archived=archived):
             if event["body"]["version"] == version:
-                return FileDigest.noted(event["body"])
+                return event
     return None
+
+
+def noted_file(log: Log, dataset: str, version: int) -> FileDigest | None:
+    """What the log has of the file of a version."""
+    noted = noted_publication(log, dataset, version)
+    return None if noted is None else FileDigest.noted(noted["body"])
 
 
 def shared_native() -> DuckDBNative:

@@ -8,7 +8,6 @@ Proof: docs/explanation/proofs/location.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,44 +19,30 @@ from querygate.stats.knowledge.class_caps import CapRows, largest_capped_means
 from querygate.stats.numerics import ADDABLE, EXACT, GRID, are_within, enclose, exact_sum, gamma, totals
 
 
-def stacked_means(cells: Sequence[Cells], amongs: Sequence[SelectedAmong | None]) -> list[Range] | None:
-    """The range of the mean of each, no end of which is called attained; None where ends are not finite, or whole
-    numbers too large to be added."""
-    of = np.repeat(np.arange(len(cells)), [each.least.size for each in cells])
-    low, high, least, most = (np.concatenate([getattr(each, end) for each in cells]) for end in _COLUMNS)
-    if not are_within(ADDABLE, low, high):
+def stacked_means(cells: Cells, of: Ints, number: int, among: SelectedAmong | None) -> list[Range] | None:
+    """The range of the mean of each of so many selections, `of` tells which each row belongs to. No end is called
+    attained; None where ends are not finite, or whole numbers too large to be added."""
+    if not are_within(ADDABLE, cells.low, cells.high):
         return None
-    values = np.concatenate([high, -low]).astype(np.float64)
-    if any(amongs):
-        together = _together(cells, amongs)
-        leaning = [leaning_up(end, least, most, *together) for end in np.split(values, 2)]
+    values = np.concatenate([cells.high, -cells.low]).astype(np.float64)
+    if among is not None:
+        leaning = [
+            leaning_up(end, cells.least, cells.most, among.place, (among.least, among.most))
+            for end in np.split(values, 2)
+        ]
         least, most = (np.concatenate(counts) for counts in zip(*leaning, strict=True))
     else:
-        least, most = np.concatenate([least, least]), np.concatenate([most, most])
-    stack = _Stack(values, least, most, np.concatenate([of, of + len(cells)]), 2 * len(cells))
-    scale = 1 if cells[0].integer else GRID
+        least, most = np.concatenate([cells.least, cells.least]), np.concatenate([cells.most, cells.most])
+    stack = _Stack(values, least, most, np.concatenate([of, of + number]), 2 * number)
+    scale = 1 if cells.integer else GRID
     is_whole = stack.is_whole(scale)
-    if cells[0].integer and not is_whole.all():
+    if cells.integer and not is_whole.all():
         return None
     ends, null = stack.means(is_whole, scale), stack.is_empty.tolist()
     return [
         Range.null() if up is None or down is None else Range(-down, up, sharp=False, may_be_null=is_null)
-        for up, down, is_null in zip(ends, ends[len(cells) :], null, strict=False)
+        for up, down, is_null in zip(ends, ends[number:], null, strict=False)
     ]
-
-
-_COLUMNS = ("low", "high", "least", "most")
-
-
-def _together(cells: Sequence[Cells], amongs: Sequence[SelectedAmong | None]) -> tuple[Ints, tuple[Ints, Ints]]:
-    """The places of all rows, and how many are selected of each: a row that belongs to none is one by itself."""
-    told = [
-        among or SelectedAmong(np.arange(each.least.size), each.least, each.most)
-        for each, among in zip(cells, amongs, strict=True)
-    ]
-    first = np.cumsum([0, *(each.least.size for each in told[:-1])]).tolist()
-    place = np.concatenate([each.place + start for each, start in zip(told, first, strict=True)])
-    return place, (np.concatenate([each.least for each in told]), np.concatenate([each.most for each in told]))
 
 
 class _Stack:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from flask import Flask, Response, request
@@ -22,7 +22,7 @@ from querygate.web.compression import compress_public
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
-from querygate.web.limited_view import serve
+from querygate.web.limited_view import weighed, within_limits
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
@@ -90,31 +90,22 @@ def create_app(
     sign_in, limits = SignIn(opened, counted.guard), counted.users
     sign_on = SignOnDoor(opened, sign_in)
     extracts = extracts or Extracts(opened, via="http")
-    exports = Exports(extracts)
-    jobs, figures = JobViews(opened, exchange), Figures(opened, metrics)
-    about_jobs = jobs, WorkViews(opened, exchange)
+    jobs = JobViews(opened, exchange)
     views = (
         Api(opened, exchange),
         Models(opened),
-        exports,
+        Exports(extracts),
         Risks(opened),
-        *about_jobs,
+        jobs,
+        WorkViews(opened, exchange),
         SavedViews(opened),
         GrantViews(opened),
         UserViews(opened),
         KeyViews(opened, sign_in),
         DeviceViews(opened, sign_in, sign_on),
-        figures,
+        Figures(opened, metrics),
     )
-    for route in ROUTES:
-        view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
-        app.add_url_rule(
-            route.rule,
-            route.name,
-            make_door(route, view, sign_in, limits),
-            methods=[route.method],
-            provide_automatic_options=False,
-        )
+    _add_routes(app, views, sign_in, limits)
     problems.install(app)
     install_console(app, opened, extracts, jobs, exchange, (sign_in, limits, sign_on))
     install_manual(app)
@@ -127,6 +118,14 @@ def create_app(
     app.after_request(give_tag)
     app.after_request(lambda response: request_record.end(response, metrics))
     return app
+
+
+def _add_routes(app: Flask, views: Sequence[object], sign_in: SignIn, limits: UserLimits) -> None:
+    """Each route of the table by the view that has its name, behind its lock."""
+    for route in ROUTES:
+        view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
+        door = make_door(route, view, sign_in, limits)
+        app.add_url_rule(route.rule, route.name, door, methods=[route.method], provide_automatic_options=False)
 
 
 def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> View:
@@ -145,7 +144,8 @@ def make_door(route: Route, view: View, sign_in: SignIn, limits: UserLimits) -> 
             raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         if "work" in route.who:  # a worker comes often, and is no user
             return view(principal, **path)
-        return serve(limits, principal, lambda: view(principal, **path))
+        with within_limits(limits, principal) as given:
+            return weighed(view(principal, **path), given)
 
     return enter
 

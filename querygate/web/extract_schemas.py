@@ -78,7 +78,7 @@ WISH: Schema = {
     "dataset": {**TEXT, "description": "Dataset to take records from."},
     "purpose": {**TEXT, "description": "Purpose of the extract."},
     "kind": {"enum": list(get_args(Kind)), "description": "How records are protected. The default is k-anonymous."},
-    "columns": {**array(TEXT), "description": "Columns. Empty: all except notes and sequences."},
+    "columns": {**array(TEXT), "description": "Columns. Empty: all that queries reach."},
     "where": {**TEXT, "description": "Condition in SQL that selects records."},
     "method": {**TEXT, "description": "Method. Empty: the builder chooses one."},
     "k": {

@@ -1,4 +1,5 @@
-"""Jobs over HTTP: how one stands, its progress as it happens, and to stop it. A job is seen by whoever asked, alone."""
+"""Jobs over HTTP: how one stands, its progress as it happens, and to stop it. A job is seen by whoever asked, alone;
+what those who decide on a request share, by all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 from flask import Response
 
 from querygate.core.errors import NotPermitted
-from querygate.core.jobs import Job, JobUnderway
+from querygate.core.jobs import COMMON, Job, JobUnderway
 from querygate.core.types import Principal
 from querygate.gate import render
 from querygate.site.job_exchange import TIMED, JobExchange
@@ -85,7 +86,7 @@ class JobViews:
     def _find(self, principal: Principal, job_id: str) -> Job:
         """One wording, so that nobody learns which jobs others have."""
         job = self._exchange.find(job_id) if self._exchange is not None else None
-        if job is None or job.user.lower() != principal.name.lower() or job.kind in HIDDEN:
+        if job is None or job.kind in HIDDEN or not _is_for(principal, job):
             raise NotPermitted(
                 "QG316", "There is no job with this id, or you may not see it.", "Send the request again."
             )
@@ -113,6 +114,13 @@ class JobViews:
             elif job.kind not in UNTOLD:
                 body["result"] = dict(result["answer"] if job.kind == "noise.answer" else result)
         return body
+
+
+def _is_for(principal: Principal, job: Job) -> bool:
+    """Whether it is their own, or common to those who decide on a request; nobody decides on theirs."""
+    if job.kind in COMMON:
+        return principal.may("review") and str(job.body["requester"]).lower() != principal.name.lower()
+    return job.user.lower() == principal.name.lower()
 
 
 def underway(problem: JobUnderway) -> Response:

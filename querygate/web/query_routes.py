@@ -11,13 +11,15 @@ from typing import Any
 from flask import Response, g, request
 
 from querygate.control import Log, stamp
-from querygate.control.log.log import QueryLine
+from querygate.control.log.query_entries import QueryLine
 from querygate.core.answer_bodies import AnswerBody, ReadableBody
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.gate import describe, render
+from querygate.gate import render
 from querygate.gate.answer import MODES, ask, check, read_budget
+from querygate.gate.dataset_list import make_summary, served_catalogs
+from querygate.gate.description import describe_version
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.gate.width_explanation_text import explanation_lines
@@ -101,14 +103,14 @@ class Api:
     def list_datasets(self, principal: Principal) -> Response:
         store = self._gate.store
         known = known_datasets(principal, store.datasets(), self._gate.grants)
-        found = describe.served_catalogs(store, broken=lambda error: None, among=known)  # readiness tells the operator
-        return give({"datasets": list(map(describe.make_summary, found))})
+        found = served_catalogs(store, broken=lambda error: None, among=known)  # readiness tells the operator
+        return give({"datasets": list(map(make_summary, found))})
 
     def describe_dataset(self, principal: Principal, dataset: str) -> Response:
         gate = self._gate
         check_known(principal, dataset, gate.grants)
         release = gate.store.current(dataset)
-        return give(describe.describe_version(release, gate.native, gate.limits, gate.clock_s))
+        return give(describe_version(release, gate.native, gate.limits, gate.clock_s))
 
     def fetch_twin(self, principal: Principal, dataset: str, form: str) -> Response:
         rows, seed = _read_whole("rows", DEFAULT_ROWS, MOST_HTTP_ROWS), _read_whole("seed", 0, 2**63 - 1, least=0)

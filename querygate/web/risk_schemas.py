@@ -111,7 +111,7 @@ RISK_SCHEMAS: dict[str, Schema] = {
         "One measure on each side; null if not measured. For shares lower is better, for counts higher.",
         {
             "measure": TEXT,
-            "group": {"enum": ["prosecutor", "journalist", "marketer", "alone", "instance", "told"]},
+            "group": {"enum": ["prosecutor", "journalist", "marketer", "alone", "instance", "told", "known"]},
             "label": TEXT,
             "unit": {"enum": ["share", "count"]},
             "raw": MAYBE_NUMBER,

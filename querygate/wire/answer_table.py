@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from querygate.core.answer_bodies import AnswerBody, ColumnBody, GroupBody, RangeBody, Row
 from querygate.core.answer_forms.flat_table import told_apart
 from querygate.gate.answer_columns import ForeseenColumns
-from querygate.gate.estimates import NOTE as ESTIMATES
+from querygate.gate.likely_values import NOTE as ESTIMATES
 from querygate.wire.formats import too_wide
 from querygate.wire.types import BOOL, FLOAT8, INT8, OF_COLUMN, RANGE_OF, TEXT, Ends, Field, PgType, Value
 

@@ -18,7 +18,7 @@ from querygate.core.limits.cancellation import check_cancelled, is_called_off
 from querygate.core.types import Catalog, Principal, Request, folded
 from querygate.gate.answer import ask
 from querygate.gate.answer_columns import ForeseenColumns, foresee_columns
-from querygate.gate.describe import served_catalogs
+from querygate.gate.dataset_list import served_catalogs
 from querygate.gate.grant_check import known_datasets
 from querygate.gate.incidents import make_failure
 from querygate.site.job_exchange import JobExchange, result_of

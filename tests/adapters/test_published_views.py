@@ -11,9 +11,11 @@ import pytest
 
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Limits
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.duckdb_store import version_file
+from querygate_adapters.store.held_release import HeldRelease
 from querygate_adapters.vault import postgres_writer
 from tests.adapters.engines import Engine
 from tests.adapters.published import Published
@@ -67,7 +69,14 @@ def everything(block: Block) -> list[bytes]:
 
 
 def test_every_engine_has_the_same_blocks_of_every_margin(engine: Engine, opened: OpenSite) -> None:
-    release = Published(engine, opened).open()
+    check_same_blocks(Published(engine, opened).open(), opened)
+
+
+def test_cells_that_are_held_in_memory_are_the_same_blocks(opened: OpenSite) -> None:
+    check_same_blocks(HeldRelease(version_file(opened.site.store / "t", 1)), opened)
+
+
+def check_same_blocks(release: PublishedVersion, opened: OpenSite) -> None:
     first = opened.store.current("t")
     names = [column.name for column in release.catalog.columns]
     frames = set()

@@ -61,15 +61,16 @@ def make_console_site(folder: Path, settings: str = "") -> ConsoleSite:
     for name, role in PEOPLE.items():
         small.opened.accounts.add_user(name, role)
         keys[name] = small.opened.accounts.new_key(name).secret
-    return _console(small.opened, keys)
+    return make_console(small.opened, keys)
 
 
 def copy_console_site(site: ConsoleSite, folder: Path) -> ConsoleSite:
     """A copy to change, of a site that nobody uses any more."""
-    return _console(copy_site(site.opened, folder), site.small.keys)
+    return make_console(copy_site(site.opened, folder), site.small.keys)
 
 
-def _console(opened: OpenSite, keys: dict[str, str]) -> ConsoleSite:
+def make_console(opened: OpenSite, keys: dict[str, str]) -> ConsoleSite:
+    """The pages of a site for whoever has these keys, and a worker that is not at work yet."""
     joined = with_jobs(opened)
     app = create_app(joined.opened, joined.extracts, joined.exchange)
     worker = Worker(joined.exchange, JobHandlers(opened).table(), threads=1, lease_s=30, poll_s=0.01)

@@ -194,3 +194,17 @@ def test_whoever_is_not_signed_in_is_sent_to_sign_in(site: ConsoleSite, route: P
     response = site.app.test_client().open(address_of(route.rule), method=route.method)
     assert (response.status_code, response.headers["Location"].startswith("/sign-in?next=")) == (303, True)
     assert route.rights  # none of them is for everybody
+
+
+def test_a_page_offers_what_one_may_do_and_nothing_else(site: ConsoleSite) -> None:
+    chosen, keys = '<select id="role"', "/keys"
+    of_ann, of_rita, of_dora = (site["dora"].get(f"/access/users/{name}").text for name in ("ann", "rita", "dora"))
+    assert chosen in of_ann
+    assert chosen not in of_rita
+    assert "An admin does not change it" in of_rita
+    assert chosen not in of_dora
+    assert "Nobody changes their own" in of_dora
+    assert f'action="/access/users/rita{keys}"' not in of_rita
+    custodian = {name: site["carl"].get(f"/access/users/{name}").text for name in ("rita", "carl")}
+    assert f'action="/access/users/rita{keys}"' in custodian["rita"]
+    assert f'action="/access/users/carl{keys}"' not in custodian["carl"]  # nobody prolongs their own access

@@ -14,7 +14,7 @@ import querygate.web
 from querygate.web.console import console, device_pages, sign_in_pages
 from querygate.web.console.page_session import COOKIE
 from querygate.web.console.snippets import Snippets
-from querygate.web.console.table_builder import MEASURES, TableChoice, write_statement
+from querygate.web.console.table_builder import MEASURES, TableChoice, TableFilter, write_statement
 from tests.api.browser import PART, Browser
 from tests.each import each
 
@@ -270,13 +270,14 @@ def test_code_to_copy_is_quoted_for_its_language():
 def test_every_table_that_can_be_built_is_answered(ann, get):
     described = get("/api/v1/datasets/clinic", "ann").json
     choices = [
-        TableChoice(measure=measure, of=of, rows=rows, columns=columns, filter=filter, **only)
+        TableChoice(measure, of, rows, columns, (TableFilter(filter, **only), TableFilter("sex", "M"), TableFilter("")))
         for measure in MEASURES
         for of, rows, columns, filter, only in (
             ("", "", "", "", {"value": "F"}),
             ("sbp", "sex", "", "age", {"low": "40", "high": "60.5"}),
             ("age", "sex", "sex", "sex", {"value": "F"}),
             ("nothing", "nothing", "sex", "sbp", {"low": "110"}),
+            ("sbp", "age", "sex", "", {}),
         )
     ]
     for choice in choices:
@@ -287,9 +288,9 @@ def test_every_table_that_can_be_built_is_answered(ann, get):
 def test_what_is_typed_into_a_table_stays_a_value(get):
     described = get("/api/v1/datasets/clinic", "ann").json
     hostile = "x' OR 1=1 --"
-    sql = write_statement(TableChoice(filter="sex", value=hostile), described)
+    sql = write_statement(TableChoice(filters=(TableFilter("sex", value=hostile),)), described)
     assert sql.endswith("WHERE sex = 'x'' OR 1=1 --'")
-    sql = write_statement(TableChoice(filter="age", low=hostile, high="1e3"), described)
+    sql = write_statement(TableChoice(filters=(TableFilter("age", low=hostile, high="1e3"),)), described)
     assert sql.endswith("WHERE age >= 'x'' OR 1=1 --' AND age <= 1000.0")
 
 
@@ -312,14 +313,14 @@ def test_scripts_travel_compressed(client):
 @each(
     "choice, condition",
     [
-        (TableChoice(filter="sex", low="F", high="M"), "sex >= 'F' AND sex <= 'M'"),
-        (TableChoice(filter="age", value="50"), "age = 50"),
-        (TableChoice(filter="age", value="fifty"), "age = 'fifty'"),
-        (TableChoice(filter="sbp", value="25,5"), "sbp = '25,5'"),
-        (TableChoice(filter="codes", value="J45.0"), "has_code(codes, 'J45.0')"),
-        (TableChoice(filter="smoker", value="ja"), "smoker = 'ja'"),
-        (TableChoice(filter="smoker", value="No"), "smoker = false"),
-        (TableChoice(filter="born", value="01.01.1960"), "born = DATE '01.01.1960'"),
+        (TableChoice(filters=(TableFilter("sex", low="F", high="M"),)), "sex >= 'F' AND sex <= 'M'"),
+        (TableChoice(filters=(TableFilter("age", value="50"),)), "age = 50"),
+        (TableChoice(filters=(TableFilter("age", value="fifty"),)), "age = 'fifty'"),
+        (TableChoice(filters=(TableFilter("sbp", value="25,5"),)), "sbp = '25,5'"),
+        (TableChoice(filters=(TableFilter("codes", value="J45.0"),)), "has_code(codes, 'J45.0')"),
+        (TableChoice(filters=(TableFilter("smoker", value="ja"),)), "smoker = 'ja'"),
+        (TableChoice(filters=(TableFilter("smoker", value="No"),)), "smoker = false"),
+        (TableChoice(filters=(TableFilter("born", value="01.01.1960"),)), "born = DATE '01.01.1960'"),
     ],
 )
 def test_nothing_that_was_filled_in_is_left_out(get, choice, condition):

@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, NoiseOptions
-from querygate.gate.describe import explain_policy, make_description, make_examples
+from querygate.gate.description import explain_policy, make_description, make_examples
 from querygate.gate.sharpness import Sharpness
 from querygate.sql import understand
 from querygate.sql.noisy_plan import understand_noisy

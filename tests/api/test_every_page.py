@@ -87,6 +87,28 @@ def test_looking_asks_nothing(site: ConsoleSite) -> None:
     assert site.opened.log.database.rows("SELECT count(*) FROM job")[0][0] == jobs
 
 
+def test_the_page_of_patterns_shows_every_part_that_pages_are_made_of(site: ConsoleSite) -> None:
+    """Parts are the templates that are no page of their own; what is drawn is what is asked for while it is drawn."""
+    folder = Path(console_package.__file__).parents[1] / "templates" / "console"
+    templates = {path: path.read_text() for path in (*folder.rglob("*.html"), *folder.rglob("*.svg"))}
+    parts = {f"console/{path.relative_to(folder)}" for path, text in templates.items() if "{% extends" not in text}
+    environment, drawn = site.app.jinja_env, set()
+    get_template = environment.get_template
+
+    def note(name: str, *more: object, **others: object) -> object:
+        drawn.add(name)
+        return get_template(name, *more, **others)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environment, "get_template", note)
+        shown = site["carl"].get("/-/patterns")
+    assert shown.status_code == 200
+    only_in_files = {"console/charts/style.svg"}
+    assert parts - drawn == only_in_files
+    for seen in ('id="sql"', 'svg class="chart ratios"', 'class="limits"'):  # the editor, and a forest plot
+        assert seen in shown.text
+
+
 @each("climb", CLIMBS)
 def test_no_part_of_an_address_is_a_path(site: ConsoleSite, climb: str) -> None:
     for page in BEHIND:

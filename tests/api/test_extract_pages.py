@@ -12,6 +12,7 @@ import pytest
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from tests.api.browser import Browser
+from tests.api.console_site import ConsoleSite
 from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.each import each
 from tests.extract_site import open_extracts
@@ -55,8 +56,9 @@ def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str
         assert act(people, name, path, action) == 303
         if action == "take":
             figures = people["rita"].get(f"{path}/preview").text
-            assert figures.index("<h3>Risk</h3>") < figures.index("<h3>Utility</h3>") < figures.index("<dt>k</dt>")
-            assert "asked 0 questions about this dataset; 0 were answered" in figures
+            assert figures.index("<h3>Risk</h3>") < figures.index("<h3>What it keeps</h3>")
+            assert "Alike, at least: 5" in figures
+            assert "asked 0 questions about this dataset; 0 answered" in figures
     assert "What was built" in people["carl"].get(path).text
     assert "What was built" not in people["ann"].get(path).text  # its figures are for those who decide
     with people["ann"].get(f"{path}/zip") as fetched:
@@ -133,3 +135,46 @@ def test_what_reviewers_say_to_each_other_is_not_for_the_requester(people: dict[
     assert "We will look at it." in mine
     assert people["ann"].post(f"{path}/note", part=False, comment="x").status_code == 403
     assert "comment: is missing" in people["carl"].post(f"{path}/note", part=False).text
+
+
+@pytest.fixture
+def reviewed(site: ConsoleSite) -> str:
+    """The address of a request of ann's that waits for reviewers, at a gate whose worker is another process."""
+    form = {"purpose": "to see", "kind": "k-anonymous", "formats": "csv", "columns": "age"}
+    path = str(site["ann"].post("/datasets/clinic/request", part=False, **form).headers["Location"])
+    site["ann"].post(f"{path}/submit", part=False)
+    return path
+
+
+def previews(site: ConsoleSite) -> int:
+    return int(site.opened.log.database.rows("SELECT count(*) FROM job WHERE kind = 'extract.preview'")[0][0])
+
+
+def test_a_trial_build_is_begun_by_a_reviewer_and_shared_by_all(site: ConsoleSite, reviewed: str) -> None:
+    for name in ("carl", "rita"):
+        for page in (reviewed, f"{reviewed}/preview"):
+            assert site[name].get(page).status_code == 200
+    assert "Nobody has had it built on trial yet" in site["rita"].get(f"{reviewed}/preview").text
+    assert previews(site) == 0  # to look begins nothing
+    assert site["ann"].post(f"{reviewed}/preview", part=False).status_code == 403
+    site["carl"].post(f"{reviewed}/take", part=False)
+    assert previews(site) == 1
+    waiting = site["rita"].get(f"{reviewed}/preview")
+    assert (waiting.status_code, previews(site)) == (202, 1)
+    assert site["rita"].post(f"{reviewed}/preview").status_code == 202
+    assert previews(site) == 1  # whoever asks while it is underway waits for the same one
+    assert site.worker.work_off() == 1
+    for name in ("carl", "rita"):
+        assert "Alike, at least" in site[name].get(f"{reviewed}/preview").text
+    job = site.opened.log.database.rows("SELECT id FROM job WHERE kind = 'extract.preview'")[0][0]
+    assert site["rita"].get(f"/jobs/{job}").status_code == 200
+    assert site["ann"].get(f"/jobs/{job}").status_code == site["bob"].get(f"/jobs/{job}").status_code == 404
+    assert site["rita"].post(f"{reviewed}/preview").status_code == 202
+    assert previews(site) == 2  # made again, as what the requester has learnt may have changed
+
+
+def test_what_cannot_be_built_is_said_to_every_reviewer(site: ConsoleSite, reviewed: str) -> None:
+    site["carl"].post(f"{reviewed}/preview")
+    job = site.opened.log.database.rows("SELECT id FROM job WHERE finished IS NULL ORDER BY number DESC")[0][0]
+    site["carl"].post(f"/jobs/{job}/cancel")
+    assert "Nobody has had it built on trial yet" in site["rita"].get(f"{reviewed}/preview").text

@@ -18,7 +18,7 @@ from querygate.custody.roots.inline_auditor import NOTE, with_auditor
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer
 from querygate.gate.answer import WARNING
-from querygate.gate.estimates import NOTE as NOT_GUARANTEED
+from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

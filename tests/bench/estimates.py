@@ -31,8 +31,8 @@ from querygate.custody.workload.trial_answers import LIMITS
 from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.custody.workload.workload_sample import drawn
 from querygate.gate.answer_rows import answer_groups
-from querygate.gate.estimates import with_estimates
 from querygate.gate.likely_tables import LikelyTables
+from querygate.gate.likely_values import with_estimates
 from querygate.gate.plan_cells import fetch_sheets
 from querygate.sql import understand
 from querygate_adapters.sources.open_source import open_source
@@ -43,6 +43,8 @@ from tests.report import row
 K = 10
 WITHIN, COUNTS = 0.98, 0.1
 """The share of errors below one sampling error, and the median error of counts in sampling errors."""
+
+MOST_COUNTS = 400
 
 SAMPLED: Mapping[str, Callable[[float, float, float, float], float]] = {
     "count": lambda value, n, rows, sd: math.sqrt(_inside(value, rows) * (1 - _inside(value, rows)) * rows),
@@ -83,10 +85,16 @@ def run() -> list[dict[str, Any]]:
             for name, policy in (("drafted policy", drafted), ("classes", by_classes)):
                 spanning = [frozenset(view) for view in policy.views.spanning] if policy.views else []
                 with published_on_trial(policy, open_source(path)) as trial:
-                    asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
-                    found = list(errors(trial, asked))
+                    found = list(errors(trial, asked_of(trial.questions(EVERYTHING))))
                 rows += report(f"{study.name}, {name}", found, spanning, aim=policy is drafted)
     return rows
+
+
+def asked_of(questions: Sequence[Question]) -> list[Question]:
+    """A part of the workload, drawn by a fixed rule, and of counts all: few are drawn, and a median of few is luck."""
+    counts = [question for question in questions if question.kind == "count"][:MOST_COUNTS]
+    others = [question for question in drawn(questions, PAPER_QUESTIONS, OTHER_QUESTIONS) if question.kind != "count"]
+    return [*counts, *others]
 
 
 def report(

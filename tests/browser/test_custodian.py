@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-import threading
+import re
 import time
-from pathlib import Path
 
 import pytest
-from waitress.server import create_server
 
-from tests.api.console_site import make_console_site
+from querygate.web.console.page_session import COOKIE
 from tests.api.small_site import csv_text
+from tests.browser.crawl.crawler import AXE, GRAVE, RUN_AXE, Onlooker, State
 from tests.work import HANG_S
 
-AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
-GRAVE = ("serious", "critical")
-
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """The console's site behind a server, with a worker at work."""
-    site = make_console_site(tmp_path_factory.mktemp("custodian"), "upload_mb = 5\n")
-    server = create_server(site.app, host="127.0.0.1", port=0, threads=8)
-    over = threading.Event()
-    threads = [
-        threading.Thread(target=server.run, daemon=True),
-        threading.Thread(target=site.worker.run, args=(over.is_set,), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
-    yield site.small, f"http://127.0.0.1:{server.effective_port}"
-    over.set()
-    server.close()
-    for thread in threads:
-        thread.join(10)
-
-
-@pytest.fixture(scope="module")
-def case(chromium, served):
+def case(served):
     """Where the case is that an audit of the classic attack has found."""
-    small, url = served
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    for name, path in (("ann", "/datasets/clinic"), ("carl", "/audits/clinic")):
-        page.goto(f"{url}/sign-in?next={path}")
-        page.fill("#key", small.keys[name])
-        page.press("#key", "Enter")
-        if name == "ann":
-            for last in (50, 51):
-                page.fill("#sql", f"SELECT AVG(sbp) FROM clinic WHERE age BETWEEN 30 AND {last}")
-                page.click("#run")
-            page.click("text=Sign out")
-    page.click("text=Audit the log now")
+    for last in (50, 51):
+        served.site["ann"].ask(f"SELECT AVG(sbp) FROM clinic WHERE age BETWEEN 30 AND {last}")
+    served.site["carl"].post("/audits/clinic/run", part=False)
     until_s = time.monotonic() + HANG_S
-    while not page.locator(".case a").count():  # without script, one looks again
+    while not (found := re.search(r'href="(/audits/clinic/c_\w+)"', served.site["carl"].get("/audits/clinic").text)):
         assert time.monotonic() < until_s
-        page.wait_for_timeout(100)
-        page.goto(f"{url}/audits/clinic")
-    page.click(".case a")
-    address = page.url.removeprefix(url)
-    context.close()
-    return address
+        time.sleep(0.1)
+    return found[1]
 
 
 def test_an_attack_is_seen_explained_and_resolved(open_page, case):
@@ -95,6 +58,12 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.wait_for_selector(".cm-lintRange-error")
     assert 'role = "un' in page.locator(".cm-lintRange-error").first.inner_text()
     page.evaluate("text => window.querygateEditor.replace(text)", policy)
+    page.click("text=Try your own questions")
+    page.fill("#questions", "SELECT sex, COUNT(*) FROM visits GROUP BY sex;")
+    page.click("text=What would be usable?")
+    page.wait_for_selector("h2 >> text=What would be answered")
+    assert "(about 30)" in page.locator("section", has_text="What would be answered").inner_text()
+    assert grave_findings(page, "preview") == []
     page.check("text=I have checked every column")
     page.click("button:text-is('Publish')")
     page.wait_for_selector("text=of visits is served")
@@ -118,80 +87,38 @@ def test_what_each_choice_costs_is_drawn_and_listed(open_page, case):
     assert grave_findings(page, "what if") == []
 
 
-def test_a_policy_shows_what_it_would_answer(open_page):
-    page = open_page("carl", "/publish")
-    page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": csv_text(60).encode()})
-    page.click("text=Upload and draft a policy")
-    page.wait_for_selector(".cm-editor")
-    page.click("text=Try your own questions")
-    page.fill("#questions", "SELECT sex, COUNT(*) FROM a GROUP BY sex;")
-    page.click("text=What would be usable?")
-    page.wait_for_selector("h2 >> text=What would be answered")
-    assert "(about 30)" in page.locator("section", has_text="What would be answered").inner_text()
-    assert grave_findings(page, "preview") == []
-
-
-DARK = {
-    "carl": (
-        *("/today", "/site", "/access/users/ann", "/datasets/clinic", "/-/patterns"),
-        "/docs/how-to/use-the-console",
-    )
-}
+WIDE, PHONE = (1280, "light"), (360, "dark")
 """On a phone in the dark colours differ, and more of a page scrolls."""
 
-PAGES = {
-    "carl": (
-        *("/today", "/audits", "/log", "/log/3", "/access", "/access/users/ann", "/site"),
-        *("/publish", "/publish/datasets/clinic", "/datasets", "/datasets/clinic", "/history", "/requests", "/nowhere"),
-        *("/-/patterns", "/docs/api"),
-    ),
-    "olaf": ("/datasets/clinic", "/access"),
+BOTH = (WIDE, PHONE)
+EXAMINED = {
+    "carl": ("/-/patterns", "/today", "/log", "/access", "/site", "/datasets/clinic", "/publish/datasets/clinic"),
     "dora": ("/access/users/bob",),
-    "ann": ("/datasets/clinic/request", "/saved", "/notebooks"),
+    "ann": ("/datasets/clinic/request", "/notebooks"),
 }
+"""All parts of pages, and a page of each kind, every time; `make soak ONLY=pages` has every page in every state."""
+
+FITTING = ("/audits/clinic", "/access/users/ann", "/publish", "/docs/how-to/use-the-console")
 
 
 def grave_findings(page, where):
     page.evaluate(AXE)
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    grave = [one for one in found if one["impact"] in GRAVE]
+    grave = [one for one in page.evaluate(RUN_AXE) if one["impact"] in GRAVE]
     return [f"{where}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in grave]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_keeps_anybody_out(open_page, case, scheme):
-    found = []
-    for name, paths in (PAGES if scheme == "light" else DARK).items():
-        page = open_page(name, "/history" if name == "ann" else paths[0], color_scheme=scheme)
-        if scheme == "dark":
-            page.set_viewport_size({"width": 360, "height": 740})
-        address = page.url[: -len("/history" if name == "ann" else paths[0])]
-        for path in (*paths, *([case] if name == "carl" else [])):
-            page.goto(address + path)
-            found += grave_findings(page, f"{name} {path} {scheme}")
-    assert found == []
-
-
-CHOICES = ("/publish/datasets/clinic", "/-/patterns")
-
-
-def test_pages_fit_a_phone(open_page, case):
-    page = open_page("carl", "/today", is_mobile=True, has_touch=True)
-    page.set_viewport_size({"width": 360, "height": 740})
-    address = page.url.removesuffix("/today")
-    wide = []
-    for path in (
-        "/today",
-        "/audits/clinic",
-        case,
-        "/log",
-        "/access",
-        "/access/users/ann",
-        "/site",
-        "/publish",
-        *CHOICES,
-    ):
-        page.goto(address + path)
-        if not page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"):
-            wide.append(path)
-    assert wide == []
+def test_no_page_keeps_anybody_out_or_is_wider_than_a_phone(chromium, served, case):
+    wrong = {}
+    for name, paths in EXAMINED.items():
+        context = chromium.new_context()
+        token = served.site[name].client.get_cookie(COOKIE).value
+        context.add_cookies([{"name": COOKIE, "value": token, "url": served.url}])
+        onlooker = Onlooker(context, served.url, is_cold=False)
+        states = [State(path, path, looks=BOTH) for path in paths]
+        if name == "carl":
+            states += [State(path, path, looks=(PHONE,), is_examined=False) for path in FITTING]
+            states += [State(case, case, looks=BOTH), State("no such page", "/nowhere", statuses=(404,), looks=(WIDE,))]
+        seen = {f"{name} {state.name}": onlooker.look(state).wrong() for state in states}
+        wrong |= {name: found for name, found in seen.items() if found}
+        context.close()
+    assert wrong == {}

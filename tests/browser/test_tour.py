@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
-from waitress.server import create_server
 
 import querygate.demo
 from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
 from querygate.custody.roots.publish_version import publish_to
-from querygate.custody.worker.job_handlers import JobHandlers
-from querygate.custody.worker.worker import Worker
 from querygate.demo import PEOPLE, new_site
 from querygate.site.open_gate import open_gate
-from querygate.site.open_jobs import with_jobs
-from querygate.web import create_app
-from tests.api.small_site import SmallSite
+from tests.api.console_site import make_console
+from tests.browser.conftest import serving
 from tests.browser.test_custodian import grave_findings
 
 DEMO = Path(querygate.demo.__file__).parent
@@ -32,20 +27,9 @@ def served(tmp_path_factory):
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
     opened.grants.add(Grantee("user", "ada"), "clinic", by=Actor("demo"))
-    joined = with_jobs(opened)
-    app = create_app(joined.opened, joined.extracts, joined.exchange)
-    worker = Worker(joined.exchange, JobHandlers(opened).table(), threads=1, lease_s=30, poll_s=0.01)
-    server, over = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
-    threads = [threading.Thread(target=server.run, daemon=True)]
-    threads.append(threading.Thread(target=worker.run, args=(over.is_set,), daemon=True))
-    for thread in threads:
-        thread.start()
     keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
-    yield SmallSite(opened, keys), f"http://127.0.0.1:{server.effective_port}"
-    over.set()
-    server.close()
-    for thread in threads:
-        thread.join(10)
+    with serving(make_console(opened, keys)) as given:
+        yield given
 
 
 def go_on(page):

@@ -41,14 +41,6 @@ class SampledSource:
             self._tables.append(table)
         return table.select(list(columns)).to_reader()
 
-    def table(self, wanted: Sequence[str]) -> pa.Table:
-        """These columns, and all others that were read so far."""
-        self.batches(wanted)
-        columns: dict[str, pa.ChunkedArray] = {}
-        for table in self._tables:
-            columns |= dict(zip(table.column_names, table.columns, strict=True))
-        return pa.table(columns)
-
     def reading(self) -> AbstractContextManager[None]:
         return self._source.reading()
 

@@ -25,11 +25,21 @@ def is_larger(path: Path, most_bytes: int) -> bool:
             return _unpacks_beyond(path, most_bytes)
         if path.suffix.lower() == ".parquet":
             told = pyarrow.parquet.read_metadata(path)
-            packed = sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
-            if max(packed, told.num_rows * told.num_columns * CELL_BYTES) > most_bytes:
+            groups = [told.row_group(place) for place in range(told.num_row_groups)]
+            packed = sum(group.total_byte_size for group in groups)
+            cells = sum(_values(told, place) for place in range(told.num_columns))  # of a list, each of its values
+            if max(packed, cells * CELL_BYTES) > most_bytes:
                 return True
             return _texts_beyond(path, told, most_bytes)
         return path.stat().st_size > most_bytes
+
+
+def _chunks(told: pyarrow.parquet.FileMetaData, place: int) -> list[pyarrow.parquet.ColumnChunkMetaData]:
+    return [told.row_group(group).column(place) for group in range(told.num_row_groups)]
+
+
+def _values(told: pyarrow.parquet.FileMetaData, place: int) -> int:
+    return sum(chunk.num_values for chunk in _chunks(told, place))
 
 
 def _texts_beyond(path: Path, told: pyarrow.parquet.FileMetaData, most_bytes: int) -> bool:
@@ -37,32 +47,34 @@ def _texts_beyond(path: Path, told: pyarrow.parquet.FileMetaData, most_bytes: in
     before."""
     left = most_bytes
     for place in range(told.num_columns):
-        column = told.schema.column(place)
-        if column.physical_type != "BYTE_ARRAY" or "." in column.path:
+        column, chunks = told.schema.column(place), _chunks(told, place)
+        if column.physical_type != "BYTE_ARRAY":
             continue
-        for batch in _batches(path, told, place, most_bytes):
+        longest = max((chunk.total_uncompressed_size for chunk in chunks), default=0)
+        is_by_difference = any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in chunks)
+        if is_by_difference and column.max_repetition_level:  # one row may have all of them: what they take at most
+            left -= longest * _values(told, place)
+        rows = max(1, min(BATCH_ROWS, most_bytes // max(1, longest))) if is_by_difference else BATCH_ROWS
+        for batch in _batches(path, column.path, rows, kept=not is_by_difference) if left >= 0 else ():
             left -= _decoded_bytes(batch.column(0))
             if left < 0:
-                return True
+                break
+        if left < 0:
+            return True
     return False
 
 
-def _batches(
-    path: Path, told: pyarrow.parquet.FileMetaData, place: int, most_bytes: int
-) -> Iterator[pyarrow.RecordBatch]:
-    """A column of texts. Dictionaries are kept, so that a text that many rows share is in memory once. Differences have
-    to be decoded: of those, no more rows at once than fit, were each text as long as the packed column."""
-    name = told.schema.column(place).path
-    chunks = [told.row_group(group).column(place) for group in range(told.num_row_groups)]
-    if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in chunks):
-        longest = max(chunk.total_uncompressed_size for chunk in chunks)
-        rows = max(1, min(BATCH_ROWS, most_bytes // max(1, longest)))
-        yield from pyarrow.parquet.ParquetFile(path).iter_batches(rows, columns=[name])
-        return
-    yield from pyarrow.parquet.ParquetFile(path, read_dictionary=[name]).iter_batches(BATCH_ROWS, columns=[name])
+def _batches(path: Path, column: str, rows: int, *, kept: bool) -> Iterator[pyarrow.RecordBatch]:
+    """A column of texts, or of lists of them. Dictionaries are kept, so that a text that many rows share is in memory
+    once. Differences have to be decoded: of those, no more rows at once than fit, were each text as long as the packed
+    column."""
+    file = pyarrow.parquet.ParquetFile(path, read_dictionary=[column] if kept else None)
+    yield from file.iter_batches(rows, columns=[column])
 
 
 def _decoded_bytes(values: pyarrow.Array) -> int:
+    while pyarrow.types.is_nested(values.type):  # one column was read, so there is one way down
+        values = pyarrow.concat_arrays(values.flatten()) if pyarrow.types.is_struct(values.type) else values.flatten()
     if not isinstance(values, pyarrow.DictionaryArray):
         return int(values.nbytes)
     lengths = pyarrow.compute.binary_length(values.dictionary).cast("int64")

@@ -38,7 +38,7 @@ def connect(
         del config["enable_external_access"], config["lock_configuration"]
     database = duckdb.connect(str(path), read_only=read_only, config=config)
     if beside:
-        folders = ", ".join(_text(folder.absolute()) for folder in beside)
+        folders = ", ".join(path_text(folder) for folder in beside)
         database.execute(f"SET allowed_directories = [{folders}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
@@ -59,7 +59,7 @@ def attached(
         ended.callback(own.close)
         for name, path in files.items():
             how = " (READ_ONLY)" if read_only else ""
-            own.execute(f"ATTACH {_text(path.absolute())} AS {name}{how}")
+            own.execute(f"ATTACH {path_text(path)} AS {name}{how}")
             ended.callback(own.execute, f"DETACH {name}")
             if not read_only:
                 path.chmod(0o600)
@@ -68,8 +68,9 @@ def attached(
         yield cursor
 
 
-def _text(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+def path_text(path: Path) -> str:
+    """A path as an SQL text."""
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 
 @contextmanager

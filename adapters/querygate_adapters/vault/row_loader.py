@@ -51,7 +51,7 @@ class RowLoader:
 
     def resume(self, source: Source) -> int | None:
         """Go on from the rows that a publication which was cut off has read; None if it read something else."""
-        tables = {str(name) for (name,) in self._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        tables = {str(name) for (name,) in self._db.execute("SHOW TABLES").fetchall()}
         found = self._db.execute(f"SELECT key, matched FROM {LOADED}").fetchall() if LOADED in tables else []
         key = self._identity(source)
         if not key or [read for read, _ in found] != [key]:

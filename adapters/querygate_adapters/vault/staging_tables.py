@@ -132,19 +132,19 @@ class DuckDBStagingTables:
     # -- profiles and codes ----------------------------------------------------------------------------------
 
     def profile(self, column: str) -> Profile:
-        axis = self._axis(column)
         found = self._db.execute(
-            f"SELECT {axis} AS v, COUNT(*) AS n FROM rows WHERE {quoted(column)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+            f"SELECT {self._axis(column)} AS v, COUNT(*) AS n FROM rows GROUP BY 1 ORDER BY 1 NULLS LAST"
         ).fetchnumpy()
-        [(missing,)] = self._db.execute(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL").fetchall()
-        return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
+        known = int((~np.ma.getmaskarray(found["v"])).sum())  # missing ones are in the last row
+        n = np.asarray(found["n"], dtype=np.int64)
+        return Profile(np.ma.getdata(found["v"])[:known], n[:known], int(n[known:].sum()))
 
     def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
         return count_values(self._db, "rows", columns)
 
     def count_missing(self, columns: Sequence[str]) -> Mapping[str, int]:
-        listed = ", ".join(f"COUNT(*) - COUNT({quoted(name)})" for name in columns)
-        [found] = self._db.execute(f"SELECT {listed} FROM rows").fetchall()
+        listed = ", ".join(["COUNT(*)", *(f"COUNT(*) - COUNT({quoted(name)})" for name in columns)])
+        [(_, *found)] = self._db.execute(f"SELECT {listed} FROM rows").fetchall()
         return dict(zip(columns, map(int, found), strict=True))
 
     def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
@@ -275,7 +275,7 @@ class DuckDBStagingTables:
         quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
         """
         names = list(self._coded)
-        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, len(names), AT_ONCE)]
+        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, max(1, len(names)), AT_ONCE)]
         # Joins for hundreds of columns in one statement would need the memory of all at once.
         for number, part in enumerate(made[1:], 1):
             self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")

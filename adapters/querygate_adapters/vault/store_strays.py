@@ -71,7 +71,7 @@ def strays(database: duckdb.DuckDBPyConnection, path: Path, catalog: Catalog) ->
             yield f"{table} tells of the columns that the catalog says"
 
 
-_OTHERS = (
+OTHERS = (
     *(f"duckdb_{kind}() WHERE NOT internal" for kind in ("functions", "types", "schemas")),
     *(f"duckdb_{kind}() WHERE true" for kind in ("sequences", "indexes", "constraints")),
     "duckdb_tables() WHERE (comment IS NOT NULL OR schema_name <> 'main')",
@@ -84,7 +84,7 @@ def _tables_alone(path: Path) -> dict[str, dict[str, str]] | None:
     """The tables of a file, with the kinds of their columns; None if it holds anything else."""
     name = f"file_{next(_NUMBERS)}"
     with attached(_lister(os.getpid()), {name: path}) as database:
-        others = " UNION ALL ".join(f"SELECT 1 FROM {listed} AND database_name = '{name}'" for listed in _OTHERS)
+        others = " UNION ALL ".join(f"SELECT 1 FROM {listed} AND database_name = '{name}'" for listed in OTHERS)
         views = f"SELECT 1 FROM duckdb_views() WHERE NOT internal AND database_name = '{name}'"
         if _any(database, views) or _any(database, others):  # views first: to list the columns of one is to read it
             return None

@@ -17,8 +17,23 @@ EXTRACTS: Rights = ("ask", "review", "build")
 OTHERWISE: Rights = ("operate",)
 
 COMMAND_RIGHTS: Mapping[str, Rights] = {
-    **dict.fromkeys(("init", "demo", "policy", "anonymise", "audit file", "budget preview"), ()),
-    **dict.fromkeys(("publish", "report", "rollback", "retire", "withdraw", "vault", "person", "store"), ("publish",)),
+    **dict.fromkeys(
+        (
+            "init",
+            "demo",
+            "policy",
+            "anonymise",
+            "audit file",
+            "budget preview",
+            "overlap ask",
+            "overlap count",
+            "federate",
+        ),
+        (),
+    ),
+    **dict.fromkeys(
+        ("publish", "report", "rollback", "retire", "withdraw", "vault", "person", "store", "overlap"), ("publish",)
+    ),
     **dict.fromkeys(("datasets", "describe"), LOOK),
     "versions": ("look",),
     **dict.fromkeys(("query", "run", "cite", "history", "saved", "twin", "model", "budget"), ASK),

@@ -47,6 +47,15 @@ def print_record(record: Mapping[str, Any], form: str, readable: Callable[[], st
         print_records([record], form, columns=list(record))
 
 
+def explain_head(entries: int, head: str) -> str:
+    """Where a log ends, and what that is good for."""
+    return (
+        f"{entries}:{head}\n"
+        "This is where the log ends: the number of its entries and the hash of the last one. Keep this line away from "
+        "this machine: `querygate log verify --known` with it shows later whether the log was cut off or rewritten."
+    )
+
+
 def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 

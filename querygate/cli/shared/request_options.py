@@ -24,7 +24,7 @@ def spec_options(command: F) -> F:
         click.option("--dataset", metavar="NAME", help="Dataset to take records from."),
         click.option("--purpose", metavar="TEXT", help="Purpose of the extract."),
         click.option("--kind", type=click.Choice(get_args(Kind)), help="How records are protected."),
-        click.option("--columns", metavar="A,B", help="Columns to include.  [default: all except notes and sequences]"),
+        click.option("--columns", metavar="A,B", help="Columns to include.  [default: all that queries reach]"),
         click.option("--where", metavar="SQL", help="Condition that selects records.  [default: all]"),
         click.option("--method", metavar="NAME", help="Method.  [default: chosen by the builder]"),
         click.option(

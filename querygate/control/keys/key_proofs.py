@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
 from querygate.control.keys.scram import Verifier, make_verifier, salt_of
+from querygate.control.log.latest_time import LATEST_TIME
 from querygate.core.rights import UserRole
 from querygate.core.types import Principal
 
-_OPEN = """FROM keys JOIN users ON users.name = keys.user
-  WHERE keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > ?)
+OPEN_KEYS = f"""FROM keys JOIN users ON users.name = keys.user
+  WHERE keys.revoked IS NULL AND (keys.expires IS NULL OR keys.expires > max(?, {LATEST_TIME}))
     AND users.disabled IS NULL AND users.removed IS NULL"""
-_OF_USER = f"SELECT keys.id, keys.scram {_OPEN} AND users.name = ? AND keys.scram IS NOT NULL"
-_OF_KEY = f"SELECT users.name, users.role, keys.scopes {_OPEN} AND keys.id = ?"
+"""The keys that open now, with their owners."""
+
+_OF_USER = f"SELECT keys.id, keys.scram {OPEN_KEYS} AND users.name = ? AND keys.scram IS NOT NULL"
+_OF_KEY = f"SELECT users.name, users.role, keys.scopes {OPEN_KEYS} AND keys.id = ?"
 
 
 @dataclass(frozen=True, slots=True)

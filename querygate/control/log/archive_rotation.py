@@ -19,8 +19,9 @@ from querygate.control.log.archive_seals import is_sealed, sign_archive
 from querygate.control.log.archives import COLUMNS, Segment
 from querygate.control.log.entry_chain import START, Chain, VerifiedChain
 from querygate.control.log.entry_links import lines_of
-from querygate.control.log.log import INTENT, OUTCOME, Log
+from querygate.control.log.log import Log
 from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments, verify_log
+from querygate.control.log.query_entries import INTENT, OUTCOME
 from querygate.control.log.signature import SiteKey
 
 SEALED = "log.seal"

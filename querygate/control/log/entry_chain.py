@@ -212,3 +212,8 @@ class Chain:
     def _compare(self, entries: int, head: str) -> None:
         if self._known and head != self._known.head:
             raise ChainBroken(entries, "it differs from what was there at the last verification")
+
+
+def storable(text: str | None) -> str | None:
+    """The text without lone surrogates, which JSON can bring in and SQLite cannot keep."""
+    return None if text is None else text.encode(errors="replace").decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.core.errors import ConfigError
 from querygate.core.extracts.approval import ACTIONS
 
@@ -18,8 +19,18 @@ KINDS = (
     *("budget.charge", "budget.opening", "budget.rebuild", "site.backup", "site.restore", "site.migrate"),
     *("encryption.apply", "encryption.rotate"),
     *("log.read", "log.export", "log.rotate", "log.discard", "log.seal", "log.ship", "log.verify"),
+    CLOCK_ACCEPTED,
     *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
-    *("audit.users", "audit.case", "risk.run", "risk.read", "export.report", "export.risk", "export.preview"),
+    *(
+        "audit.users",
+        "audit.case",
+        "risk.run",
+        "risk.read",
+        "overlap.reply",
+        "export.report",
+        "export.risk",
+        "export.preview",
+    ),
     *(f"export.{action}" for action in ("request", *ACTIONS)),
 )
 

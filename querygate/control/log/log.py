@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, NotRequired, TextIO, TypedDict, Unpack, cast
+from typing import TextIO, Unpack, cast
 
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
@@ -29,20 +28,21 @@ from querygate.control.log.entry_chain import (
     canonical,
     chained_text,
     digest,
+    storable,
 )
 from querygate.control.log.log_reader import Told, queries_in, read_lines, read_segments, verify_log
 from querygate.control.log.parallel_verify import verify_in_parts
+from querygate.control.log.query_entries import (
+    INTENT,
+    OUTCOME,
+    Intent,
+    QueryLine,
+    RecentIntents,
+    query_line,
+    request_named,
+)
 from querygate.core.answer_bodies import AnswerBody
-from querygate.core.limits.turn import turn_given_up
 from querygate.core.ports import AskedQuery, Outcome
-from querygate.core.request_ids import request_id
-
-INTENT = "query.intent"
-OUTCOME = "query.outcome"
-
-_TOLD: tuple[Literal["version", "sql", "mode", "canonical_hash", "policy_hash", "method"], ...] = (
-    "version", "sql", "mode", "canonical_hash", "policy_hash", "method",
-)  # fmt: skip
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
@@ -67,25 +67,6 @@ _QUERIES = """SELECT seq FROM log AS entry
   ORDER BY seq DESC LIMIT :limit"""
 
 
-class QueryLine(TypedDict):
-    """A line of the query log."""
-
-    id: str
-    time: str
-    user: str
-    dataset: str | None
-    version: int | None
-    sql: str
-    mode: str | None
-    outcome: Outcome
-    code: str | None
-    answer: AnswerBody | None
-    epsilon: float | None
-    prev: str
-    hash: str
-    method: NotRequired[int]
-
-
 class Log:
     """The site's log. Writers in any number of threads and processes make one chain.
 
@@ -96,22 +77,22 @@ class Log:
         self.database = database
         self.clock = clock
         self.archives = Archives(archives or database.path.parent / "logs")
-        self._intents, self._answered = _RecentIntents(), _RecentIntents()
+        self._intents, self._answered = RecentIntents(), RecentIntents()
 
     # -- writing -----------------------------------------------------------------------------------------
 
     def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
         """Put a query on record before it is computed."""
-        intent = _Intent.of(asked)
+        intent = Intent.of(asked)
         self._append(INTENT, query_id, *intent)
         self._intents.add(query_id, intent)
 
     def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
         """Put a query on record with an answer that was computed before: both entries, on disk at once."""
-        intent = _Intent.of(asked)
+        intent = Intent.of(asked)
         outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
         bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             link = self._last(connection)
             for kind, body in zip((INTENT, OUTCOME), bodies, strict=True):
                 link = self._put(connection, link, kind, query_id, intent.user, intent.dataset, body)
@@ -145,7 +126,7 @@ class Log:
         elif outcome == "answered" or user is None or sql is None:
             raise ValueError(f"{query_id} has no intent")
         else:
-            request = {"version": version, "sql": sql, "mode": mode, **_request()}
+            request = {"version": version, "sql": sql, "mode": mode, **request_named()}
             self._append(OUTCOME, query_id, user, dataset, {**request, **result})
 
     def note(
@@ -167,7 +148,7 @@ class Log:
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
         text = canonical(body)  # before others wait for us
-        with turn_given_up(), self.database.appending() as connection:
+        with self.database.appending() as connection:
             self._put(connection, self._last(connection), kind, query_id, user, dataset, text)
 
     def append(
@@ -199,7 +180,7 @@ class Log:
         body: str,
     ) -> tuple[int, str]:
         """One entry after the last, with a body in its one spelling; then it is the last itself."""
-        told = (last[0] + 1, stamp_now(self.clock), kind, query_id, _storable(user), _storable(dataset), body)
+        told = (last[0] + 1, stamp_now(self.clock), kind, query_id, storable(user), storable(dataset), body)
         hashed = digest(chained_text(*told, last[1]))
         connection.execute(_INSERT, (*told, last[1], hashed))
         return told[0], hashed
@@ -223,10 +204,10 @@ class Log:
             segments = [one for one in read_segments(connection) if first is None or one.until >= first]
             left = None if limit is None else limit - len(found)
             archived = queries_in(self.archives, segments, since=first, before=end, **about, limit=left)
-            yield from map(_query_line, archived)
+            yield from map(query_line, archived)
             # One read each: answers may be large.
             for seq in reversed(found):
-                yield _query_line(Entry(*decoded(connection.execute(_AT, (seq,)).fetchone())).event())
+                yield query_line(Entry(*decoded(connection.execute(_AT, (seq,)).fetchone())).event())
 
     def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
         """Who asked and what was answered; None where no answer was given."""
@@ -255,7 +236,7 @@ class Log:
         entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)
         if entry is None:
             return None
-        return _query_line(entry.event())
+        return query_line(entry.event())
 
     def policy_hash(self, query_id: str) -> str | None:
         """The hash of the policy that a query was asked under; None where there is none, or none outside the
@@ -365,79 +346,11 @@ class Log:
         """ChainBroken where an archive with entries after this one is not signed by the site's key."""
         check_sealed(self.archives, (Segment(*row) for row in self.database.rows(_ARCHIVES, (after,))))
 
-    def _find_intent(self, query_id: str) -> _Intent | None:
+    def _find_intent(self, query_id: str) -> Intent | None:
         """One that another process put on record."""
         entry = self._of_query(query_id, INTENT)
-        return None if entry is None else _Intent(entry.user, entry.dataset, json.loads(entry.body))
+        return None if entry is None else Intent(entry.user, entry.dataset, json.loads(entry.body))
 
     def _of_query(self, query_id: str, kind: str) -> Entry | None:
         rows = self.database.settled_rows(_OF_QUERY, (query_id, kind))
         return Entry(**dict(rows[0])) if rows else None
-
-
-class _Intent(NamedTuple):
-    """Who asked, of what, and what the outcome repeats."""
-
-    user: str | None
-    dataset: str | None
-    body: Mapping[str, object]
-
-    @classmethod
-    def of(cls, asked: AskedQuery) -> _Intent:
-        return cls(
-            _storable(asked["user"]),
-            _storable(asked["dataset"]),
-            {**{name: asked[name] for name in _TOLD if name in asked}, **_request()},
-        )
-
-
-class _RecentIntents:
-    """What this process has put on record and will soon be asked for, so that it need not be read again. What nobody
-    asks for is forgotten when there are too many."""
-
-    def __init__(self, most: int = 4096) -> None:
-        self._most = most
-        self._kept: dict[str, _Intent] = {}
-        self._lock = threading.Lock()
-
-    def add(self, query_id: str, intent: _Intent) -> None:
-        with self._lock:
-            self._kept[query_id] = intent
-            if len(self._kept) > self._most:
-                self._kept.pop(next(iter(self._kept)))
-
-    def take(self, query_id: str) -> _Intent | None:
-        with self._lock:
-            return self._kept.pop(query_id, None)
-
-
-def _query_line(fields: LogEvent) -> QueryLine:
-    """The entry in the shape of the query log."""
-    body = fields["body"]
-    return {
-        "id": cast(str, fields["query_id"]),  # an entry about a query has one, and a user
-        "time": fields["time"],
-        "user": cast(str, fields["user"]),
-        "dataset": fields["dataset"],
-        "version": body["version"],
-        "sql": body["sql"],
-        "mode": body["mode"],
-        "outcome": body.get("outcome", "failed"),
-        "code": body.get("code"),
-        "answer": body.get("answer"),
-        "epsilon": body.get("epsilon"),
-        "prev": fields["prev"],
-        "hash": fields["hash"],
-        **({"method": body["method"]} if "method" in body else {}),  # type: ignore[typeddict-item]
-    }
-
-
-def _request() -> dict[str, str]:
-    """The id of the HTTP request that asks, where there is one."""
-    named = request_id.get()
-    return {} if named is None else {"request_id": named}
-
-
-def _storable(text: str | None) -> str | None:
-    """The text without lone surrogates, which JSON can bring in and SQLite cannot keep."""
-    return None if text is None else text.encode(errors="replace").decode()

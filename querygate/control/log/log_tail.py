@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from querygate.control.log.log import OUTCOME, Log
+from querygate.control.log.log import Log
 from querygate.control.log.log_reader import read_segments
+from querygate.control.log.query_entries import OUTCOME
 
 _AFTER = """SELECT seq, time, query_id, user, body FROM log
             WHERE seq > ? AND kind = 'query.outcome' AND dataset = ? ORDER BY seq"""

@@ -21,6 +21,11 @@ from querygate.core.types import Principal
 _BOUND = """SELECT users.name, users.role, users.source, users.disabled, users.removed
   FROM identity JOIN users ON users.name = identity.user WHERE identity.issuer = ? AND identity.subject = ?"""
 
+_LOGOUT = """DELETE FROM session WHERE key IS NULL AND began <= :until
+    AND (:subject IS NULL OR user = (SELECT user FROM identity WHERE issuer = :issuer AND subject = :subject))
+    AND (:session IS NULL OR provider_session = :session OR provider_session IS NULL AND :subject IS NOT NULL)
+  RETURNING user"""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -121,6 +126,14 @@ class Identities:
         for key in keys:
             connection.execute("UPDATE keys SET revoked = ? WHERE id = ?", (self._now(), key["id"]))
             self._log.append(connection, "key.revoke", None, SIGN_ON, None, {"id": key["id"], "name": name})
+
+    def end_sessions(self, issuer: str, subject: str | None, session: str | None, until: str) -> None:
+        """End what began by then of a person's sessions: all, or the one that the provider names. One of theirs that
+        it never named may be that one, and ends too. Keys of programs have an end of their own."""
+        named = {"issuer": issuer, "subject": subject, "session": session, "until": until}
+        with self._database.writing() as connection:
+            for (name,) in connection.execute(_LOGOUT, named).fetchall():
+                self._log.append(connection, "session.end", None, name, None, {"by": SIGN_ON})
 
     # -- by hand -----------------------------------------------------------------------------------------
 

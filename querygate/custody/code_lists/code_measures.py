@@ -35,8 +35,8 @@ PAIRS, FEWEST, MOST = 200_000_000, 500, 10_000
 """People who are looked for: so many that there are not more pairs of them and records, within bounds."""
 
 LONGEST = 5
-DISEASES = ("icd9cm", "ccs")
-"""Systems whose codes are those of ICD-9-CM, in which the list of diseases is written."""
+DISEASES = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs")
+"""Systems in whose codes the list of diseases is written."""
 
 SEED = 2010
 

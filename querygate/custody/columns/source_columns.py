@@ -82,7 +82,7 @@ def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, s
 
 def _kept_as(column: ColumnPolicy) -> str:
     """Texts, and identifiers of which no type is told, are kept as they are written."""
-    return "category" if column.type is None or column.is_transformed or str(column.type) == "text" else column.type
+    return "category" if column.type is None or column.is_in_extracts or str(column.type) == "text" else column.type
 
 
 def _check(what: str, names: Collection[str], there: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.custody.evidence.rounding import encloses, number, rounded_alike
 from querygate.gate.answer import HURRIED, METHOD, Gate, State, arrange, estimate, fetch, protect, understand
-from querygate.gate.estimates import TOO_LONG
+from querygate.gate.likely_values import TOO_LONG
 from querygate.gate.render import make_body
 
 Step = Callable[[State, Gate], State]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from querygate.control.log.log import QueryLine
+from querygate.control.log.query_entries import QueryLine
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import PublishedVersion

@@ -74,6 +74,8 @@ def _coefficients(model: Mapping[str, Any]) -> Figure | None:
 def _columns(usable: pa.Table) -> Figure | None:
     """The distribution of each column."""
     names = usable.column_names[:SHOWN_COLUMNS]
+    if not names:
+        return None
     down = -(-len(names) // ACROSS)
     figure, panels = new_figure(0.6 + 1.7 * down, down, ACROSS)
     for axes, name in zip(chain(*panels), names, strict=False):

@@ -9,7 +9,7 @@ from querygate.core.extracts.extract_checks import widths_of
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
-from querygate.custody.policy.column_rules import DEFAULT_WEIGHT
+from querygate.custody.policy.column_rules import DEFAULT_WEIGHT, PROTECTED
 from querygate.methods.anonymise import RECODERS
 
 
@@ -36,7 +36,7 @@ def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
 
 def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     own = [column for column in policy.columns if column.of_codes is None]  # a flag of codes is no column of a record
-    out = {folded(column.name): column for column in own if column.is_published or column.is_transformed}
+    out = {folded(column.name): column for column in own if column.is_published or column.is_in_extracts}
     for name in spec.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may be released", *(c.name for c in out.values()))
@@ -52,20 +52,30 @@ def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
             )
             raise invalid("columns", f"{lists[0]} is a code list, which {why}")
         wanted = [column for column in wanted if column.codes is None]
-    if not any(column.role == "quasi-identifier" for column in wanted) and spec.kind != "condensed":
-        names = ", ".join(column.name for column in policy.named("quasi-identifier"))
-        raise invalid("columns", "none of them is a quasi-identifier, so records have nothing to look alike in", names)
+    _check_protected(policy, wanted, spec)
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
     guarded |= {column.codes.protect.column for column in wanted if column.codes}
-    if any(column.role == "note" for column in wanted):
-        guarded |= {column.name for column in policy.named("identifier")}  # notes are searched for them
+    if any(column.role in ("note", "payload") for column in wanted):
+        guarded |= {column.name for column in policy.named("identifier")}  # these are searched for them
     beside = [column for column in policy.columns if column.name in guarded and column not in wanted]
     return (*(_as_it_is(column) for column in wanted), *beside)
 
 
+def _check_protected(policy: Policy, wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
+    """There is something that people are known by, and a way to protect it."""
+    if spec.kind == "condensed" or any(column.role == "quasi-identifier" for column in wanted):
+        return
+    if spec.kind != "k-anonymous" or not any(column.role in PROTECTED for column in wanted):
+        names = ", ".join(column.name for column in policy.named(*PROTECTED))
+        raise invalid("columns", "none of them is a quasi-identifier, so records have nothing to look alike in", names)
+    for key in ("method", "suppress", "suppress_cells"):
+        if getattr(spec, key) not in ("", "auto", 0.0):
+            raise invalid(key, "needs a quasi-identifier among the columns: without one, all records are one class")
+
+
 def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
-    """Notes and sequences go with records that are somebody's and look like others'."""
-    texts = [column for column in wanted if column.is_transformed]
+    """Notes, sequences and payloads go with records that are somebody's and look like others'."""
+    texts = [column for column in wanted if column.is_in_extracts]
     if texts and spec.kind != "k-anonymous":
         why = (
             "synthetic records have none"

@@ -1,4 +1,4 @@
-"""Notes and sequences of an extract: made when everything else is, from texts that were carried beside it.
+"""Notes, sequences and payloads of an extract: made when everything else is, from texts that were carried beside it.
 
 They are no quasi-identifiers.
 """
@@ -17,6 +17,7 @@ from querygate.core.progress import Progress
 from querygate.core.vault_ports import Source
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes
+from querygate.custody.extract.payload_columns import make_payload
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import texts_of
 from querygate.custody.extract.sequence_columns import make_sequences
@@ -34,10 +35,10 @@ class Draw(Protocol):
 
 
 def beside(policy: Policy) -> tuple[str, ...]:
-    """What is carried along as it is: texts that will leave changed, and identifiers, which never do."""
-    if not any(column.is_transformed for column in policy.columns):
+    """What is carried along as it is: texts that will leave, and identifiers, which never do."""
+    if not any(column.is_in_extracts for column in policy.columns):
         return ()
-    return tuple(column.name for column in policy.columns if column.is_transformed or column.role == "identifier")
+    return tuple(column.name for column in policy.columns if column.is_in_extracts or column.role == "identifier")
 
 
 def with_texts(
@@ -48,18 +49,22 @@ def with_texts(
     draw: Draw,
     progress: Progress,
 ) -> ProtectedRecords:
-    """The extract with its notes and sequences. `selected("")` has everybody in the dataset, for their identifiers."""
-    wanted = [column for column in policy.columns if column.is_transformed]
+    """The extract with these columns. `selected("")` has everybody in the dataset, for the identifiers in notes."""
+    wanted = [column for column in policy.columns if column.is_in_extracts]
     if not wanted or protected.beside is None:
         return protected
     raw = protected.beside
-    table, fields, notes, sequences = protected.table, list(protected.fields), [], []
+    table, fields = protected.table, list(protected.fields)
+    notes, sequences, payloads = [], [], []
     identifiers = _identifiers(policy, person, raw, selected) if policy.named("note") else None
     for column in wanted:
         progress(f"preparing {column.name}")
         if identifiers is not None and column.role == "note":
             made, texts, note = make_notes(column, raw[column.name], identifiers, draw.key("notes"), progress)
             notes.append(note)
+        elif column.role == "payload":
+            made, texts, payload = make_payload(column, raw[column.name], _texts(policy.named("identifier"), raw))
+            payloads.append(payload)
         else:
             rng = draw(f"sequences {column.name}")
             made, texts, report = make_sequences(column, policy.k, raw[column.name], protected.classes, rng)
@@ -67,7 +72,13 @@ def with_texts(
         fields.append(made)
         table = table.append_column(made.name, texts)
     return replace(
-        protected, table=table, fields=tuple(fields), notes=tuple(notes), sequences=tuple(sequences), beside=None
+        protected,
+        table=table,
+        fields=tuple(fields),
+        notes=tuple(notes),
+        sequences=tuple(sequences),
+        payloads=tuple(payloads),
+        beside=None,
     )
 
 

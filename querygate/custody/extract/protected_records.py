@@ -17,6 +17,7 @@ from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 if TYPE_CHECKING:
     from querygate.custody.extract.note_columns import NoteReport
+    from querygate.custody.extract.payload_columns import PayloadReport
     from querygate.custody.extract.sequence_columns import SequenceReport
 
 Side: TypeAlias = "tuple[float, float] | frozenset[str] | None"
@@ -58,6 +59,7 @@ class ProtectedRecords:
     codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
     notes: tuple[NoteReport, ...] = ()  # of free texts
     sequences: tuple[SequenceReport, ...] = ()  # of sequences
+    payloads: tuple[PayloadReport, ...] = ()  # of columns that leave as they are
     beside: pa.Table | None = None  # raw texts on their way, with identifiers; nothing of it leaves
     sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # per quasi-identifier what each class says of it
 

@@ -63,6 +63,7 @@ def recipient_figures(protected: ProtectedRecords, policy: Policy, spec: Extract
         ],
         "notes": [_note(line, k) for line in body["notes"]],
         "sequences": [{key: _short(value, 2) for key, value in line.items()} for line in body["sequences"]],
+        "payloads": body["payloads"],
         "risk": _risk(body["risk"], protected.codes, codes, step),
         "utility": _utility(protected, policy, spec, body["utility"], step),
     }

@@ -54,6 +54,8 @@ from querygate.methods.risk import (
 HOLDOUT = 0.5
 """The share of records that a trial extract is made without, to see whether it tells who was in it."""
 
+NO_QUASI = "No quasi-identifier leaves, so all records are one class: people are known by codes and sequences alone."
+
 SAID = 12
 """Columns of which something is said in words."""
 
@@ -95,6 +97,7 @@ def promise(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec) -> d
         "codes": [asdict(report) for report in protected.codes],
         "notes": [asdict(report) for report in protected.notes],
         "sequences": [asdict(report) for report in protected.sequences],
+        "payloads": [asdict(report) for report in protected.payloads],
         "tried": [asdict(tried) for tried in protected.tried],
     }
 
@@ -133,7 +136,8 @@ def risk_of_classes(
     found = attack(sizes, people, protected.left_out)
     told, words = _told(protected, policy)
     by_codes = filter(None, map(explain_codes, protected.codes))
-    return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *by_codes, *words]}
+    first = explain_attackers(found) if policy.named("quasi-identifier") else NO_QUASI
+    return {"attackers": found.to_dict(), "told": told, "words": [first, *by_codes, *words]}
 
 
 def _people(protected: ProtectedRecords, population: Population) -> Ints:

@@ -81,8 +81,8 @@ class PublicColumn:
         """One row for each record, one column for each term."""
         if self.is_number:
             return self.scaled(raw)[:, None]
-        flags: Floats = (self.places(raw)[:, None] == np.arange(1, len(self.values))).astype(np.float64)
-        return flags
+        found: Floats = (self.places(raw)[:, None] == np.arange(1, len(self.values))).astype(np.float64)
+        return found
 
 
 def public_columns(policy: Policy, names: Sequence[str]) -> tuple[PublicColumn, ...]:

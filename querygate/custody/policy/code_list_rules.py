@@ -24,7 +24,7 @@ from querygate.custody.policy.policy_types import (
 )
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
-SYSTEMS = ("icd9cm", "icd10cm", "icd10", "ccs", "flat")
+SYSTEMS = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs", "flat")
 _OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
 METHODS: dict[Protection, tuple[str, ...]] = {
     "k^m": (*_OF_SETS, "apriori"),
@@ -41,7 +41,7 @@ METHODS: dict[Protection, tuple[str, ...]] = {
 MOST_KNOWN = 4
 """Codes that an attacker may know under k^m: the sets that have to be looked at grow with every one."""
 
-CATEGORY = {"icd9cm": 2, "icd10cm": 4}
+CATEGORY = {"icd9cm": 2, "icd10cm": 4, "icd9cm+icd10cm": 5}
 """The level of three-character categories, where it is not the nearest."""
 
 _SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file next to the policy"
@@ -66,7 +66,7 @@ _UTILITY = {
     "diseases": ("level", "spare"),
     "none": (),
 }
-_WITH_DISEASES = ("icd9cm", "ccs")
+_WITH_DISEASES = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs")
 """Systems in whose codes the list of diseases that comes with the package is written."""
 
 
@@ -203,7 +203,9 @@ def _utility(table: TomlTable) -> UtilityPolicy:
         return UtilityPolicy(kind="none")
     system = str(table.raw.get("system"))
     if kind == "diseases" and system not in _WITH_DISEASES:
-        given.fail("kind", "diseases are listed as ICD-9-CM codes", f"groups, or system {listed(_WITH_DISEASES)}")
+        given.fail(
+            "kind", "diseases are listed as codes of ICD-9-CM and ICD-10", f"groups, or system {listed(_WITH_DISEASES)}"
+        )
     usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
     return UtilityPolicy(
         kind=kind or "level",

@@ -18,17 +18,20 @@ from querygate.custody.policy.durations import Duration, round_duration, show_du
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import check_carry
-from querygate.custody.policy.policy_types import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number
+from querygate.custody.policy.policy_types import IN_EXTRACTS, PUBLISHED, Carry, ColumnPolicy, Number
 from querygate.custody.policy.release_rules import read_edges, read_groups
 from querygate.custody.policy.source_rules import read_absent
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
-from querygate.custody.policy.text_columns import read_identifier, read_transformed
+from querygate.custody.policy.text_columns import read_identifier, read_texts
 from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlTable, listed, show_value
 
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to a few categories, or give it a hierarchy, with type category"
 DEFAULT_WEIGHT = {True: 2.0, False: 1.0}
 """Of a quasi-identifier, by whether it is a number: most conditions of statements are about numbers."""
+
+PROTECTED: tuple[Role, ...] = ("quasi-identifier", "codes", "sequence")
+"""Roles by whose columns nobody is to be found; a policy has one of them at least."""
 
 SHOWN = ("quasi-identifier", "sensitive", "public")
 
@@ -69,13 +72,13 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
         return ()
     read = [_with_absent(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
     columns = tuple(_with_bins(top, column) for column in read if column is not None)
-    if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
-        accepted = "at least one column with role quasi-identifier (otherwise nothing would be protected)"
-        top.fail("columns", "has no quasi-identifier", accepted)
+    if len(columns) == len(read) and not any(column.role in PROTECTED for column in columns):
+        accepted = f"at least one column with role {', '.join(PROTECTED)} (otherwise nothing would be protected)"
+        top.fail("columns", "has nothing that others may know people by", accepted)
     check_wishes(top, columns)
     check_visits(top, columns)
     check_ages(top, columns)
-    _check_names(top, [column.name for column in columns if column.is_published or column.is_transformed])
+    _check_names(top, [column.name for column in columns if column.is_published or column.is_in_extracts])
     return columns
 
 
@@ -97,7 +100,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     role = table.choice("role") if table.is_table else None
     if role is None:
         return None
-    if role in TRANSFORMED:
+    if role in IN_EXTRACTS:
         return _texts(table, ColumnPolicy(table.path[-1], cast(Role, role), cast(Type, "text"), table.text("title")))
     needs_type = role in PUBLISHED
     is_codes = role == "codes"
@@ -133,7 +136,7 @@ def _texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     if table.raw.get("type", "text") != "text":
         table.fail("type", f"cannot be combined with role {column.role}", "text, or nothing")
     _check_applies(table, column)
-    return read_identifier(table, read_transformed(table, column))
+    return read_identifier(table, read_texts(table, column))
 
 
 def _check_applies(table: TomlTable, column: ColumnPolicy) -> None:

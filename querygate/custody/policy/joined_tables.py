@@ -76,7 +76,9 @@ def read_linked(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str,
     """The quasi-identifiers by which people of a population are found; none: all of them."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     named = read_names(table, "columns") if "columns" in table else ()
-    if not set(named) <= set(quasi):
+    if not quasi:
+        table.fail("columns", "people are looked up by quasi-identifiers, and there are none", "a quasi-identifier")
+    elif not set(named) <= set(quasi):
         table.fail("columns", "names something that is not a quasi-identifier", listed(quasi))
     return () if set(named) == set(quasi) else named
 

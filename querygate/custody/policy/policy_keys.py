@@ -50,7 +50,7 @@ KEYS = {
 CHOICES = {
     "k_counts": ("persons", "rows"),
     "columns.*.role": (
-        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
+        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"),
     ),
     "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),

@@ -24,7 +24,7 @@ from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.policy_types import (
     AnonymiseOptions,
     AnswerOptions,
-    AuditOptions,
+    AuditPolicy,
     ClassMethod,
     ClassMoments,
     ColumnPolicy,
@@ -113,7 +113,7 @@ def _policy(top: TomlTable) -> Policy:
             modes=modes,
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
-        audit=AuditOptions(on_differencing=audit.word("on_differencing", "alert")),
+        audit=AuditPolicy(on_differencing=audit.word("on_differencing", "alert")),
         references=read_references(top, dataset),
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),
@@ -145,7 +145,7 @@ def _warnings(policy: Policy) -> Iterator[str]:
             "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "
             "their values"
         )
-    for column in policy.named("quasi-identifier", "sensitive", "note"):
+    for column in policy.named("quasi-identifier", "sensitive", "note", "payload"):
         for key, warning in _column_warnings(column, has_views=policy.views is not None):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
 
@@ -155,6 +155,12 @@ def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple
         yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
             yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
+        return
+    if column.role == "payload":
+        yield (
+            "role",
+            "payload: leaves as it is: whoever can look its values up elsewhere finds the people",
+        )
         return
     if column.role == "quasi-identifier":
         if column.is_numeric and len(grid_edges(column)) == 2:

@@ -163,8 +163,9 @@ class CodeGroup:
     codes: tuple[str, ...]
 
 
-TRANSFORMED: frozenset[str] = frozenset({"note", "sequence"})
-"""Roles whose columns no query reaches: they leave in extracts alone, changed, and where they are named."""
+IN_EXTRACTS: frozenset[str] = frozenset({"note", "sequence", "payload"})
+"""Roles whose columns no query reaches: they leave in extracts alone, and where they are named. Notes and sequences are
+changed on the way, a payload is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +242,12 @@ class ColumnPolicy:
         return self.missing == "not applicable"
 
     @property
-    def is_transformed(self) -> bool:
-        return self.role in TRANSFORMED
+    def is_in_extracts(self) -> bool:
+        return self.role in IN_EXTRACTS
 
     def meaning(self) -> dict[str, Meaning]:
         """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
-        if self.is_transformed:
+        if self.is_in_extracts:
             return self._meaning_of_texts()
         if not self.is_published:
             return _set_fields({"role": self.role, "kind": self.kind, "absent": self.absent})
@@ -318,7 +319,7 @@ class AnswerOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOptions:
+class AuditPolicy:
     """What is done about a query that with earlier ones isolates fewer than k records: told to the custodian, told to
     whoever asked as well, or not answered."""
 
@@ -446,7 +447,7 @@ class Policy:
     unit: str = ""
     anonymise: AnonymiseOptions = field(default_factory=AnonymiseOptions)
     answers: AnswerOptions = field(default_factory=AnswerOptions)
-    audit: AuditOptions = field(default_factory=AuditOptions)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
     references: tuple[ReferencePolicy, ...] = ()
     joins: tuple[JoinPolicy, ...] = ()
     k_map: KMapPolicy | None = None

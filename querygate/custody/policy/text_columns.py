@@ -1,7 +1,8 @@
-"""Columns that no query reaches and that leave in extracts alone, changed on the way: notes and sequences.
+"""Columns that no query reaches and that leave in extracts alone: notes, sequences and payloads.
 
 A *note* is free text, scrubbed of what names people. A *sequence* is aligned DNA, generalised until k records have the
-same. Both are kept in the vault as texts. Identifiers may say what they are, so that notes are searched for all the
+same. A *payload* is a text that leaves as it is beside protected codes, such as the number of a sample of DNA. All are
+kept in the vault as texts. Identifiers may say what they are, so that notes are searched for all the
 forms in which such a value is written.
 """
 
@@ -27,6 +28,7 @@ SEQUENCE_METHODS = ("refined", "dnala", "bins")
 KEYS = {
     "note": ("dates", "tags", "unknown_words", "earliest_year", "terms", "t"),
     "sequence": ("method", "lattice", "k", "within", "bins"),
+    "payload": (),
 }
 """The keys of each role, apart from role, type and title."""
 
@@ -35,11 +37,11 @@ _FILE = "the name of a .csv file next to the policy"
 _T = Bound(least=2, most=1_000_000, whole=True)
 
 
-def read_transformed(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+def read_texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with what its table says of its texts; whatever is wrong is among the table's problems."""
     if column.role == "note":
         return replace(column, note=_note(table))
-    return replace(column, sequence=_sequence(table))
+    return replace(column, sequence=_sequence(table)) if column.role == "sequence" else column
 
 
 def read_identifier(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:

@@ -320,6 +320,8 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
         if value != usual.get(key, []) and value:
             more = "; sums are told in cells of views.sum_cell guards" if key == "class_moments" else ""
             yield ("anonymise", key), "is about classes over all quasi-identifiers", PLAIN + more
+    if not any(column.role == "quasi-identifier" for column in columns):
+        yield ("views",), "has no quasi-identifier to tell anything by", "nothing: remove the table"
     if "k_map" in top:
         what = "counts people of a population in boxes of all quasi-identifiers, and views have boxes of a few"
         yield ("k_map",), what, "nothing: remove the table"

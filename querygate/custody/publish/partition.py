@@ -38,6 +38,7 @@ from querygate.methods.anonymise import (
     coarse_cuts,
     join_boxes,
     loss_by_attribute,
+    one_class,
 )
 
 BYTES, BYTES_EACH = 110, 32
@@ -50,6 +51,8 @@ def partition(
     """Divide the records, or the distinct combinations of quasi-identifiers, into classes."""
     state.progress.begin(Step.DIVIDE, "making classes")
     policy = state.policy
+    if not quasi_identifiers(policy):
+        anonymiser = Method(one_class)
     prepare(state)
     if anonymiser is None and may_be_parted(policy):
         method = parted_method(policy)
@@ -158,7 +161,7 @@ def settle_codes(state: PublicationState) -> tuple[PublicationState, Ints | None
         return state, None
     before = state.staging.record_classes()
     code_lists = dict(state.code_lists)
-    classes, centres = before, np.concatenate([_centre(box) for box in state.boxes], axis=1)
+    classes, centres = before, np.concatenate([np.zeros((state.classes, 1)), *map(_centre, state.boxes)], axis=1)
     for column in columns:
         state.progress.say(f"protecting {column.name} in classes")
         made, after = publish_codes_in_classes(column, state.staging, classes, centres, state.policy.k)

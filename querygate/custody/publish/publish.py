@@ -377,7 +377,7 @@ def make_catalog(state: PublicationState, version: int, published: str) -> Catal
         references=state.references,
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
-        in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
+        in_extracts=tuple(column.name for column in policy.columns if column.is_in_extracts),
         person="" if state.repeated else policy.person,
         persons=state.persons if state.repeated else 0,
         margins=state.margins,

@@ -17,7 +17,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_choice import again
-from querygate.custody.publish.partition import partition
+from querygate.custody.publish.partition import partition, quasi_identifiers
 from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import Infeasible, ncp
@@ -57,6 +57,8 @@ def sweep(case: ReportCase, progress: Progress) -> Sweep:
     """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
     name, k = published_method(case)
     most = most_records(name)
+    if not quasi_identifiers(case.policy):
+        return Sweep(name, case.rows.rows, is_sample=False, k=k, points=())  # everybody is one class, whatever k is
     staging = case.rows.staging()
     try:
         points = _points(case, PublicationState(_divided_for(case, LEAST), staging, StepProgress()), progress)

@@ -23,9 +23,11 @@ from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.class_columns import ANY, OR
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.column_rules import PROTECTED
 from querygate.custody.risk_report.code_table import text_codes
+from querygate.custody.risk_report.known_texts import released_texts
 from querygate.custody.risk_report.register_matches import BoxColumn, Side, people_in_boxes
-from querygate.custody.risk_report.sides import Counting, DiseaseScope, at_stake, linked_names, sensitive_of
+from querygate.custody.risk_report.sides import Counting, DiseaseScope, at_stake, linked_names, sensitive_of, stacked
 from querygate.custody.risk_report.sides import Side as Records
 from querygate.methods.risk import class_labels
 
@@ -75,12 +77,13 @@ def released_side(
     unread = tuple(
         one.name for one in told if one.sides is None and population is not None and one.name in population.values
     )
-    codes = np.stack([one.codes for one in told], axis=1)
+    codes = stacked([one.codes for one in told], table.num_rows)
     counting = None if population is None or unread else box_counting(told, population)
     sensitive, stake = sensitive_of(policy, table), at_stake(policy, table, disease)
     names = tuple(one.name for one in told)
     left_out, linked = rows - table.num_rows, linked_names(names, population)
-    return Records(names, codes, sensitive, counting, linked, left_out, stake), unread
+    texts_told = released_texts(policy, table)
+    return Records(names, codes, sensitive, counting, linked, left_out, stake, texts_told), unread
 
 
 def box_counting(told: Sequence[ColumnAllowance], population: Population) -> Counting:
@@ -135,14 +138,15 @@ def check_released(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
             f"The release has columns that the policy does not name: {', '.join(strange)}.",
             "Add them to the policy with their roles: columns without a role cannot be assessed.",
         )
-    quasi = policy.named("quasi-identifier")
+    quasi = policy.named(*PROTECTED)
     if not any(_parts_there(column, names) for column in quasi):
         raise ConfigError(
             "QG802",
-            "The release contains none of the policy's quasi-identifiers.",
+            "The release contains nothing that the policy protects people by.",
             f"Accepted: {', '.join(part for column in quasi for part in (column.name, *_parts(column)))}.",
         )
-    return tuple(column.name for column in policy.columns if not column.is_published and column.name in names)
+    kept = [column for column in policy.columns if not column.is_published and not column.is_in_extracts]
+    return tuple(column.name for column in kept if column.name in names)
 
 
 def _parts(column: ColumnPolicy) -> tuple[str, ...]:

@@ -93,6 +93,19 @@ class NumbersGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownBy:
+    """How somebody is found of whom all of these columns are known: lists of codes, sequences and notes, each by
+    itself, and all of them with the quasi-identifiers.
+    """
+
+    columns: tuple[str, ...]
+    classes: int
+    greatest: float
+    average: float
+    alone: float
+
+
+@dataclass(frozen=True, slots=True)
 class SizeBar:
     """Classes of `from_` to `to` records; without an end where `to` is None."""
 
@@ -120,6 +133,7 @@ class SideWords:
     instance: str
     told: Mapping[str, str]
     drivers: str
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +149,7 @@ class SideFigures:
     sizes: tuple[SizeBar, ...]
     curve: tuple[CurvePoint, ...]
     words: SideWords
+    known: tuple[KnownBy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,8 @@ def verdict(sides: Sides) -> tuple[VerdictLine, ...]:
     """Every measure that at least one side has."""
     all_sides = sides.all if sides.limited is None else (*sides.all, sides.limited)
     lines = [_line(one.key, one.group, one.label, one.unit, *map(one.read, all_sides)) for one in MEASURES]
-    return tuple(line for line in [*lines, *_told(all_sides)] if any(figure is not None for figure in line.sides))
+    lines += [*_told(all_sides), *_known(all_sides)]
+    return tuple(line for line in lines if any(figure is not None for figure in line.sides))
 
 
 def _told(sides: Sequence[SideFigures]) -> Iterator[VerdictLine]:
@@ -114,6 +115,19 @@ def _told(sides: Sequence[SideFigures]) -> Iterator[VerdictLine]:
         gains = [None if one is None else max(0.0, one.gain) for one in found]
         what = "guesses right thanks to the class" if line.kind == "values" else "error of a guess, reduced by"
         yield _line(f"gain_{column}", "told", f"{column}: {what}", "share", *gains)
+
+
+def _known(sides: Sequence[SideFigures]) -> Iterator[VerdictLine]:
+    """Who is alone by codes, sequences and notes, and by these with all quasi-identifiers."""
+    by_columns = [{one.columns: one for one in side.known} for side in sides]
+    for columns in by_columns[-1]:
+        found = [known.get(columns) for known in by_columns]
+        name = columns[0] if len(columns) == 1 else "all together"
+        key = name.replace(" ", "_")
+        averages = [None if one is None else one.average for one in found]
+        alone = [None if one is None else one.alone for one in found]
+        yield _line(f"known_{key}_average", "known", f"{name}: average risk", "share", *averages)
+        yield _line(f"known_{key}_alone", "known", f"{name}: alone among the records", "share", *alone)
 
 
 def _share(part: int, whole: int) -> float:
@@ -148,12 +162,16 @@ def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None)
         sides.safe_harbor.attackers.prosecutor,
         sides.after.attackers.prosecutor,
     )
+    by_texts = list(sides.after.words.known)
+    if not sides.after.drivers and by_texts:  # no quasi-identifiers
+        return (*by_texts, _against(lines))
     words = [
         f"Somebody known to be in the data is found with a probability of {_percent(after.average)} on average and "
         f"at most {_percent(after.greatest)}; in the raw records it would be {_percent(raw.average)} and "
         f"{_percent(raw.greatest)}, under Safe Harbor {_percent(harbor.average)} and "
         f"{_percent(harbor.greatest)}.",
         _limits(after),
+        *by_texts[-1:],
         _against(lines),
     ]
     instance = sides.after.instance
@@ -174,9 +192,9 @@ def _limits(found: Attack) -> str:
         if one.records
     ]
     if not over:
-        return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    none = f"No record is above {kept[0]}." if kept else "Some records are above every threshold."
-    return f"{none} {' and '.join(over)}."
+        return f"Nobody is found with a probability above {LIMITS[0]}, the strictest threshold in use."
+    none = f"Nobody is found with a probability above {kept[0]}" if kept else "Some exceed every threshold in use"
+    return f"{none}; {' and '.join(over)}."
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:
@@ -197,6 +215,7 @@ GROUPS = {
     "alone": "uniqueness",
     "instance": "being in the file",
     "told": "what a class reveals",
+    "known": "codes, sequences and notes",
 }
 """Groups of measures, as they are called in words."""
 

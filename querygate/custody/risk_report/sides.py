@@ -22,6 +22,7 @@ from querygate.custody.risk_report.code_table import (
     code_column,
     text_codes,
 )
+from querygate.custody.risk_report.known_texts import Texts, raw_texts
 from querygate.custody.risk_report.register_matches import people_of_values
 from querygate.methods.risk import class_labels
 
@@ -55,6 +56,18 @@ class Side:
     linked: tuple[str, ...] = ()
     left_out: int = 0
     at_stake: Bools | None = None
+    texts: Texts = field(default_factory=dict)
+
+    @cached_property
+    def text_sizes(self) -> Mapping[tuple[str, ...], Ints]:
+        """How many records have the same: by each column of texts, and by these with all quasi-identifiers."""
+        found: dict[tuple[str, ...], Ints] = {
+            (name,): np.bincount(texts).astype(np.int64) for name, texts in self.texts.items()
+        }
+        if len(found) + len(self.names) > 1 and found:
+            together = class_labels(np.column_stack([self.labels, *self.texts.values()]))
+            found[(*self.names, *self.texts)] = np.bincount(together).astype(np.int64)
+        return found
 
     @cached_property
     def labels(self) -> Ints:
@@ -104,13 +117,21 @@ def raw_sides(
     sensitive, stake = sensitive_of(policy, raw), at_stake(policy, raw, disease)
     harboured, limited = [by_safe_harbor(one, year) for one in coded], [by_limited_data_set(one) for one in coded]
     tables = (coded, [column for column, _ in harboured], [column for column, _ in limited])
-    sides = [_side(one, population, sensitive, stake) for one in tables]
+    texts = raw_texts(policy, raw)
+    sides = [_side(one, population, sensitive, stake, texts, raw.num_rows) for one in tables]
     does = [tuple(told for _, told in treated) for treated in (harboured, limited)]
     return RuleSides(sides[0], sides[1], sides[2], does[0], does[1])
 
 
-def _side(coded: Sequence[CodeTable], population: Population | None, sensitive: Values, stake: Bools | None) -> Side:
-    told = np.stack([one.records for one in coded], axis=1)
+def _side(
+    coded: Sequence[CodeTable],
+    population: Population | None,
+    sensitive: Values,
+    stake: Bools | None,
+    texts: Texts,
+    rows: int,
+) -> Side:
+    told = stacked([one.records for one in coded], rows)
     shared = [at for at, one in enumerate(coded) if one.people is not None]
     counting: Counting | None = None
     if population is not None:
@@ -123,7 +144,12 @@ def _side(coded: Sequence[CodeTable], population: Population | None, sensitive: 
             return people_of_values(told[rows][:, shared], people, persons)
 
     names = tuple(one.name for one in coded)
-    return Side(names, told, sensitive, counting, linked_names(names, population), at_stake=stake)
+    return Side(names, told, sensitive, counting, linked_names(names, population), at_stake=stake, texts=texts)
+
+
+def stacked(columns: Sequence[Ints], rows: int) -> Ints:
+    """A row of codes for each record, also where there are no columns."""
+    return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), dtype=np.int64)
 
 
 def linked_names(names: Sequence[str], population: Population | None) -> tuple[str, ...]:

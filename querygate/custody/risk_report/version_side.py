@@ -9,7 +9,8 @@ from querygate.core.types import Array, Arrays, Column, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.risk_report.extract_side import ColumnAllowance, TextSide, box_counting
-from querygate.custody.risk_report.sides import DiseaseScope, Side, at_stake, linked_names, sensitive_of
+from querygate.custody.risk_report.known_texts import published_texts
+from querygate.custody.risk_report.sides import DiseaseScope, Side, at_stake, linked_names, sensitive_of, stacked
 from querygate.custody.verify.verify import Written
 from querygate.methods.risk import class_labels
 
@@ -27,18 +28,20 @@ def published_side(
     What the store tells of sensitive columns is wider than the raw values, which are taken here: whoever knows a class
     is given the benefit of the doubt.
     """
-    quasi = [column for column in written.catalog().columns if column.role == "quasi-identifier"]
+    catalog = written.catalog()
+    quasi = [column for column in catalog.columns if column.role == "quasi-identifier"]
     cells = written.cells([column.index for column in quasi])
     cell_of = np.zeros(int(np.max(cells["class"])) + 1, dtype=np.int64)
     cell_of[cells["class"]] = np.arange(len(cells["class"]))
     at = cell_of[classes]
     told = [_told(column, cells, written) for column in quasi]
     told = [ColumnAllowance(one.name, one.codes[at], one.sides) for one in told]
-    codes = np.stack([one.codes for one in told], axis=1)
+    codes = stacked([one.codes for one in told], classes.size)
     counting = None if population is None else box_counting(told, population)
     names = tuple(one.name for one in told)
     sensitive, stake = sensitive_of(policy, raw), at_stake(policy, raw, disease)
-    return Side(names, codes, sensitive, counting, linked_names(names, population), at_stake=stake)
+    texts = published_texts(policy, catalog, cells, classes)
+    return Side(names, codes, sensitive, counting, linked_names(names, population), at_stake=stake, texts=texts)
 
 
 def _told(column: Column, cells: Arrays, written: Written) -> ColumnAllowance:

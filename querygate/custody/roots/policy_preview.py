@@ -12,9 +12,7 @@ from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
-from querygate.custody.policy.derived_ages import worked_out_ages
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.roots.trial_pool import TrialPool
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload.policy_cost import (
     COLUMNS,
@@ -25,17 +23,21 @@ from querygate.custody.workload.policy_cost import (
     OwnCost,
     PolicyCost,
     Trial,
+    one_by_one,
 )
 from querygate.custody.workload.usable_share import Standing, standing
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 
 RECORDS, RECORDS_OF_CLASSES, FEWER_RECORDS = 6_000, 3_000, 2_000
-"""So many records at most are published for each change of the policy; of classes half of them, and fewer where several
-views have to be certified together, which takes ten times as long."""
+"""So many records at most are published for each change of the policy; of classes half of them, and fewer where two
+views have to be certified together."""
 
 MOST_WHOLE = 20_000
 """Up to so many records, the policy as it is is published of all of them too."""
+
+NEARLY_ALL = 0.95
+"""Of all records, a sample of so many tells what all of them would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +78,18 @@ class PolicyPreview:
 class Preview:
     """A preview in two parts: the policy as it is, which is there soon, and then its changes."""
 
-    def __init__(self, file: PolicyFile, source: Source, sample: SampledSource, pool: TrialPool, scale: PreviewScale):
-        self._source, self._folder, self._pool, self._scale = source, file.folder, pool, scale
+    def __init__(self, file: PolicyFile, source: Source, sample: SampledSource, scale: PreviewScale) -> None:
+        self._source, self._folder = source, file.folder
         self.policy, self.sample = file.policy, sample
+        on_trial = partial(published_on_trial, source=sample, base_dir=file.folder)
         self._trials = CostTrials(
             file.raw,
-            partial(published_on_trial, source=sample, base_dir=file.folder),
-            pool,
+            on_trial,
+            one_by_one(on_trial),
             folder=file.folder,
             questions=scale.questions,
             columns=scale.columns,
+            inserted=False,
         )
 
     def of_policy(self, progress: Progress = no_progress) -> OwnCost:
@@ -93,9 +97,9 @@ class Preview:
         return self._trials.ask_own()
 
     def of_changes(self, own: OwnCost, progress: Progress = no_progress) -> PolicyPreview:
-        self._pool.start()
         whole = None
-        if self.sample.used < self.sample.records <= MOST_WHOLE and self._trials.asked:
+        is_part = self.sample.used < NEARLY_ALL * self.sample.records
+        if is_part and self.sample.records <= MOST_WHOLE and self._trials.asked:
             progress("publishing all records on trial")
             whole = self._of_all()
         cost = self._trials.ask_changes(self.sample.records, progress)
@@ -109,29 +113,23 @@ class Preview:
         return Standing(problem=found) if isinstance(found, str) else standing(found)
 
 
-@contextmanager
-def previewing(
+def begin_preview(
     file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), progress: Progress = no_progress
-) -> Iterator[Preview]:
+) -> Preview:
     """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
     opened = open_source(source) if isinstance(source, str) else source
     person = file.policy.person
     progress("reading the source")
     most = scale.records if not person or person in opened.columns() else sys.maxsize
     sample = SampledSource(opened, most, person if most == scale.records else "")
-    there = set(opened.columns())
-    dates = {name for age in worked_out_ages(file.policy) for name in (age.born, age.at)}
-    named = [c.name for c in file.policy.columns if c.role != "withheld" and c.of_codes is None and c.name in there]
-    named += sorted((dates & there) - set(named))
-    with TrialPool(sample, named, file.folder) as pool:
-        yield Preview(file, opened, sample, pool, scale)
+    return Preview(file, opened, sample, scale)
 
 
 def preview(
     file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), *, progress: Progress = no_progress
 ) -> PolicyPreview:
-    with previewing(file, source, scale, progress) as found:
-        return found.of_changes(found.of_policy(progress), progress)
+    begun = begin_preview(file, source, scale, progress)
+    return begun.of_changes(begun.of_policy(progress), progress)
 
 
 @contextmanager

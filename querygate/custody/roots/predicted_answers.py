@@ -13,8 +13,9 @@ from querygate.custody.evidence.replay import compute_again
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.roots.policy_preview import policy_on_trial
 from querygate.custody.workload.policy_cost import CANNOT
-from querygate.gate import describe, render
+from querygate.gate import render
 from querygate.gate.answer import Gate
+from querygate.gate.description import describe_version
 
 MOST_QUESTIONS, MOST_ROWS = 6, 12
 
@@ -53,7 +54,7 @@ def predict(
     policy cannot be published."""
     try:
         with policy_on_trial(file, source, progress) as (release, is_sample):
-            asked = statements or describe.describe_version(release, gate.native, gate.limits, gate.clock_s)["examples"]
+            asked = statements or describe_version(release, gate.native, gate.limits, gate.clock_s)["examples"]
             return Prediction(tuple(_answer(sql, release, gate) for sql in asked[:MOST_QUESTIONS]), is_sample)
     except ConfigError as problem:
         if problem.code != CANNOT:

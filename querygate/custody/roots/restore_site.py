@@ -26,7 +26,7 @@ from querygate.control.log.missing_entries import CaughtUp, catch_up
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.write_off import WrittenOff, write_off
-from querygate.gate.describe import served_catalogs
+from querygate.gate.dataset_list import served_catalogs
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.backup import Backup, opened_backup
 from querygate.site.budget_evidence import compare_ledger, mark_file, open_ledger

@@ -29,6 +29,7 @@ from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.view_rules import not_of_views
 from querygate.custody.risk_report.extract_side import check_released, released_side
+from querygate.custody.risk_report.known_texts import ROLES
 from querygate.custody.risk_report.risk_body import After, RiskReport
 from querygate.custody.risk_report.risk_files import make_files
 from querygate.custody.risk_report.risk_report import Assessment, make_report
@@ -219,7 +220,7 @@ def _of_unread(names: Sequence[str]) -> list[str]:
 
 
 def _measured(policy: Policy) -> tuple[ColumnPolicy, ...]:
-    return policy.named("quasi-identifier", "sensitive")
+    return policy.named("quasi-identifier", "sensitive", *ROLES)
 
 
 def _raw(policy: Policy, source: Source) -> pa.Table:
@@ -235,9 +236,10 @@ def _texts(column: ColumnPolicy, raw: pa.ChunkedArray) -> list[str]:
 
 
 def _classes_alone(policy: Policy) -> Policy:
-    """What classes are made of: tables are joined already, and nobody is told apart."""
-    roles = ("quasi-identifier", "sensitive", "public")
-    columns = tuple(c for c in policy.columns if c.role in roles or c.name in policy.wishes)
+    """What classes are made of, and codes: tables are joined already, and nobody is told apart."""
+    roles = ("quasi-identifier", "sensitive", "public", "codes")
+    beside = policy.wishes | {c.codes.protect.column for c in policy.columns if c.codes is not None}
+    columns = tuple(c for c in policy.columns if c.role in roles or c.name in beside)
     return replace(policy, columns=columns, joins=(), references=(), person="")
 
 

@@ -18,6 +18,7 @@ from querygate.core.files.file_digest import FileDigest, beside
 from querygate.core.progress import Progress, no_progress
 from querygate.site.extract_requests.extract_package import sync
 from querygate.site.open_gate import OpenSite, noted_file
+from querygate.site.settings import FILE
 from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, version_file, versions_in
 
 POINTER = "current"
@@ -39,6 +40,8 @@ def sync_versions(
     """Make the folder have the versions that this site has, and serve those that it serves. What was done is logged."""
     if target.resolve() == opened.site.store.resolve():
         raise ConfigError("QG804", "The folder is this site's own store.", "Name the store of a gate with --to.")
+    if (target / FILE).is_file():
+        raise ConfigError("QG804", "The folder is a site, not the store of one.", f"Name {target / 'store'} with --to.")
     done = []
     for folder in sorted(path for path in opened.site.store.iterdir() if versions_in(path) or _is_withdrawn(path)):
         progress(f"copying {folder.name}")
@@ -49,7 +52,14 @@ def sync_versions(
 
 
 def _sync_dataset(opened: OpenSite, here: Path, there: Path) -> SyncedDataset:
-    there.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        there.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ConfigError(
+            "QG804",
+            f"The folder cannot be made: {str(problem.strerror).lower()}.",
+            "Check the folder that --to names, and who may write there.",
+        ) from None
     for left in there.glob(".copied-*"):
         left.unlink()
     copied = 0

@@ -20,7 +20,7 @@ from querygate.custody.workload import Figure, Question, public_cuts, standing_w
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 from querygate.site.open_gate import now, shared_native
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.store.duckdb_store import DuckDBRelease
+from querygate_adapters.store.held_release import HeldRelease
 from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.version_writer import DuckDBPublication, WrittenStore
 
@@ -68,4 +68,4 @@ def published_on_trial(
         )
         store, vault = publication.staged
         with closing(ReportRows(vault)) as rows:
-            yield TrialVersion(policy, DuckDBRelease(store), shared_native(), rows, WrittenStore(store), risk)
+            yield TrialVersion(policy, HeldRelease(store), shared_native(), rows, WrittenStore(store), risk)

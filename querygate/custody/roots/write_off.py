@@ -13,7 +13,7 @@ from querygate.core.budget import Scope
 from querygate.core.budget_ledger import WRITTEN_OFF, Ledger
 from querygate.core.types import Principal
 from querygate.custody.roots.open_noise import noise_over
-from querygate.gate.describe import served_catalogs
+from querygate.gate.dataset_list import served_catalogs
 from querygate.site.open_gate import OpenSite, now
 
 

@@ -86,7 +86,7 @@ def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -
         references=told.references,
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
-        in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
+        in_extracts=tuple(column.name for column in policy.columns if column.is_in_extracts),
         person="" if is_repeated else policy.person,
         persons=persons if is_repeated else 0,
         margins=told.margins,

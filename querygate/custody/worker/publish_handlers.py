@@ -83,18 +83,22 @@ class PublishHandlers:
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """How much of what is asked could be printed, of the policy as it is; and what it would answer."""
-        from querygate.custody.roots.policy_preview import previewing
+        from querygate.custody.roots.policy_preview import begin_preview
         from querygate.custody.roots.predicted_answers import predict, split_statements
 
         file = read_console_policy(str(job.body["policy"]))
-        with previewing(file, self._source(job), progress=progress) as measured:
-            own = measured.of_policy(progress)
-            records, used = measured.sample.records, measured.sample.used
+        measured = begin_preview(file, self._source(job), progress=progress)
+        own = measured.of_policy(progress)
         body = {"source": job.body["source"], "policy_hash": file.policy.hash}
         self._opened.log.note("publish.preview", user=job.user, dataset=file.policy.dataset, body=body)
         statements = split_statements(str(job.body.get("questions", "")))
         predicted = predict(file, self._source(job), statements, self._opened.gate, progress)
-        return {"own": to_json(own), "records": records, "used": used, "predicted": to_json(predicted)}
+        return {
+            "own": to_json(own),
+            "records": measured.sample.records,
+            "used": measured.sample.used,
+            "predicted": to_json(predicted),
+        }
 
     def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Once, however often it is tried: a version that is on record with this job is what came of it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -97,13 +98,14 @@ class MeasuredEdit:
 @dataclass(frozen=True, slots=True)
 class OwnCost:
     """The policy as it is: of what was asked, what could be printed; by kind and by how conditions end. `columns` are
-    the sensitive columns that were asked about, of so many.
+    the sensitive columns that were asked about, of so many; `untried` are inserted views, which were left out.
     """
 
     standing: Standing
     shares: tuple[UsableShare, ...]
     columns: tuple[str, ...]
     of_columns: int
+    untried: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,12 @@ class CostTrials:
         folder: Path = Path(),
         questions: int = QUESTIONS,
         columns: int | None = None,
+        inserted: bool = True,
     ) -> None:
+        """`columns` limits how many sensitive columns are asked about; `inserted` is whether views that are inserted
+        after the spanning ones are tried too, which takes most of the time.
+        """
+        self._part = partial(part_about, inserted=inserted)
         self._raw, self._folder, self._on_trial, self._answer_all = raw, folder, on_trial, answer_all
         self._number = questions
         self.policy = parse_policy(write_toml(raw), folder=folder)
@@ -166,7 +173,12 @@ class CostTrials:
     @property
     def own_part(self) -> Policy:
         """The policy as it is, as far as it is asked about."""
-        return part_about(self.policy, self._columns)
+        return self._part(self.policy, self._columns)
+
+    @property
+    def _untried(self) -> tuple[tuple[str, ...], ...]:
+        own, part = self.policy.views, self.own_part.views
+        return () if own is None or part is None else tuple(view for view in own.extra if view not in part.extra)
 
     def begin_with(self, asked: Sequence[Question], figures: Sequence[Figure]) -> None:
         """The policy as it is has been published, and was asked this."""
@@ -191,7 +203,7 @@ class CostTrials:
             self._problem, self.standing = problem, Standing(problem=problem.detail)
         sensitive = [column.name for column in self.policy.named("sensitive")]
         told = tuple(name for name in sensitive if name in self._columns)
-        return OwnCost(self.standing, shares, told, len(sensitive))
+        return OwnCost(self.standing, shares, told, len(sensitive), self._untried)
 
     def ask_changes(self, records: int, progress: Progress = no_progress) -> PolicyCost:
         """All changes, once the policy itself was asked; `records` is how many the source has. ConfigError where
@@ -268,7 +280,7 @@ class CostTrials:
         if isinstance(policy, str):
             return policy
         try:
-            with self._on_trial(part_about(policy, self._columns)) as version:
+            with self._on_trial(self._part(policy, self._columns)) as version:
                 self._begin(version)
                 return self._first
         except ConfigError as problem:
@@ -281,7 +293,7 @@ class CostTrials:
         if isinstance(policy, str):
             return policy
         touched = self._touched(policy)
-        part = part_about(policy, self._columns if touched is None else touched)
+        part = self._part(policy, self._columns if touched is None else touched)
         told = {column.name for column in part.published}
         asked = (q for q in self.asked if _columns(q) <= told and (touched is None or touched & set(q.columns)))
         return Trial(part, tuple(asked))

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from querygate.custody.policy import Policy
+from querygate.custody.policy import Policy, ViewRules
 
 
-def part_about(policy: Policy, columns: Collection[str]) -> Policy:
-    """The policy without sensitive columns that are neither among these nor linked to one of them."""
+def part_about(policy: Policy, columns: Collection[str], *, inserted: bool = True) -> Policy:
+    """The policy without sensitive columns that are neither among these nor linked to one of them; and without
+    inserted views, if so. These take most of the time, and no range is narrower without them (views.md).
+    """
     if policy.views is None:
         return policy
+    views = policy.views if inserted else replace(policy.views, extra=_needed(policy.views))
     linked = tuple(group for group in policy.views.linked if set(group) & set(columns))
     kept = {*columns, *(name for group in linked for name in group)}
     parts = (
@@ -25,7 +28,13 @@ def part_about(policy: Policy, columns: Collection[str]) -> Policy:
         else column
         for column in policy.columns
     )
-    return replace(policy, columns=tuple(parts), views=replace(policy.views, linked=linked))
+    return replace(policy, columns=tuple(parts), views=replace(views, linked=linked))
+
+
+def _needed(views: ViewRules) -> tuple[tuple[str, ...], ...]:
+    """Of the inserted views those with a column that no spanning view has."""
+    told = {name for view in views.spanning for name in view}
+    return tuple(view for view in views.extra if not set(view) <= told)
 
 
 def changed_columns(before: Policy, after: Policy) -> frozenset[str] | None:

@@ -31,7 +31,7 @@ from querygate.methods.anonymise.class_boxes import (
 from querygate.methods.anonymise.clusters.bottom_up import bottom_up
 from querygate.methods.anonymise.clusters.top_down import top_down
 from querygate.methods.anonymise.division.coarse_cuts import CoarseCut, coarse_cuts
-from querygate.methods.anonymise.division.mondrian import Progress, mondrian
+from querygate.methods.anonymise.division.mondrian import Progress, mondrian, one_class
 from querygate.methods.anonymise.division.univariate import Unsuitable
 from querygate.methods.anonymise.guards.diversity import (
     Alpha,
@@ -67,6 +67,7 @@ __all__ = [
     "Method",
     "Progress",
     "mondrian",
+    "one_class",
     "top_down",
     "bottom_up",
     "directed",

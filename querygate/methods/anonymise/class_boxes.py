@@ -119,7 +119,8 @@ def loss_by_attribute(table: Table, labels: Ints, known: tuple[Box, ...] | None 
 def widths(table: Table, labels: Ints, known: tuple[Box, ...] | None = None) -> Floats:
     """Per attribute and class the width divided by the span: what `loss_by_attribute` takes the mean of."""
     found = known or boxes(table, labels)
-    return np.stack([_width(attribute, box) for attribute, box in zip(table.attributes, found, strict=True)])
+    each = [_width(attribute, box) for attribute, box in zip(table.attributes, found, strict=True)]
+    return np.stack(each) if each else np.zeros((0, int(labels.max()) + 1))
 
 
 def ncp(table: Table, labels: Ints) -> float:

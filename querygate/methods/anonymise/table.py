@@ -109,14 +109,15 @@ def _is_rising(edges: Floats) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Distinct combinations of quasi-identifier codes. One combination is never divided between two classes."""
+    """Distinct combinations of quasi-identifier codes. One combination is never divided between two classes.
+
+    Without quasi-identifiers there is nothing to divide by: `one_class` makes the only class there can be.
+    """
 
     attributes: tuple[Attribute, ...]
     counts: Ints
 
     def __post_init__(self) -> None:
-        if not self.attributes:
-            raise ValueError("a table needs at least one quasi-identifier")
         if any(a.codes.shape != self.counts.shape for a in self.attributes):
             raise ValueError("every attribute has one code per combination")
         if self.counts.size and self.counts.min() < 1:

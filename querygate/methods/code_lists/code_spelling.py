@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 from querygate.core.code_systems import icd10cm
 from querygate.core.code_systems.icd10 import read_icd10
-from querygate.methods.code_lists.code_systems import FLAT, headings_of, lines_of
+from querygate.methods.code_lists.code_systems import FLAT, JOINT, headings_of, lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
+from querygate.methods.code_lists.crosswalk import NINE, TEN, nine
 
 _ICD9 = re.compile(r"(?P<letter>[VE]?)(?P<head>[0-9]+)(?P<dot>\.?)(?P<rest>[0-9]*)")
 _DIGITS = {"": 3, "V": 2, "E": 3}
@@ -92,6 +93,8 @@ def _read_all(system: str | CodeTree, texts: Collection[str]) -> dict[str, _Read
     if system == "icd10cm":
         known = lines_of(system)
         return {text: _read_icd10(text, known) for text in texts}
+    if system == JOINT:
+        return _read_joint(texts)
     if system == "icd10":
         return {text: _Reading(read_icd10(text) or _plain(text), read_icd10(text) is not None) for text in texts}
     known = lines_of("icd9cm")  # CCS groups these codes
@@ -153,6 +156,36 @@ def _read_icd10(text: str, known: Collection[str]) -> _Reading:
         return _Reading(" ".join(text.split()).upper(), False)
     code = f"{found[1]}.{found[2]}" if found[2] else found[1]
     return _Reading(code, code in known)
+
+
+def _read_joint(texts: Collection[str]) -> dict[str, _Reading]:
+    """Texts of ICD-9-CM or ICD-10-CM. What both have is that of which it is no heading. E8020, which both have, is
+    neither unless a dot, or 9: or 10: in front, says which.
+    """
+    has_zeros = any(re.fullmatch(r"0[0-9]{2}.*", text) for text in texts)
+    return {text: _read_either(text, has_zeros) for text in texts}
+
+
+def _read_either(text: str, has_zeros: bool) -> _Reading:
+    """One text in both systems; nobody's zeros are restored where the text is a code as it stands.
+
+    >>> [_read_either(text, True).code for text in ("25000", "e11.9", "V10.3", "10:E8020", "9:E8020", "V10.3XXA")]
+    ['250.00', 'E11.9', '9:V10.3', 'E80.20', '9:E802.0', 'V10.3XXA']
+    >>> _read_either("E8020", True).known
+    False
+    """
+    plain = _plain(text)
+    readings = []
+    if not plain.startswith(TEN):
+        read = _read_icd9(plain.removeprefix(NINE), lines_of("icd9cm"), has_zeros)
+        readings.append(((read.mended, read.code in headings_of("icd9cm")), read._replace(code=nine(read.code))))
+    if not plain.startswith(NINE):
+        read = _read_icd10(plain.removeprefix(TEN), lines_of("icd10cm"))
+        readings.append(((read.mended, read.code in headings_of("icd10cm")), read))
+    known = sorted((one for one in readings if one[1].known), key=lambda one: one[0])
+    if not known or (len(known) == 2 and known[0][0] == known[1][0]):
+        return _Reading(plain, False)
+    return known[0][1]
 
 
 def _spellings(tree: CodeTree) -> dict[str, str | None]:

@@ -1,5 +1,5 @@
-"""Code systems by name: ICD-9-CM, ICD-10-CM and ICD-10 with their chapters, CCS groups over ICD-9-CM, and a
-custodian's own.
+"""Code systems by name: ICD-9-CM, ICD-10-CM, both as one system, and ICD-10 with their chapters; CCS groups over
+ICD-9-CM; and a custodian's own.
 
 All have one form, rows `code;group;...;root`. Where each comes from is told in data/README.md.
 
@@ -11,20 +11,21 @@ All have one form, rows `code;group;...;root`. Where each comes from is told in 
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 
 from querygate.core.code_systems.icd10 import all_codes, groups_of
 from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
+from querygate.methods.code_lists.crosswalk import joint_lines, read_lines
 
 FLAT = "flat"
+JOINT = "icd9cm+icd10cm"
 LEVELS: dict[str, tuple[str, ...]] = {
     "icd9cm": ("code", "subcategory", "category", "chapter", "all"),
     "icd10cm": ("code", "six", "five", "four", "category", "block", "chapter", "all"),
     "icd10": ("code", "category", "block", "chapter", "all"),
     "ccs": ("code", "group", "all"),
+    JOINT: ("code", "seven", "six", "five", "four", "category", "block", "chapter", "all"),
 }
 """What the levels of each system are called, from the codes up."""
 
@@ -58,8 +59,9 @@ def lines_of(system: str) -> Mapping[str, str]:
         raise ValueError(f"there is no code system with this name; available: {', '.join(LEVELS)} and {FLAT}")
     if system == "icd10":
         return {code: ";".join((*dict.fromkeys((code, code[:3])), *groups_of(code[:3]), ROOT)) for code in all_codes()}
-    packed = files("querygate.methods.code_lists").joinpath("data", f"{system}.csv.gz").read_bytes()
-    return {line[: line.index(";")]: line for line in gzip.decompress(packed).decode().splitlines()}
+    if system == JOINT:
+        return joint_lines()
+    return {line[: line.index(";")]: line for line in read_lines(system)}
 
 
 @cache

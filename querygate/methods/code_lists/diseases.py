@@ -23,8 +23,9 @@ class Disease:
 
 
 def gwas_diseases(codes: Sequence[str]) -> tuple[Disease, ...]:
-    """Eighteen diseases of genome-wide association studies, those of Loukides et al. (PNAS 2010), over ICD-9-CM codes
-    in their official spelling. Which codes make each is our choice: data/gwas_diseases.csv.
+    """Eighteen diseases of genome-wide association studies, those of Loukides et al. (PNAS 2010), over codes of
+    ICD-9-CM, ICD-10-CM or ICD-10 in their official spelling. Which codes make each is our choice:
+    data/gwas_diseases.csv. No code of one of these systems begins like one of another there.
     """
     return _gwas_diseases(tuple(codes))
 
@@ -34,7 +35,7 @@ def _gwas_diseases(codes: tuple[str, ...]) -> tuple[Disease, ...]:
     """A publication asks several times for those of one long list."""
     text = files("querygate.methods.code_lists").joinpath("data", "gwas_diseases.csv").read_text(encoding="utf-8")
     rows = (line.split(";") for line in text.splitlines()[1:])
-    return tuple(Disease(name, codes_in(wanted.split(), codes)) for name, wanted in rows)
+    return tuple(Disease(name, codes_in(" ".join(wanted).split(), codes)) for name, *wanted in rows)
 
 
 def codes_in(patterns: Iterable[str], codes: Sequence[str]) -> tuple[int, ...]:

@@ -118,7 +118,7 @@ def _frequent(values: Array, levels: tuple[str, ...]) -> tuple[str, ...]:
 def _numbers(columns: Columns, levels: Levels, shown: Levels, names: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """Numbers as they are; a category as one column of 0 and 1 per level that is shown."""
     labels: list[str] = []
-    parts: list[Floats] = [np.empty((len(next(iter(columns.values()))), 0))]
+    parts: list[Floats] = [np.empty((len(next(iter(columns.values()), ())), 0))]
     for name in names:
         if name in levels:
             labels += [f"{name}[{level}]" for level in shown[name]]

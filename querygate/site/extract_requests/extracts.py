@@ -183,6 +183,14 @@ class Extracts:
         body = self._body(by, request)
         return {**body, "preview": self._preview(by, request)} if preview else body
 
+    def read_preview(self, by: Principal, request_id: str) -> Mapping[str, Any] | None:
+        """The same figures if they are there; None where nobody has had them made. Nothing is begun by looking."""
+        return self._preview(by, self._see(by, request_id))
+
+    def start_preview(self, by: Principal, request_id: str) -> None:
+        """Have them made, anew where there are some. Here they are made whenever somebody looks."""
+        self._check_reviewer(by, self._see(by, request_id))
+
     def may_preview(self, by: Principal, request_id: str) -> bool:
         """Whether there is something to preview, for them, here."""
         request = self._see(by, request_id)

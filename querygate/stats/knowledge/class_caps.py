@@ -178,13 +178,14 @@ class _Search:
         if (group[1:] == group[:-1]).any():
             order = np.lexsort((passed, group))
             later, group, width, passed = later[order], group[order], width[order], passed[order]
-        free = self.free[later]
-        used = np.cumsum(free * width)
-        before = used - free * width
-        left = room[group] - (before - before[group.searchsorted(group)])
-        full = (left <= free * width).nonzero()[0]
+        # In parts of the room of each class, none above all of it: sums over classes of any size keep their digits.
+        free, room_of = self.free[later], room[group]
+        part = np.minimum(free * width / room_of, 1.0)
+        before = np.cumsum(part) - part
+        left = 1.0 - (before - before[group.searchsorted(group)])
+        full = (left <= part).nonzero()[0]
         np.minimum.at(share, group[full], passed[full])
-        return _Found(share, taken, later, np.minimum(np.maximum(left / width, 0.0), free), room)
+        return _Found(share, taken, later, np.minimum(np.maximum(left * room_of / width, 0.0), free), room)
 
     def _totals(self, found: _Found) -> tuple[Floats, Floats]:
         """What the selections have, and how many members they are."""

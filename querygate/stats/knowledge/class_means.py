@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.cell_stack import ClassStack
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.knowledge.class_caps import CapBounds, CapRows, joined, largest_capped_means
 from querygate.stats.numerics import EXACT, UNIT, enclose, exact_sum, gamma, up
@@ -45,77 +46,45 @@ class ToldMean(NamedTuple):
     is_narrowest: bool
 
 
-def class_means(told: Sequence[ClassCells]) -> list[ToldMean]:
-    """The same of several, of margins: what one of these attains others may exclude, so nobody is told."""
-    stack = ClassStack.of(told) if len(told) > 1 else None
-    if stack is None or not is_usable(stack.cells):
-        return [ToldMean(class_mean(cells), is_narrowest=False) for cells in told]
-    exact, rising = is_exact(stack.cells), stack.is_rising().tolist()
+def class_means(stack: ClassStack) -> list[ToldMean]:
+    """The same of many groups, of margins: what one of these attains others may exclude, so nobody is told."""
+    if stack.selections == 1 or not is_usable(stack.cells):
+        return [ToldMean(None if each is None else class_mean(each), is_narrowest=False) for each in stack.parts()]
+    cells, number = stack.cells, stack.selections
+    exact, rising = is_exact(cells), _are_rising(stack)
     low, high, _ = mean_ends(stack, exact, reached=False)
-    found = []
-    for cells, first, last, is_rising in zip(told, low.tolist(), high.tolist(), rising, strict=True):
-        if exact and np.array_equal(cells.least, cells.size):
-            mean = class_mean(cells)  # everybody is selected: what adds up exactly is told exactly
-        else:
-            mean = Range(first, last, None, None, sharp=False) if is_certain(cells) else None
-        found.append(ToldMean(mean, is_rising))
+    of = stack.selection[cells.group]
+    certain = np.bincount(of, cells.least, number) > 0
+    if cells.total_least is not None:
+        certain |= np.bincount(stack.selection, cells.total_least, number) > 0
+    told = zip(low.tolist(), high.tolist(), (certain & stack.is_told).tolist(), rising.tolist(), strict=True)
+    found = [ToldMean(Range(a, b, None, None, sharp=False) if is_told else None, up) for a, b, is_told, up in told]
+    is_whole = stack.is_told & (np.bincount(of, cells.least != cells.size, number) == 0)
+    if exact and is_whole.any():  # everybody is selected: what adds up exactly is told exactly
+        for i, each in enumerate(stack.parts()):
+            if is_whole[i] and each is not None:
+                found[i] = found[i]._replace(range=class_mean(each))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ClassStack:
-    """Cells of several selections, one after the other, with classes of their own; the selection of each class."""
-
-    cells: ClassCells
-    selection: Ints
-    selections: int
-
-    @classmethod
-    def of_one(cls, cells: ClassCells) -> ClassStack:
-        return cls(cells, np.zeros(cells.sum_low.size, dtype=np.int64), 1)
-
-    @classmethod
-    def of(cls, told: Sequence[ClassCells]) -> ClassStack | None:
-        """None where they do not know the same."""
-        totals = {each.total_least is None for each in told}
-        if len(totals) > 1 or len({each.low.dtype for each in told}) > 1:
-            return None
-        joined = {name: np.concatenate([getattr(each, name) for each in told]) for name in _JOINED}
-        sizes = [each.sum_low.size for each in told]
-        first = np.cumsum([0, *sizes[:-1]]).tolist()
-        group = np.concatenate([each.group + start for each, start in zip(told, first, strict=True)])
-        known = (
-            {name: np.concatenate([getattr(each, name) for each in told]) for name in _TOTALS}
-            if False in totals
-            else {}
-        )
-        nothing = np.full(group.size, np.nan)
-        cells = ClassCells(
-            **joined, **known, group=group, var_low=nothing, var_high=nothing, integer=told[0].integer, apart=False
-        )
-        return cls(cells, np.repeat(np.arange(len(told)), sizes), len(told))
-
-    def is_rising(self) -> Bools:
-        """In which selections do all ends of the rows of a class rise together?"""
-        cells = self.cells
-        falls = np.zeros(cells.group.size - 1, dtype=np.bool_)
-        for ends in (cells.low, cells.high, cells.floor, cells.ceiling):
-            falls |= ends[1:] < ends[:-1]
-        found: Bools = np.ones(self.selections, dtype=np.bool_)
-        found[self.selection[cells.group[1:][falls & (cells.group[1:] == cells.group[:-1])]]] = False
-        return found
-
-    def reaches(self) -> Floats:
-        """The largest magnitude of an end in each selection."""
-        ends = (self.cells.floor, self.cells.ceiling, self.cells.low, self.cells.high)
-        far = np.abs(np.stack(ends)).max(axis=0).astype(np.float64)
-        found = np.zeros(self.selections)
-        np.maximum.at(found, self.selection[self.cells.group], far)
-        return found
+def _are_rising(stack: ClassStack) -> Bools:
+    """In which groups do all ends of the rows of a class rise together?"""
+    cells = stack.cells
+    falls = np.zeros(cells.group.size - 1, dtype=np.bool_)
+    for ends in (cells.low, cells.high, cells.floor, cells.ceiling):
+        falls |= ends[1:] < ends[:-1]
+    found: Bools = np.ones(stack.selections, dtype=np.bool_)
+    found[stack.selection[cells.group[1:][falls & (cells.group[1:] == cells.group[:-1])]]] = False
+    return found
 
 
-_JOINED = ("low", "high", "floor", "ceiling", "size", "least", "most", "sum_low", "sum_high")
-_TOTALS = ("total_least", "total_most")
+def _reaches_of(stack: ClassStack) -> Floats:
+    """The largest magnitude of an end in each group."""
+    ends = (stack.cells.floor, stack.cells.ceiling, stack.cells.low, stack.cells.high)
+    far = np.abs(np.stack(ends)).max(axis=0).astype(np.float64)
+    found = np.zeros(stack.selections)
+    np.maximum.at(found, stack.selection[stack.cells.group], far)
+    return found
 
 
 def mean_ends(stack: ClassStack, exact: bool, *, reached: bool) -> tuple[Floats, Floats, list[float]]:
@@ -124,7 +93,7 @@ def mean_ends(stack: ClassStack, exact: bool, *, reached: bool) -> tuple[Floats,
     bound = found.bound
     if not exact:  # a database adds doubles in an order of its own
         part = up(gamma(exact_sum(stack.cells.most)) + 4 * UNIT)
-        bound = bound + np.tile(np.nextafter(part * stack.reaches(), np.inf), 2)
+        bound = bound + np.tile(np.nextafter(part * _reaches_of(stack), np.inf), 2)
     ends = np.nextafter(bound, np.inf)
     high, low = ends[: stack.selections], -ends[stack.selections :]
     return low, high, [-float(found.reached[stack.selections]), float(found.reached[0])]

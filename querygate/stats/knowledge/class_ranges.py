@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.cell_stack import ClassStack
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.knowledge.class_caps import CapRows, joined, largest_capped_means, largest_capped_sums
 from querygate.stats.knowledge.class_means import (
-    ClassStack,
     capped,
     is_exact,
     is_usable,

@@ -161,13 +161,17 @@ class AccessPages:
 
     def _user_page(self, session: Session, name: str, error: QueryGateError | None = None) -> Response:
         user = self._opened.accounts.find_user(name)
+        needs_second = self._changes.needs_second(user.role, _actor(session))
+        is_own = user.name.lower() == session.principal.name.lower()
+        gives_keys = session.principal.may("entrust" if is_trusted(user.role) else "accounts")
         return make_page(
             "custodian/user.html",
             status_of(error),
             session=session,
             user=user,
-            needs_second=self._changes.needs_second(user.role, _actor(session)),
-            makes_keys=session.principal.may("entrust" if is_trusted(user.role) else "accounts"),
+            needs_second=needs_second,
+            changes_role=not needs_second and not is_own,
+            makes_keys=gives_keys and not (is_own and is_trusted(user.role)),
             keys=[key for key in self._opened.accounts.list_keys() if key.user.lower() == user.name.lower()],
             grants=[grant for grant in self._grants() if _concerns(grant, user)],
             roles=ROLES,

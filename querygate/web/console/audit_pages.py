@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from flask import Response, render_template, request
 
 from querygate.control import Actor
-from querygate.control.log.log import QueryLine
+from querygate.control.log.query_entries import QueryLine
 from querygate.control.sessions import Session
 from querygate.core.errors import QueryGateError
 from querygate.core.jobs import JobUnderway

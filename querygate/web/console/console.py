@@ -11,15 +11,17 @@ from typing import Final
 
 from flask import Response, render_template, request
 
-from querygate.control.log.log import QueryLine
 from querygate.control.log.log_search import asked_models
+from querygate.control.log.query_entries import QueryLine
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import AnswerBody, DescriptionBody
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.gate import describe, render
+from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
+from querygate.gate.dataset_list import make_summary, served_catalogs
+from querygate.gate.description import describe_version
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
@@ -89,8 +91,8 @@ class Console:
     def datasets(self, session: Session) -> Response:
         store, grants = self._gate.store, self._gate.grants
         known = known_datasets(session.principal, store.datasets(), grants)
-        found = describe.served_catalogs(store, broken=lambda error: None, among=known)
-        listed = sorted(map(describe.make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
+        found = served_catalogs(store, broken=lambda error: None, among=known)
+        listed = sorted(map(make_summary, found), key=lambda one: -(one["rows"] or 0))  # the largest first
         return make_page("datasets.html", session=session, datasets=listed)
 
     def dataset(self, session: Session, dataset: str) -> Response:
@@ -143,7 +145,10 @@ class Console:
 
     def budget(self, session: Session, dataset: str) -> Response:
         """What is left for noisy answers. It is asked of whoever has the ledger, so the page does not wait for it."""
-        return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+        try:
+            return make_part("budget_part.html", budget=read_budget(session.principal, dataset, self._gate))
+        except (QueryGateError, JobUnderway):  # whoever asks is told why; this only stands beside it
+            return make_part("budget_part.html", budget=None)
 
     def job(self, session: Session, job_id: str) -> Response:
         """How work behind the scenes stands; its answer, once it is there."""
@@ -214,7 +219,7 @@ class Console:
             session=session,
             described=described,
             sql=sql or described["examples"][-1 if len(described["examples"]) < 3 else 2],
-            words=_words(described),
+            words=editor_words(described),
             measures=MEASURES,
             groupings=grouping_columns(described),
             measured=measured_columns(described),
@@ -224,7 +229,7 @@ class Console:
     def _describe(self, principal: Principal, dataset: str) -> DescriptionBody:
         gate = self._gate
         check_known(principal, dataset, gate.grants)
-        return describe.describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
+        return describe_version(gate.store.current(dataset), gate.native, gate.limits, gate.clock_s)
 
     def _find(self, principal: Principal, query_id: str) -> tuple[QueryLine, AnswerBody]:
         """A question of one's own and its answer. Of others' nothing is said, not even that there are any."""
@@ -259,7 +264,7 @@ def _shown(body: AnswerBody, sql: str) -> Shown:
     return Shown(body, sql, headings, rows, make_charts(body, rows, sql), lines, suggested)
 
 
-def _words(described: DescriptionBody) -> str:
+def editor_words(described: DescriptionBody) -> str:
     """What the editor completes, as JSON."""
     columns = {column["name"]: column["title"] or column["type"] for column in described["columns"]}
     functions = sorted(name.upper() for name in NAMES)

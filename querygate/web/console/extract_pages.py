@@ -5,8 +5,7 @@ What is possible, and for whom, is decided by the same table as at every other d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final, cast, get_args
 
 from flask import Response, request
@@ -20,12 +19,13 @@ from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.extracts.use_agreement import KEYS as AGREEMENT
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobUnderway
-from querygate.gate.describe import make_description
+from querygate.core.types import Principal
+from querygate.gate.description import make_description
 from querygate.gate.grant_check import check_known
 from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.site.extract_requests.extracts import ACTS, Extracts
 from querygate.site.open_gate import OpenSite
-from querygate.web.console.page import go, make_page, make_part
+from querygate.web.console.page import go, make_page, make_part, wants_part
 from querygate.web.console.page_session import PageRoute
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews
@@ -41,6 +41,7 @@ PAGES: Final = (
     PageRoute("change_request", "POST", "/requests/<request_id>/edit"),
     PageRoute("act", "POST", f"/requests/<request_id>/<any({', '.join(ACTS)}):action>", rights=EXTRACTS),
     PageRoute("preview", "GET", "/requests/<request_id>/preview", rights=EXTRACTS),
+    PageRoute("start_preview", "POST", "/requests/<request_id>/preview", rights=EXTRACTS),
     PageRoute("extract", "GET", "/requests/<request_id>/zip", rights=EXTRACTS),
     PageRoute("report", "GET", "/requests/<request_id>/report", rights=EXTRACTS),
     PageRoute("risk_report", "GET", "/requests/<request_id>/risk-report", rights=EXTRACTS),
@@ -49,17 +50,17 @@ PAGES: Final = (
 WORDS = {
     "submit": "Submit for review",
     "take": "Start reviewing",
-    "comment": "Comment",
-    "note": "Note for reviewers",
     "approve": "Approve",
+    "release": "Release it",
+    "build": "Build the extract",
     "return": "Return with a question",
     "reject": "Reject",
+    "comment": "Comment",
+    "note": "Note for reviewers",
     "withdraw": "Withdraw",
-    "build": "Build the extract",
-    "release": "Release it",
     "revoke": "Revoke",
 }
-"""What the buttons say."""
+"""What the buttons say, in their order: what brings a request on comes first."""
 
 DONE = {
     "request": "wrote a draft",
@@ -83,29 +84,6 @@ DONE = {
 _NUMBERS = ("k", "suppress", "epsilon", "parts")
 
 
-RISKS = ("risk", "assessment", "before", "beside_views")
-"""Figures that tell of risk; what the requester learnt stands apart, and the rest is what an extract keeps."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFigures:
-    """Risk and utility of an extract beside each other, for those who decide."""
-
-    risk: list[object]
-    utility: dict[str, object]
-    learnt: object
-
-
-def show_figures(body: Mapping[str, Any]) -> ShownFigures:
-    """
-    >>> show_figures({"k": 5, "risk": {"words": ["1 in 5."]}, "learnt": {"people": 1}})
-    ShownFigures(risk=['1 in 5.'], utility={'k': 5}, learnt={'people': 1})
-    """
-    told = make_figures(body)
-    kept = {name: value for name, value in told.items() if name not in (*RISKS, "learnt")}
-    return ShownFigures([told[name] for name in RISKS if name in told], kept, told.get("learnt"))
-
-
 class RequestPages:
     """One method per page, called as its route's name."""
 
@@ -125,23 +103,29 @@ class RequestPages:
         return self._page(session, request_id, job=self._jobs.body_of(session.principal, job_id) if job_id else None)
 
     def preview(self, session: Session, request_id: str) -> Response:
-        """Risk and utility for those who decide. It takes time, so the page asks for it and does not wait."""
+        """Risk and utility for those who decide, once one of them has had it built on trial: to look begins nothing."""
         try:
-            found = self._extracts.show(session.principal, request_id, preview=True)["preview"]
+            found = self._extracts.read_preview(session.principal, request_id)
         except JobUnderway as underway:
             job = self._jobs.body_of(session.principal, underway.job_id)
-            return make_part("request_preview_part.html", 202, job=job, request_id=request_id)
-        refused = found.get("refused")
-        return make_part("request_preview_part.html", figures=None if refused else show_figures(found), refused=refused)
+            return self._preview_part(session, request_id, 202, job=job)
+        refused = found.get("refused") if found else None
+        figures = make_figures(found) if found and not refused else None
+        made = found.get("made") if found else None
+        return self._preview_part(session, request_id, figures=figures, refused=refused, made=made)
+
+    def start_preview(self, session: Session, request_id: str) -> Response:
+        self._extracts.start_preview(session.principal, request_id)
+        return self.preview(session, request_id) if wants_part() else go(f"/requests/{request_id}")
 
     def extract(self, session: Session, request_id: str) -> Response:
         return self._files.fetch_export(session.principal, request_id)
 
     def report(self, session: Session, request_id: str) -> Response:
-        return self._files.read_export_report(session.principal, request_id)
+        return self._drawn(session, request_id, self._files.read_export_report)
 
     def risk_report(self, session: Session, request_id: str) -> Response:
-        return self._files.read_export_risk_report(session.principal, request_id)
+        return self._drawn(session, request_id, self._files.read_export_risk_report)
 
     # -- asking and deciding -----------------------------------------------------------------------------
 
@@ -158,6 +142,8 @@ class RequestPages:
 
     def edit_request(self, session: Session, request_id: str) -> Response:
         shown = self._extracts.show(session.principal, request_id)
+        if "edit" not in shown["may"]:
+            return go(f"/requests/{request_id}")
         return self._form(session, self._describe(session, shown["dataset"]), shown["wish"], edited=request_id)
 
     def change_request(self, session: Session, request_id: str) -> Response:
@@ -186,11 +172,25 @@ class RequestPages:
 
     # -- along the way -----------------------------------------------------------------------------------
 
+    def _drawn(self, session: Session, request_id: str, read: Callable[[Principal, str], Response]) -> Response:
+        """A report; where a worker still draws it, how far it is, and then the report."""
+        try:
+            return read(session.principal, request_id)
+        except JobUnderway as underway:
+            return go(f"/jobs/{underway.job_id}?next={request.path}")
+
+    def _preview_part(self, session: Session, request_id: str, status: int = 200, **values: object) -> Response:
+        """As a part of the page about the request; alone on a page for a browser without script."""
+        values |= {"session": session, "request_id": request_id}
+        if wants_part():
+            return make_part("request_preview_part.html", status, **values)
+        return make_page("request_preview.html", status, **values)
+
     def _page(
         self, session: Session, request_id: str, error: QueryGateError | None = None, job: dict[str, Any] | None = None
     ) -> Response:
         shown = self._extracts.show(session.principal, request_id)
-        summary = show_figures(shown["summary"]) if shown["summary"] else None
+        summary = make_figures(shown["summary"]) if shown["summary"] else None
         return make_page(
             "request.html",
             status_of(error),

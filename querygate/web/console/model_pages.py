@@ -54,20 +54,20 @@ class ModelPages:
         try:
             body = ask_model(_question(session.principal, dataset), self._gate)
         except QueryGateError as error:
-            problem = error.to_dict()
+            problem = error.to_dict() | {"span": None}  # a place in the formula, which the editor of SQL has not
             return _page("refusal_part.html", status_of(error), session=session, dataset=dataset, problem=problem)
-        return _page("model_part.html", 200, session=session, dataset=dataset, shown=_shown(body))
+        return _page("model_part.html", 200, session=session, dataset=dataset, shown=show_model(body))
 
     def model(self, session: Session, query_id: str) -> Response:
         body = self._find(session.principal, query_id)
-        return _page("model_part.html", 200, session=session, dataset=body["dataset"], shown=_shown(body))
+        return _page("model_part.html", 200, session=session, dataset=body["dataset"], shown=show_model(body))
 
     def model_file(self, session: Session, query_id: str, form: str) -> Response:
         media, write = render.FORMATS[form]
         return make_download(write(self._find(session.principal, query_id)), media, f"{query_id}-model.{form}")
 
     def model_picture(self, session: Session, query_id: str) -> Response:
-        chart = _shown(self._find(session.principal, query_id)).chart
+        chart = show_model(self._find(session.principal, query_id)).chart
         if chart is None:
             raise NotPermitted("QG307", "There is no such picture.", "Open the model again.")
         drawn = render_template("console/charts/chart.svg", chart=chart, standalone=True)
@@ -86,7 +86,7 @@ def _question(principal: Principal, dataset: str) -> ModelQuestion:
     return make_model_question(principal, {"dataset": dataset, "family": FAMILIES[0], "formula": "", **wanted})
 
 
-def _shown(body: ModelBody) -> ShownModel:
+def show_model(body: ModelBody) -> ShownModel:
     headings, rows = render.readable(body)
     return ShownModel(body, headings, rows, make_model_chart(body, rows))
 

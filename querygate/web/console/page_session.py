@@ -18,7 +18,7 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_failure
 from querygate.site.user_limits import UserLimits
-from querygate.web.limited_view import serve
+from querygate.web.limited_view import weighed, within_limits
 from querygate.web.problems import status_of
 
 COOKIE = "querygate_session"
@@ -64,7 +64,8 @@ def make_page_door(
             prepare()
             if route.method == "POST":
                 check_proof(session)
-            return serve(limits, session.principal, lambda: page(session, **path))
+            with within_limits(limits, session.principal) as given:
+                return weighed(page(session, **path), given)
         except QueryGateError as error:
             return show_problem(error, session)
         except HTTPException:

@@ -3,32 +3,30 @@ look. What it shows is made up, and drawn by the same code as everywhere else.""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from flask import Response
 
 from querygate.control.sessions import Session
-from querygate.core.answer_bodies import AnswerBody, Row
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.jobs import Job
 from querygate.core.rights import Right
 from querygate.gate import render
+from querygate.site.extract_requests.extract_figures import make_figures
+from querygate.web.console import pattern_samples as samples
 from querygate.web.console.charts.answer_charts import make_charts
 from querygate.web.console.charts.chart import Chart
-from querygate.web.console.charts.risk_map import MapChart, make_risk_map
-from querygate.web.console.extract_pages import show_figures
+from querygate.web.console.charts.risk_map import make_risk_map
+from querygate.web.console.console import editor_words
 from querygate.web.console.page import make_page
 from querygate.web.console.page_session import PageRoute
 from querygate.web.console.publish_pages import STEP_NAMES
+from querygate.web.console.table_builder import MEASURES
 from querygate.web.console.timeline import make_timeline
 
 RUN: tuple[Right, ...] = ("publish", "operate", "accounts")
 
 PAGES: Final = (PageRoute("patterns", "GET", "/-/patterns", rights=RUN),)
-
-Ends = tuple[float | None, float | None, float | None]
-
 
 _FIGURES = {
     "k": 17,
@@ -68,15 +66,14 @@ class PatternPages:
             "Ask for a mean of it.",
             suggestion="SELECT AVG(systolic) FROM survey",
         )
-        headings, rows = render.readable(
-            _answer([("ward", "text")], [(("north",), (4, 9, 6)), (("south",), (5, 5, 5))])
-        )
+        headings, rows = render.readable(samples.make_answer(samples.WARDS))
+        answer, model, own = samples.shown_answer(), samples.shown_model(), samples.kept(session.principal)
         return make_page(
             "patterns.html",
             session=session,
             problem=problem.to_dict(),
             charts=_charts(),
-            risk_map=_risk_map(),
+            risk_map=make_risk_map({"points": _points()}),
             timeline=make_timeline(
                 "Questions", ("answered", "refused"), [("2026-03-01", [8, 2]), ("2026-03-02", [5, 0])]
             ),
@@ -90,7 +87,7 @@ class PatternPages:
                 "fraction": 0.4,
             },
             failed={"job": "j_2", "finished": "2026-03-01", "problem": problem.to_dict()},
-            figures=show_figures(_FIGURES),
+            figures=make_figures(_FIGURES),
             work=[Job("j_3", "publish.map", "survey", "carl", {}, "done", "2026-03-01T12:00"), _FAILED],
             step_names=STEP_NAMES,
             budget={"left": {"user": 2.5}, "limits": {"user": 10.0}},
@@ -99,70 +96,57 @@ class PatternPages:
             found={"dataset": "survey"},
             texts=[_FINDING],
             tour=_STRIP,
+            shown=answer,
+            model=model,
+            answer=samples.notebook_answer(),
+            described=samples.described(),
+            words=editor_words(samples.described()),
+            measures=MEASURES,
+            groupings=samples.described()["columns"],
+            measured=samples.described()["columns"],
+            text={"name": "Table 1", "description": "", "sql": samples.SQL, "dataset": "survey"},
+            own=own[:1],
+            shared=own[1:],
+            grants=samples.grants(),
+            result={
+                **samples.predicted(),
+                "map": {"points": _points(), "questions": 64, "used": 5735, "records": 5735},
+            },
+            rerun=samples.rerun(),
+            sql=samples.SQL,
         )
 
 
 def _charts() -> list[Chart]:
     """One picture of each kind."""
-    groups = [
-        (("north",), (4.0, 9.0, 6.0)),
-        (("south",), (5.0, 5.0, 5.0)),
-        (("a ward with a long name, abroad",), (0.0, 7.0, None)),
-    ]
     ages = [
         ((decade,), (low, low + width, low + width / 2))
         for decade, low, width in ((30, 8, 3), (40, 14, 6), (50, 11, 0), (60, 4, 5))
     ]
-    ratios = [(("north",), (0.5, 1.8, 1.1)), (("south",), (1.2, None, 2.4)), (("abroad",), (0.0, 0.9, 0.4))]
-    drawn = [
-        _draw("SELECT ward, COUNT(*) AS count FROM t GROUP BY ward", "count", "category", groups),
-        _draw("SELECT ward, AVG(x) AS mean FROM t GROUP BY ward", "mean", "category", groups),
-        _draw("SELECT ward, ODDS_RATIO(a, b) AS ratio FROM t GROUP BY ward", "ratio", "category", ratios),
-        _draw("SELECT decade, AVG(x) AS mean FROM t GROUP BY decade", "mean", "number", ages),
-        _draw("SELECT decade, COUNT(*) AS count FROM t GROUP BY decade", "count", "number", ages),
+    ratios: samples.Groups = [
+        (("north",), (0.5, 1.8, 1.1)),
+        (("south",), (1.2, None, 2.4)),
+        (("abroad",), (0.0, 0.9, 0.4)),
     ]
-    quantiles: list[Ends] = [(90.0, 104.0, 98.0), (118.0, 127.0, 122.0), (139.0, 160.0, 150.0)]
-    columns = [{"name": f"q{i}", "kind": "range", "type": "number"} for i in range(3)]
-    row: Row = {f"q{i}": _range(ends) for i, ends in enumerate(quantiles)} | {"_group": {"certain": True}}
-    body: AnswerBody = {"columns": columns, "rows": [row], "mode": "interval", "notes": []}  # type: ignore[typeddict-item]
-    drawn += make_charts(
-        body, [["90 .. 104", "118 .. 127", "139 .. 160"]], "SELECT QUANTILE_CONT(systolic, [0.1, 0.5, 0.9]) FROM t"
-    )
-    return drawn
+    drawn = [
+        _draw("SELECT ward, COUNT(*) AS count FROM t GROUP BY ward", "count", "category", samples.WARDS),
+        _draw("SELECT ward, AVG(x) AS mean FROM t GROUP BY ward", "mean", "category", samples.WARDS),
+        _draw("SELECT ward, ODDS_RATIO(a, b) AS ratio FROM t GROUP BY ward", "ratio", "category", ratios),
+        _draw("SELECT ward, AVG(x) AS mean FROM t GROUP BY ward", "mean", "number", ages),
+        _draw("SELECT ward, COUNT(*) AS count FROM t GROUP BY ward", "count", "number", ages),
+    ]
+    return [*drawn, *samples.quantile_charts()]
 
 
-def _draw(sql: str, column: str, kind: str, groups: Sequence[tuple[tuple[object, ...], Ends]]) -> Chart:
-    body = _answer([("ward", kind)], groups, column)
+def _draw(sql: str, column: str, kind: str, groups: samples.Groups) -> Chart:
+    body = samples.make_answer(groups, column, kind)
     return make_charts(body, render.readable(body)[1], sql)[0]
 
 
-def _answer(
-    keys: list[tuple[str, str]], groups: Sequence[tuple[tuple[object, ...], Ends]], column: str = "count"
-) -> AnswerBody:
-    columns = [{"name": name, "kind": "key", "type": kind} for name, kind in keys]
-    columns.append({"name": column, "kind": "range", "type": "number"})
-    rows = [
-        dict(zip((name for name, _ in keys), values, strict=True))
-        | {column: _range(ends), "_group": {"certain": ends[0] != 0, "count": {"low": 1, "high": 9}}}
-        for values, ends in groups
-    ]
-    return {"columns": columns, "rows": rows, "mode": "interval", "notes": []}  # type: ignore[typeddict-item]
-
-
-def _range(ends: Ends) -> Row:
-    low, high, about = ends
-    return {"low": low, "high": high, "estimate": about, "sharp": True, "may_be_null": False}
-
-
-def _risk_map() -> MapChart:
+def _points() -> list[dict[str, object]]:
     def point(name: str, k: int, share: float, version: int | None = None) -> dict[str, object]:
         found = {"figures": 64, "share": share, "width": 1.0, "problem": "", "error": 0.08}
         return {"name": name, "version": version, "is_served": version == 2, "k": k, "standing": found}
 
-    points = [
-        point("version 2", 10, 0.7, 2),
-        point("version 1", 10, 0.55, 1),
-        point("k = 5", 5, 0.85),
-        point("k = 20", 20, 0.4),
-    ]
-    return make_risk_map({"points": points})
+    served, before = point("version 2", 10, 0.7, 2), point("version 1", 10, 0.55, 1)
+    return [served, before, point("k = 5", 5, 0.85), point("k = 20", 20, 0.4)]

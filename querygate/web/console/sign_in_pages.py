@@ -24,6 +24,7 @@ PAGES: Final = (
     PageRoute("begin_session", "POST", SIGN_IN, "anyone"),
     PageRoute("depart", "GET", f"{SIGN_IN}/provider", "anyone"),
     PageRoute("arrive", "GET", f"{SIGN_IN}/callback", "anyone"),
+    PageRoute("end_sessions", "POST", f"{SIGN_IN}/backchannel-logout", "anyone"),
     PageRoute("sign_out", "POST", "/sign-out", rights=()),
     PageRoute("signed_out", "GET", SIGNED_OUT, "anyone"),
 )
@@ -74,7 +75,7 @@ class SignInPages:
             return self._on_the_way.drop(self._sign_in_page("/", refusal))
         user, person = arrival.principal.name, arrival.person
         body = {"issuer": person.issuer, "subject": person.subject}
-        entered = self._enter(self._sessions.begin_by_sign_on(user), inside(arrival.then), user, body)
+        entered = self._enter(self._sessions.begin_by_sign_on(user, arrival.session), inside(arrival.then), user, body)
         return self._on_the_way.drop(entered)
 
     # -- out ---------------------------------------------------------------------------------------------
@@ -90,6 +91,15 @@ class SignInPages:
         sign_on = self._sign_on.there
         address = sign_on.provider.logout_url(sign_on.sign_on.public_url + SIGN_IN)
         return make_page("signed_out.html", provider=self._sign_on.name, address=address)
+
+    def end_sessions(self) -> Response:
+        """The provider itself says that somebody has signed out there. It reads the status and nothing else."""
+        try:
+            self._sign_on.there.end_sessions(request.form.get("logout_token", ""))
+        except NotPermitted as refusal:
+            status = 400 if refusal.code == "QG319" else refusal.meaning.status
+            return Response('{"error": "invalid_request"}', status, content_type="application/json")
+        return Response(status=200)
 
     # -- along the way -----------------------------------------------------------------------------------
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+from werkzeug.datastructures import MultiDict
 
 from querygate.core.answer_bodies import DescriptionBody, PublishedColumnBody
 from querygate.sql.name_text import name_text
@@ -20,29 +23,56 @@ MEASURES = {
 
 _OF_NUMBERS = ("integer", "number")
 _OF_CATEGORIES = ("category", "boolean")
+_FEWEST_CUTS = 2
 _TRUTHS = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 
 
 @dataclass(frozen=True, slots=True)
+class TableFilter:
+    """Whom a table is of. A bound or value that is empty was not chosen."""
+
+    column: str
+    value: str = ""
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TableChoice:
-    """What was chosen. A bound or value that is empty was not."""
+    """What was chosen."""
 
     measure: str = "count"
     of: str = ""
     rows: str = ""
     columns: str = ""
-    filter: str = ""
-    value: str = ""
-    low: str = ""
-    high: str = ""
+    filters: tuple[TableFilter, ...] = ()
 
     @classmethod
-    def read(cls, form: Mapping[str, str]) -> TableChoice:
-        return cls(**{name: form.get(name, "").strip()[:200] for name in cls.__slots__})
+    def read(cls, form: MultiDict[str, str]) -> TableChoice:
+        lists = [[text.strip()[:200] for text in form.getlist(name)] for name in ("filter", "value", "low", "high")]
+        filters = tuple(TableFilter(*found) for found in zip_longest(*lists, fillvalue=""))
+        chosen = {name: form.get(name, "").strip()[:200] for name in ("measure", "of", "rows", "columns")}
+        return cls(**chosen, filters=filters)
 
 
 def grouping_columns(described: DescriptionBody) -> list[PublishedColumnBody]:
-    return [column for column in described["columns"] if column["type"] in _OF_CATEGORIES]
+    """What rows can be: categories, and numbers by bands that end where the published ones do."""
+    columns = described["columns"]
+    return [column for column in columns if column["type"] in _OF_CATEGORIES or band_width(column) is not None]
+
+
+def band_width(column: PublishedColumnBody) -> int | None:
+    """How wide bands of a number are, for nobody to be in doubt about: the step of its cuts; None without one.
+
+    >>> band_width({"type": "integer", "cuts": [20, 30, 40]}), band_width({"type": "integer", "cuts": [18, 21, 65]})
+    (10, None)
+    """
+    cuts = column.get("cuts") or []
+    if column["type"] not in _OF_NUMBERS or len(cuts) < _FEWEST_CUTS or not all(isinstance(cut, int) for cut in cuts):
+        return None
+    steps = {int(after) - int(before) for before, after in pairwise(cuts)}
+    step = steps.pop()
+    return step if not steps and step > 1 and int(cuts[0]) % step == 0 else None
 
 
 def measured_columns(described: DescriptionBody) -> list[PublishedColumnBody]:
@@ -53,22 +83,33 @@ def write_statement(choice: TableChoice, described: DescriptionBody) -> str:
     """The statement that makes the table. Names that the dataset does not have are passed over, so that whatever was
     sent, what comes out is made of its own columns."""
     known = {column["name"]: column for column in described["columns"]}
-    keys = [name_text(name) for name in dict.fromkeys((choice.rows, choice.columns)) if name in known]
+    named = {name: known[name] for name in (choice.rows, choice.columns) if name in known}
+    keys = [_key(column) for column in named.values()]
     measure = MEASURES.get(choice.measure, MEASURES["count"])[1]
     if "{}" in measure:
         measured = choice.of if choice.of in known else next((c["name"] for c in measured_columns(described)), "")
         measure = measure.format(name_text(measured)) if measured else "COUNT(*)"
     shown = ["COUNT(*)", measure] if measure != "COUNT(*)" else ["COUNT(*)"]
-    lines = [f"SELECT {', '.join([*keys, *shown])}", f"FROM {name_text(described['dataset'])}"]
-    conditions = _conditions(choice, known)
+    groups = ", ".join(f"{text} AS {name}" if text != name else name for name, text in keys)
+    lines = [f"SELECT {', '.join([*([groups] if groups else []), *shown])}", f"FROM {name_text(described['dataset'])}"]
+    conditions = [condition for one in choice.filters for condition in _conditions(one, known)]
     lines += [f"WHERE {' AND '.join(conditions)}"] if conditions else []
-    lines += [f"GROUP BY {', '.join(keys)}", f"ORDER BY {', '.join(keys)}"] if keys else []
+    names = ", ".join(name for name, _ in keys)
+    lines += [f"GROUP BY {names}", f"ORDER BY {names}"] if keys else []
     return "\n".join(lines)
 
 
-def _conditions(choice: TableChoice, known: Mapping[str, PublishedColumnBody]) -> Sequence[str]:
+def _key(column: PublishedColumnBody) -> tuple[str, str]:
+    """What a row is called, and how SQL says it: a number by the lower end of its band."""
+    name, width = column["name"], band_width(column)
+    if width is None:
+        return name_text(name), name_text(name)
+    return name_text(f"{name}_from"), f"FLOOR({name_text(name)} / {width}) * {width}"
+
+
+def _conditions(choice: TableFilter, known: Mapping[str, PublishedColumnBody]) -> Sequence[str]:
     """Everything that was filled in is in the statement, or the gate would answer another question than was asked."""
-    column = known.get(choice.filter)
+    column = known.get(choice.column)
     if column is None:
         return []
     name, kind = name_text(column["name"]), column["type"]

@@ -35,10 +35,11 @@ class NotBelieved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Vouched:
-    """Somebody the provider vouches for, and their groups there."""
+    """Somebody the provider vouches for, their groups there, and what it calls their session, if it does."""
 
     person: Person
     groups: frozenset[str]
+    session: str | None = None
 
 
 def read_keys(body: Mapping[str, Any]) -> KeySet:
@@ -57,17 +58,25 @@ def read_keys(body: Mapping[str, Any]) -> KeySet:
         raise NotBelieved from None
 
 
+def decode(text: object, keys: KeySet) -> jwt.Token:
+    """A token that the provider has signed; NotBelieved otherwise."""
+    if not isinstance(text, str) or len(text) > LONGEST_TOKEN or not text.isascii():
+        raise NotBelieved
+    try:
+        return jwt.decode(text, keys, algorithms=ALGORITHMS)
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise NotBelieved from None
+
+
 def read_token(
     text: object, keys: KeySet, sign_on: SignOn, nonce: str, access_token: object, now: datetime
 ) -> dict[str, Any]:
     """The claims of an ID token that holds; NotBelieved otherwise."""
-    if not isinstance(text, str) or len(text) > LONGEST_TOKEN or not text.isascii():
-        raise NotBelieved
+    token = decode(text, keys)
     expected = {"iss": sign_on.issuer, "aud": sign_on.client_id}
     options = {name: {"essential": True, "value": value} for name, value in expected.items()}
     params = {"nonce": nonce, "client_id": sign_on.client_id, "access_token": access_token}
     try:
-        token = jwt.decode(text, keys, algorithms=ALGORITHMS)
         claims = CodeIDToken(token.claims, token.header, options, params)
         claims.validate(int(now.timestamp()), int(sign_on.clock_skew_s))
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -80,7 +89,7 @@ def read_token(
 def read_person(claims: Mapping[str, Any], sign_on: SignOn) -> Vouched:
     """Who the claims are about. Texts that no table can keep, or nobody can read, are refused."""
     subject, name = claims.get("sub"), claims.get(sign_on.name_claim)
-    if not _is_text(subject, LONGEST_SUBJECT):
+    if not is_text(subject, LONGEST_SUBJECT):
         raise NotBelieved
     if sign_on.groups_claim in claims.get("_claim_names", ()):
         raise NotPermitted(
@@ -88,8 +97,11 @@ def read_person(claims: Mapping[str, Any], sign_on: SignOn) -> Vouched:
             "You are in more groups than the provider tells the gate of.",
             "Ask an admin to have the provider send only the groups of this application.",
         )
-    person = Person(sign_on.issuer, str(subject), str(name) if _is_text(name, LONGEST_NAME) else "")
-    return Vouched(person, _groups(claims, sign_on.groups_claim))
+    person = Person(sign_on.issuer, str(subject), str(name) if is_text(name, LONGEST_NAME) else "")
+    session = claims.get("sid")
+    return Vouched(
+        person, _groups(claims, sign_on.groups_claim), session if is_text(session, LONGEST_SUBJECT) else None
+    )
 
 
 def _groups(claims: Mapping[str, Any], path: str) -> frozenset[str]:
@@ -103,5 +115,5 @@ def _groups(claims: Mapping[str, Any], path: str) -> frozenset[str]:
     return frozenset(group for group in listed[:MOST_GROUPS] if isinstance(group, str))
 
 
-def _is_text(value: object, longest: int) -> bool:
+def is_text(value: object, longest: int) -> bool:
     return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 from authlib.common.urls import add_params_to_uri
@@ -26,6 +26,9 @@ from joserfc.jwk import KeySet
 from querygate.core.errors import NotPermitted
 from querygate.site.sign_on_file import SignOn, is_safe_address
 from querygate.web.sign_on.id_token import NotBelieved, Vouched, read_keys, read_person, read_token
+from querygate.web.sign_on.logout_token import ProviderLogout, read_logout
+
+_T = TypeVar("_T")
 
 DISCOVERY = "/.well-known/openid-configuration"
 CALLBACK = "/sign-in/callback"
@@ -108,11 +111,19 @@ class Provider:
                     raise
                 raise NotBelieved from None
         text, access = token.get("id_token"), token.get("access_token")
-        try:
-            claims = read_token(text, self._find_keys(0.0), self._sign_on, nonce, access, now)
-        except NotBelieved:  # perhaps the provider has changed its keys
-            claims = read_token(text, self._find_keys(AGAIN_S), self._sign_on, nonce, access, now)
+        claims = self._believed(lambda keys: read_token(text, keys, self._sign_on, nonce, access, now))
         return read_person(claims, self._sign_on)
+
+    def read_logout(self, text: str, now: datetime) -> ProviderLogout:
+        """Who signed out, as a token of the provider says; NotBelieved if it does not hold."""
+        return self._believed(lambda keys: read_logout(text, keys, self._sign_on, now))
+
+    def _believed(self, read: Callable[[KeySet], _T]) -> _T:
+        """What a token says by the keys that are known; or by others, if the provider has changed them."""
+        try:
+            return read(self._find_keys(0.0))
+        except NotBelieved:
+            return read(self._find_keys(AGAIN_S))
 
     def metadata(self) -> Metadata:
         """What the provider says of itself; QG320 if it cannot be had."""

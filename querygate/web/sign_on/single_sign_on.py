@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from querygate.control.accounts import NewKey
+from querygate.control.ids import stamp
 from querygate.control.sign_on.attempts import Attempts, derive
 from querygate.control.sign_on.device_codes import DeviceCodes, LetIn
 from querygate.control.sign_on.identities import Identities, Person
@@ -42,11 +43,12 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Somebody who was let in, and where their browser goes now."""
+    """Somebody who was let in, where their browser goes now, and what the provider calls their session, if it does."""
 
     principal: Principal
     person: Person
     then: str
+    session: str | None
 
 
 class SingleSignOn:
@@ -83,7 +85,17 @@ class SingleSignOn:
         except NotPermitted as refused:
             self._note_refused(vouched.person, refused)
             raise
-        return Arrival(principal, vouched.person, then)
+        return Arrival(principal, vouched.person, then, vouched.session)
+
+    def end_sessions(self, token: str) -> None:
+        """Somebody has signed out at the provider, which says so by itself. QG319 for what it did not say."""
+        self._sign_in.check_guesses()
+        try:
+            logout = self.provider.read_logout(token, now())
+        except NotBelieved:
+            self._sign_in.note_failure(is_guess=True)
+            raise not_completed() from None
+        self._identities.end_sessions(self.sign_on.issuer, logout.subject, logout.session, stamp(logout.until))
 
     def _vouched(self, secret: str, sent: Mapping[str, str]) -> Vouched:
         code = sent.get("code", "")

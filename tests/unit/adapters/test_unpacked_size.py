@@ -52,6 +52,39 @@ def test_a_text_that_rows_share_counts_once_a_row(tmp_path: Path, encoding: str 
     assert pa.total_allocated_bytes() == before
 
 
+TEXT, NUMBERS = "é" * 5_000, [7] * 1_000_000
+NESTED = {
+    "a list of numbers": pa.array([NUMBERS, None, []], pa.list_(pa.int64())),
+    "a list of lists": pa.array([[NUMBERS[:500_000]] * 2, None], pa.list_(pa.list_(pa.int64()))),
+    "a list in a struct": pa.array([{"y": NUMBERS}, None, {"y": None}]),
+    "a list of texts": pa.array([[TEXT] * 1_000, None, [], [None]], pa.list_(pa.string())),
+    "a text in a struct": pa.array([{"x": TEXT}] * 1_000 + [None, {"x": None}]),
+    "a map": pa.array([[(TEXT, TEXT)] * 500, None, []], pa.map_(pa.string(), pa.string())),
+}
+
+
+@pytest.mark.parametrize("name", ["text", "a.b"])
+@pytest.mark.parametrize("kind", NESTED)
+def test_what_is_inside_of_lists_counts_too(tmp_path: Path, kind: str, name: str) -> None:
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.table({name: NESTED[kind]}), path)
+    assert path.stat().st_size < 50_000
+    before = pa.total_allocated_bytes()
+    assert is_larger(path, 7_999_999)
+    assert not is_larger(path, 11_000_000)
+    assert pa.total_allocated_bytes() == before
+    pq.write_table(pa.table({name: NESTED[kind]}), path, use_dictionary=False, data_page_version="2.0")
+    assert is_larger(path, 7_999_999)
+
+
+def test_lists_of_differences_count_as_much_as_they_could_be(tmp_path: Path) -> None:
+    path = tmp_path / "nested.parquet"
+    encoding = {"text.list.element": "DELTA_BYTE_ARRAY"}
+    pq.write_table(pa.table({"text": NESTED["a list of texts"]}), path, use_dictionary=False, column_encoding=encoding)
+    assert path.stat().st_size < 50_000
+    assert is_larger(path, 9_999_999)
+
+
 def test_tables_without_texts_or_rows_are_small(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     for texts in ([], [None], [""]):

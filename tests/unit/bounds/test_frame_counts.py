@@ -39,14 +39,22 @@ def test_they_are_those_of_each_group(
     found = counts_by_frame(plan, block, FRAMES)
 
     alone = {group.keys: group.cells[0] for group in gather(plan, block)}
-    assert alone.keys() <= found.keys()
-    for at, (least, most) in found.items():
+    assert alone.keys() <= found.rows.keys()
+    for at, row in found.rows.items():
+        least, most = found.least[row], found.most[row]
         if at not in alone:
             assert not most.any()
             continue
         cells = alone[at]
         assert least.tolist() == np.bincount(cells.frame, cells.least, FRAMES).astype(int).tolist()
         assert most.tolist() == np.bincount(cells.frame, cells.most, FRAMES).astype(int).tolist()
+
+
+def test_nobody_is_in_a_group_that_is_not_there() -> None:
+    block = replace(make_block(9), frame=np.zeros(9, dtype=np.int64))
+    least, most = counts_by_frame(make_plan(keys=(BY_SEX,)), block, FRAMES).of([("nobody",), ("nobody",)])
+    assert least.shape == (2, FRAMES)
+    assert not most.any()
 
 
 def test_a_block_of_no_margin_has_no_frame_cells() -> None:

@@ -7,10 +7,17 @@ import random
 import numpy as np
 import pytest
 
-from querygate.bounds.margin_readings import read, read_groups
+from querygate.bounds.margin_readings import Readings, read_stacks
+from querygate.core.cell_stack import CellStack
 from querygate.core.plan import MeasureCells
 from querygate.core.types import Cells, ClassCells
 from tests.seeds import seeds
+
+
+def read(parts: list[MeasureCells], limits: tuple[np.ndarray, np.ndarray] | None = None) -> Readings:
+    """The readings of one group."""
+    told = None if limits is None else (limits[0][None], limits[1][None])
+    return read_stacks([CellStack.joined([part]) for part in parts], told).parts()[0]
 
 
 def cells(rows: list[tuple], *, values: bool = True) -> MeasureCells:
@@ -120,7 +127,9 @@ def test_margins_that_contradict_each_other_are_not_read() -> None:
 
 def test_a_single_margin_is_read_as_it_is() -> None:
     one = cells([(0, 1, 3, 4, 4)])
-    assert read([one]).others == (one,)
+    found = read([one])
+    assert found.met is None
+    assert [rows_of(each) for each in found.others] == [rows_of(one)]
 
 
 @pytest.mark.parametrize("seed", seeds(40))
@@ -164,9 +173,11 @@ def test_groups_read_at_once_say_what_each_says_by_itself() -> None:
             people = [(rng.randrange(4), rng.randrange(0, 9, steps)) for _ in range(rng.randint(1, 20))]
             groups.append([_margin_of(rng, people) for _ in range(2)])
             held = np.bincount([frame for frame, _ in people], minlength=4)
-            limits.append((np.maximum(held - rng.randint(0, 2), 0), held + rng.randint(0, 3)) if limited else None)
-        for at_once, parts, limit in zip(read_groups(groups, limits), groups, limits, strict=True):
-            alone = read(parts, limit)
+            limits.append((np.maximum(held - rng.randint(0, 2), 0), held + rng.randint(0, 3)))
+        stacks = [CellStack.joined(margin) for margin in zip(*groups, strict=True)]
+        told = tuple(np.stack(ends) for ends in zip(*limits, strict=True)) if limited else None
+        for at_once, parts, limit in zip(read_stacks(stacks, told).parts(), groups, limits, strict=True):
+            alone = read(parts, limit if limited else None)
             assert (at_once.settled, len(at_once.others)) == (alone.settled, len(alone.others))
             for one, other in zip((at_once.met, *at_once.others), (alone.met, *alone.others), strict=True):
                 assert one is not None

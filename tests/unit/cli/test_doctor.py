@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 from querygate.control import Database, Log
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
 from querygate.site.settings import SETTINGS
 
 
@@ -105,8 +109,58 @@ def test_a_clock_that_is_behind(run, site):
     later = datetime.now(UTC) + timedelta(days=2)
     Log(Database(site / "control.db"), lambda: later).note("test", user=None)
     assert failing(run) == ["clock"]
+    run("user", "list")
+    assert failing(run) == ["clock"]
+    assert json.loads(run("log", "accept-clock", "--format", "json").stdout) == {"accepted": True}
+    assert failing(run) == []
+    assert run("log", "accept-clock").stdout == "The clock is not behind the log.\n"
+    assert (
+        len([event for event in Log(Database(site / "control.db"), datetime.now).events() if "clock" in event["kind"]])
+        == 1
+    )
+
+
+def test_a_version_that_nobody_published(run, site):
+    shutil.copy(site / "store/clinic/v00001.duckdb", site / "store/clinic/v00002.duckdb")
+    shutil.copy(site / "vault/clinic/v00001.duckdb", site / "vault/clinic/v00002.duckdb")
+    assert failing(run) == ["digests of clinic"]
+    assert "no entry of the publication of version 2" in run("doctor").stdout
+    shutil.rmtree(site / "vault")  # a machine that only serves has no publications on record
+    assert "digests of clinic" not in failing(run)
+
+
+def test_a_key_that_an_admin_made_for_a_custodian_before_it_took_two_people(run, site):
+    for name, role in (("carl", "custodian"), ("cora", "custodian"), ("adam", "admin"), ("rita", "researcher")):
+        assert run("user", "add", name, "--role", role).exit_code == 0
+    opened = open_gate(open_site(site))
+    planted = {}
+    for maker, owner in (("adam", "carl"), ("adam", "rita"), ("cora", "carl"), ("carl", "carl"), ("local", "carl")):
+        note = partial(_noted, opened.log, maker)
+        planted[maker, owner] = opened.accounts.new_key(owner, note=note)
+    bad = planted["adam", "carl"].id
+    assert failing(run) == [f"key {bad}"]
+    assert "custodian carl has a key that the admin adam made" in run("doctor").stdout
+    assert run("key", "rotate", bad, "--overlap", "0").exit_code == 0
+    assert failing(run) == []
+
+
+def _noted(log, maker, connection, key):
+    log.append(connection, "key.new", None, maker, None, {"id": key.id, "name": key.user})
 
 
 def test_other_formats_list_the_checks(run, site):
     assert run("doctor", "--format", "csv").stdout.splitlines()[0] == "name,ok,detail,remedy"
     assert all(json.loads(line)["ok"] for line in run("doctor", "--format", "jsonl").stdout.splitlines())
+
+
+def test_a_gate_without_the_log_goes_by_what_is_told_beside_its_files(run, site):
+    def digests():
+        checks = json.loads(run("--site", "gate", "doctor", "--format", "json").stdout)["checks"]
+        return next((check["ok"], check["detail"]) for check in checks if check["name"] == "digests of clinic")
+
+    run("--site", "gate", "init")
+    assert run("sync", "--to", "gate/store").exit_code == 0
+    assert digests() == (True, "1 version unchanged")
+    with open("gate/store/clinic/v00001.duckdb", "ab") as stream:
+        stream.write(b"x")
+    assert digests()[0] is False

@@ -202,7 +202,7 @@ def test_a_request_is_shown_to_a_reviewer_with_what_it_would_risk(run, site, ide
         "in review",
         "Does age matter?",
         "Preview",
-        "prosecutor   0.2",
+        "Prosecutor: 0.2",
         "You can now: comment, note.",
     ):
         assert text in shown

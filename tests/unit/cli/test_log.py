@@ -12,7 +12,7 @@ from querygate.control import verify_lines
 from querygate.control.alerts import KIND as ALERT
 from querygate.control.log.archive_rotation import DISCARDED, ROTATED
 from querygate.control.log.entry_kinds import KINDS
-from querygate.control.log.log import INTENT, OUTCOME
+from querygate.control.log.query_entries import INTENT, OUTCOME
 from querygate.custody.roots.inline_auditor import NOTE as INLINE
 from querygate.gate.answer import DRY_RUN
 from querygate.site.audit_notes import FOUND, RUN
@@ -81,6 +81,19 @@ def test_a_log_that_was_cut_off_shows_against_a_known_head(logged, tmp_path):
     cut.write_text("".join(lines[:-1]))
     assert logged("log", "verify", cut).exit_code == 0
     assert logged("log", "verify", cut, "--known", head).exit_code == 1
+
+
+def test_a_file_without_its_beginning_says_that_it_needs_a_signature(logged, tmp_path):
+    lines = logged("log", "export").stdout.splitlines(keepends=True)
+    rest = tmp_path / "rest.jsonl"
+    rest.write_text("".join(lines[2:]))
+    done = logged("log", "verify", rest)
+    assert done.exit_code == 1
+    assert "rest.jsonl begins at entry 3" in done.stdout
+    assert "--signature" in done.stdout
+    for text in ("", "[1]", "{", '{"seq":true,'):
+        rest.write_text(text)
+        assert logged("log", "verify", rest).exit_code == (0 if not text else 1)
 
 
 def test_an_export_replaces_nothing(logged, tmp_path):

@@ -7,17 +7,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from querygate.control import Accounts, Database
+from querygate.control import Accounts, Database, Log
+from querygate.control import accounts as accounts_module
 from querygate.control.keys import key_proofs, verified_keys
+from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
 
 
 @pytest.fixture
 def hashings(monkeypatch):
-    """Every slow comparison that is made."""
-    made, derive = [], key_proofs.make_verifier
-    monkeypatch.setattr(key_proofs, "make_verifier", lambda *given: made.append(given) or derive(*given))
+    """Every slow comparison that is made: with a verifier, or with the hash of a key from before there were any."""
+    made, derive, match = [], key_proofs.make_verifier, accounts_module._matches
+    monkeypatch.setattr(key_proofs, "make_verifier", lambda *given: made.append("verifier") or derive(*given))
+    monkeypatch.setattr(accounts_module, "_matches", lambda *given: made.append("hash") or match(*given))
     return made
 
 
@@ -164,17 +167,28 @@ def test_only_the_first_request_pays_for_the_comparison(accounts, hashings):
     assert len(hashings) == 1
 
 
-def test_wrong_unknown_revoked_and_disabled_cost_one_verification_each_time(accounts, hashings):
-    accounts.add_user("ann", "researcher")
-    accounts.add_user("bob", "researcher")
-    good, revoked, shut = accounts.new_key("ann"), accounts.new_key("ann"), accounts.new_key("bob")
+def test_wrong_unknown_revoked_and_disabled_cost_the_same_each_time(accounts, database, hashings):
+    """Also of a key from before there were verifiers: as long as one of those opens, all cost what it costs."""
+    for name in ("ann", "bob", "old"):
+        accounts.add_user(name, "researcher")
+    good, revoked, shut, old = (accounts.new_key(name) for name in ("ann", "ann", "bob", "old"))
     accounts.revoke_key(revoked.id)
     accounts.disable_user("bob")
-    unknown = "qg_aaaaaaaa_" + "a" * 52
-    for presented in (unknown, good.secret[:-4] + "aaaa", revoked.secret, shut.secret) * 2:
-        hashings.clear()
-        refusal(accounts, presented)
-        assert len(hashings) == 1
+    unknown = "qg_aaaaaaaa_" + old.secret.split("_")[2]
+    wrong = (unknown, good.secret[:-4] + "aaaa", revoked.secret, shut.secret, old.secret[:-4] + "aaaa")
+
+    def costs():
+        for presented in wrong * 2:
+            hashings.clear()
+            refusal(accounts, presented)
+            yield tuple(hashings)
+
+    assert set(costs()) == {("verifier",)}
+    with database.writing() as connection:
+        connection.execute("UPDATE keys SET scram = NULL WHERE id = ?", (old.id,))
+    assert set(costs()) == {("verifier", "hash")}
+    accounts.revoke_key(old.id)
+    assert set(costs()) == {("verifier",)}
 
 
 def test_a_key_from_before_there_were_verifiers_opens_by_its_hash_and_leaves_one(accounts, database, hashings):
@@ -182,9 +196,7 @@ def test_a_key_from_before_there_were_verifiers_opens_by_its_hash_and_leaves_one
     key = accounts.new_key("ann")
     with database.writing() as connection:
         connection.execute("UPDATE keys SET scram = NULL")
-    hashings.clear()
     assert refusal(accounts, key.secret[:-4] + "aaaa").code == "QG301"
-    assert hashings == []
     assert accounts.authenticate(key.secret).name == "ann"
     assert database.rows("SELECT scram FROM keys")[0]["scram"]
 
@@ -300,6 +312,52 @@ def test_a_key_is_replaced_with_an_overlap(timed):
     for gone in (old.id, "nonsense"):
         with pytest.raises(ConfigError):
             accounts.rotate_key(gone, timedelta(0))
+
+
+@pytest.mark.parametrize("meanwhile", ["revoked", "rotated"])
+def test_a_key_that_another_process_ends_while_it_is_replaced(accounts, path, clock, meanwhile):
+    """The new key is drawn after the old one was looked up: that is when the other process comes."""
+    accounts.add_user("ann", "researcher")
+    old = accounts.new_key("ann", expires=clock() + timedelta(days=30))
+    elsewhere = Database(path)
+    other = Accounts(elsewhere, clock, secrets.token_bytes)
+
+    def end(size):
+        if size == 5 and meanwhile == "revoked":
+            other.revoke_key(old.id)
+        elif size == 5:
+            other.rotate_key(old.id, timedelta(hours=1))
+        return secrets.token_bytes(size)
+
+    mine = Accounts(Database(path), clock, end)
+    if meanwhile == "revoked":
+        with pytest.raises(ConfigError) as refused:
+            mine.rotate_key(old.id, timedelta(hours=1))
+        assert refused.value.code == "QG806"
+        assert [key.id for key in accounts.list_keys()] == [old.id]
+    else:
+        made = mine.rotate_key(old.id, timedelta(hours=1), keeps_end=True)
+        assert accounts.find_key(made.id).expires == accounts.find_key(old.id).expires
+    elsewhere.close()
+
+
+def test_what_has_ended_stays_so_though_the_clock_is_set_back(timed):
+    accounts, clock = timed
+    log = Log(accounts._database, clock)
+    key = accounts.new_key("carl", expires=clock.now + timedelta(hours=1))
+    clock.now += timedelta(hours=2)
+    log.note("user.change", user=None)  # anything that is put on record while the clock is right
+    clock.now -= timedelta(hours=2)
+    for _ in range(2):
+        log.note("user.change", user=None)  # and after: earlier times on record do not help either
+        assert opens(accounts, key) is None
+        assert accounts.proofs.principal(key.id) is None
+        with pytest.raises(ConfigError):
+            accounts.rotate_key(key.id, timedelta(hours=1))
+        with pytest.raises(ConfigError):
+            accounts.new_key("carl", expires=clock.now + timedelta(minutes=1))
+    log.note(CLOCK_ACCEPTED, user=None)  # unless it was the later time that was wrong
+    assert opens(accounts, key) == "carl"
 
 
 def test_the_last_use_is_known_to_the_minute_and_written_once_a_minute(timed, monkeypatch):

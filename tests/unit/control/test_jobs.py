@@ -193,3 +193,15 @@ def test_a_problem_travels(problem: QueryGateError) -> None:
 
 def test_a_problem_of_a_newer_version_is_a_fault() -> None:
     assert read_problem({"code": "XY1"}).code == "QG900"
+
+
+def test_what_is_common_is_done_once_whoever_asks(jobs: Jobs) -> None:
+    asked: dict[str, Any] = {"dataset": "zoë", "body": {"request": "x_1"}, "shared_s": 60}
+    assert jobs.last("extract.preview", "zoë", "ann", {"request": "x_1"}) is None
+    first = jobs.put("extract.preview", user="ann", **asked)
+    assert jobs.put("extract.preview", user="bob", **asked).id == first.id
+    jobs.end(first.id, "failed", {}, may=anyone)
+    found = jobs.last("extract.preview", "zoë", "carl", {"request": "x_1"})
+    assert found is not None
+    assert (found.id, found.state) == (first.id, "failed")
+    assert jobs.last("extract.preview", "zoë", "carl", {"request": "x_2"}) is None

@@ -11,6 +11,7 @@ import pytest
 from querygate.control import Database, Log
 from querygate.control import database as database_module
 from querygate.control.write_queue import WriteQueue, sync_file
+from querygate.core.limits.turn import Turn
 from tests.work import HANG_S
 
 
@@ -44,6 +45,35 @@ def test_a_fork_has_a_turn_of_its_own(tmp_path: Path) -> None:
         assert not came.exists()
     waiting.join(HANG_S)
     assert came.exists()
+
+
+def test_whoever_finds_it_free_goes_on_computing_and_whoever_waits_lets_others_compute(tmp_path: Path) -> None:
+    queue, turn = WriteQueue(tmp_path / "lock"), Turn(lambda: 0.0)
+    wrote, computed = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with turn.taken(), queue.turn():
+            wrote.set()
+
+    def compute() -> None:
+        with turn.taken():
+            computed.set()
+
+    with turn.taken(), queue.turn():
+        beside = threading.Thread(target=compute)
+        beside.start()
+        assert not computed.wait(0.05)
+    assert computed.wait(HANG_S)
+    computed.clear()
+    with WriteQueue(tmp_path / "lock").turn():  # as another process would hold it
+        waiting = threading.Thread(target=write)
+        waiting.start()
+        assert not wrote.wait(0.05)
+        compute()
+        assert computed.is_set()
+    assert wrote.wait(HANG_S)
+    for thread in (beside, waiting):
+        thread.join(HANG_S)
 
 
 def test_a_writer_that_is_killed_lets_the_next_one_in(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from querygate.cli.describe import plain_lines
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.deadline import over_the_limit
 from querygate.core.types import Principal, Request
-from querygate.gate import describe
+from querygate.gate import description
 from querygate.gate.answer import answer
-from querygate.gate.describe import describe_version
+from querygate.gate.description import describe_version
 from querygate.gate.widths import mean_widths
 from querygate.site.open_gate import OpenSite
 from querygate.web.schemas import SCHEMAS
@@ -78,7 +78,7 @@ def test_without_time_the_description_is_given_without_it(opened: OpenSite, monk
     def late(*_: object) -> None:
         raise over_the_limit()
 
-    monkeypatch.setattr(describe, "find_sharpness", late)
+    monkeypatch.setattr(description, "find_sharpness", late)
     assert "together" not in described(opened)
 
 

@@ -16,7 +16,8 @@ from querygate.core.plan import Plan
 from querygate.core.ports import Limits
 from querygate.core.predicate import FALSE, HasAny
 from querygate.core.types import Catalog, Column, Group, Margin, Range
-from querygate.gate.describe import expected_width, make_description
+from querygate.gate.description import make_description
+from querygate.gate.verdict import expected_width
 from querygate.sql import ANOTHER, understand
 from querygate.sql.code_tests import codes_under, with_flags
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw

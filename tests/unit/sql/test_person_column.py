@@ -14,7 +14,7 @@ from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer as gate
-from querygate.gate.describe import explain_policy
+from querygate.gate.description import explain_policy
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate.sql import understand

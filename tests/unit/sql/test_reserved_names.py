@@ -10,7 +10,7 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate.gate.describe import make_examples
+from querygate.gate.description import make_examples
 from querygate.sql import understand
 from querygate.sql.extract_condition import read_condition
 from tests.sql.study import NATIVE

@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Catalog, Column
-from querygate.gate.describe import make_verdict
+from querygate.gate.verdict import make_verdict
 from querygate.sql import understand
 from tests.sql.study import CATALOG, NATIVE
 

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.column_profile import ColumnFigures
-from querygate.custody.policy.drafts.column_proposal import ALIKE, NUMBERS, Proposal, is_seldom
+from querygate.custody.policy.drafts.column_proposal import ALIKE, Proposal, is_seldom
 from querygate.custody.policy.drafts.draft_codes import ProposedGroup, group_lines
 from querygate.custody.policy.drafts.draft_cuts import with_fitting_cuts
 from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 from querygate.custody.policy.drafts.draft_frame import bridge
-from querygate.custody.policy.policy_types import ColumnPolicy
-from querygate.custody.policy.view_rules import crossing_views, spanning_views
+from querygate.custody.policy.view_rules import ONE_VIEW
 
 DIVERSE = '{ kind = "distinct", l = 2 }'
 NEEDS_CLASSES = "Left out to start with: a column with a hierarchy makes the classes of views larger."
@@ -74,8 +73,7 @@ def choose_form(
     if not why:
         plain = [p.left_out(NEEDS_CLASSES) if p.is_published and "hierarchy" in p.keys else p for p in proposals]
         bridged = bridge(plain, figures)
-        lines = _last_by(bridged.frame, bridged.columns) if bridged.preferred else ('mode = "auto"',)
-        views = (SHARP, ("[views]", *lines))
+        views = (SHARP, ("[views]", *_view_lines(bridged.frame, bridged.columns)))
         lists = [group_lines(p.name, (groups or {})[p.name]) for p in shown if p.role == "codes"]
         columns = tuple(
             replace(p, why=(p.why[0], p.why[1], OF_GROUPS)) if p.role == "codes" else p for p in bridged.columns
@@ -91,21 +89,18 @@ def choose_form(
     return Form(columns, (small, ((PLAIN if lines else PLAIN_ROWS).format(why=why), lines)))
 
 
-def _last_by(frame: str, columns: Sequence[Proposal]) -> tuple[str, ...]:
-    """The views that the schema gives, divided by the frame column last: where some of a frame cell were not asked a
-    question, its classes by other columns stay.
+def _view_lines(frame: str, columns: Sequence[Proposal]) -> tuple[str, ...]:
+    """The views that the schema gives. More quasi-identifiers than one view has well are proposed with few values
+    each: then one view has all of them, and another the first three, in finer steps. Where `frame` is not empty, some
+    people in its cells were not asked a question: classes are divided by it last, so that those by others stay.
     """
-    quasi = [
-        ColumnPolicy(p.name, p.role, "integer" if p.type in NUMBERS else "category")
-        for p in columns
-        if p.role == "quasi-identifier"
-    ]
-    spanning = spanning_views(quasi, frame)
-    extra = crossing_views(quasi, spanning)
-    last = [[*(name for name in view if name != frame), frame] for view in spanning]
-    parts = {"spanning": last, "extra": [list(view) for view in extra]}
-    lists = {key: toml_list(toml_list(map(toml_text, view)) for view in views) for key, views in parts.items() if views}
-    return ('mode = "spanning"', f"frame = {toml_list([toml_text(frame)])}", *(f"{k} = {v}" for k, v in lists.items()))
+    quasi = [p.name for p in columns if p.role == "quasi-identifier"]
+    spanning = [quasi, quasi[:-1]] if len(quasi) > ONE_VIEW else [quasi]
+    if len(spanning) == 1 and not frame:
+        return ('mode = "auto"',)
+    last = [sorted(view, key=lambda name: name == frame) for view in spanning]
+    framed = (f"frame = {toml_list([toml_text(frame)])}",) if frame else ()
+    return ('mode = "spanning"', *framed, f"spanning = {toml_list(toml_list(map(toml_text, view)) for view in last)}")
 
 
 def _fits_views(p: Proposal) -> bool:

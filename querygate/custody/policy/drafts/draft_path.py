@@ -17,7 +17,7 @@ from querygate.custody.policy.drafts.draft_codes import propose_groups
 from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
 from querygate.custody.policy.drafts.draft_form import choose_form
 from querygate.custody.policy.drafts.draft_person import for_several_rows, propose_person
-from querygate.custody.policy.drafts.draft_table import NOTHING, propose
+from querygate.custody.policy.drafts.draft_table import NOTHING, USUAL, QuasiRoom, propose
 from querygate.custody.policy.identifier_signs import PATTERNS
 
 
@@ -58,14 +58,14 @@ def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: 
     return LookedOver(name, source, figures, absent, age, survey)
 
 
-def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING) -> DraftedPolicy:
+def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL) -> DraftedPolicy:
     """Propose a policy for a source; the dataset is named after it. Columns that are `left_out` are no
-    quasi-identifiers, for the reason that is given.
+    quasi-identifiers, for the reason that is given; of the others as many as there is `room` for are.
     """
     source, figures, rows = looked.source, looked.figures, looked.figures[0].rows
     person = propose_person(figures, propose(figures, choose_k(rows)))
     k = choose_k(person.people)
-    columns = propose(figures, k, left_out)
+    columns = propose(figures, k, left_out, room)
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
     columns = with_absent(with_dates(with_fitting_systems(source, columns), looked.age), looked.absent)

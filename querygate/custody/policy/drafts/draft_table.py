@@ -9,14 +9,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
 from querygate.custody.policy.column_relations import follows, rank_correlation
-from querygate.custody.policy.drafts.column_proposal import NUMBERS, UNSURE, Proposal, propose_columns
-from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.drafts.column_proposal import NUMBERS, OTHER, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 8, 8
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,
@@ -26,6 +26,22 @@ questions, since those about the fourth are no longer asked.
 """
 
 NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiRoom:
+    """So many quasi-identifiers, and of each category so many values by name, all others together; None: as many as
+    enough people have.
+    """
+
+    most: int = MOST_QUASI
+    values: int | None = None
+
+
+USUAL, COARSE, FOUR = QuasiRoom(), QuasiRoom(values=3), QuasiRoom(MOST_QUASI + 1, 3)
+"""With three values of each category, four quasi-identifiers have people enough in each combination: of the demo study
+as much can be printed as of three in full, and education can be asked about.
+"""
 
 ALWAYS, THIN, STEPS = 2, 2, 12
 """Quasi-identifiers that are published however small the table is. One more is, if so many times k records are left for
@@ -42,24 +58,31 @@ OVER = (
     f"Left out: {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive categories are enough to start with."
 )
 OVER_QUASI = (
-    f"Left out to start with: with more than {MOST_QUASI} quasi-identifiers most answers by two of them at once are "
-    "too wide to print. With it, each combination of their values would have about {left} on average. `querygate "
+    "Left out to start with: with more than {most} quasi-identifiers most answers by two of them at once are too "
+    "wide to print. With it, each combination of their values would have about {left} on average. `querygate "
     "policy preview` tells what it would cost."
 )
 CROWDED = (
     "Left out to start with: with it, each combination of the quasi-identifiers' values would have about {left} on "
     "average, and every answer would be wider. `querygate policy preview` tells what it would cost."
 )
+FEW_VALUES = (
+    "{number} values together: with fewer values by name, more quasi-identifiers can be told. `values` names others"
+)
 SAME_NAME = "Left out: another column has this name, apart from capitals."
 
 
-def propose(columns: Iterable[ColumnFigures], k: int, left_out: Mapping[str, str] = NOTHING) -> tuple[Proposal, ...]:
+def propose(
+    columns: Iterable[ColumnFigures], k: int, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL
+) -> tuple[Proposal, ...]:
     """A proposal for each column, in the order of the source. `left_out` are quasi-identifiers that are not published,
     with the reason; no other takes their place.
     """
     figures = {c.name: c for c in columns}
-    found = _unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures)
-    kept = _limited(found, figures, k)
+    found = _unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures, room)
+    if room.values is not None:
+        found = [_of_few_values(p, figures[p.name], room.values) for p in found]
+    kept = _limited(found, figures, k, room)
     return _told_apart([p.left_out(left_out[p.name]) if p.name in left_out else p for p in kept])
 
 
@@ -73,6 +96,19 @@ def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
         else p
         for p in proposals
     ]
+
+
+def _of_few_values(p: Proposal, c: ColumnFigures, most: int) -> Proposal:
+    """A quasi-identifier whose commonest values are told by name, and the others together."""
+    named = json.loads(p.keys.get("values", "[]"))
+    if p.role != "quasi-identifier" or p.type != "category" or len(named) + ("rare" in p.keys) <= most:
+        return p
+    count = dict(c.values)
+    common = sorted(named, key=lambda value: -count.get(value, 0))[: most - 1]
+    other = json.loads(p.keys.get("rare", toml_text(OTHER)))
+    keys = {"values": toml_list(toml_text(value) for value in named if value in common), "rare": toml_text(other)}
+    note = FEW_VALUES.format(number=c.distinct - len(common))
+    return replace(p, keys={k: v for k, v in p.keys.items() if k != "ordered"} | keys, notes={**p.notes, "rare": note})
 
 
 def _told_apart(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
@@ -105,7 +141,7 @@ def _once(proposals: list[Proposal]) -> list[Proposal]:
 # -- copies ----------------------------------------------------------------------------------------------------------
 
 
-def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures]) -> list[Proposal]:
+def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures], room: QuasiRoom) -> list[Proposal]:
     """Of columns that tell nearly the same, the first by rank."""
     kept: list[Proposal] = []
     told: dict[str, str] = {}
@@ -115,7 +151,7 @@ def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures])
         why = next(filter(None, (_repeated(p, other, figures) for other in kept)), "")
         if why:
             told[p.name] = why
-        elif _room(p, kept):
+        elif _room(p, kept, room):
             kept.append(p)
     return [p.left_out(told[p.name]) if p.name in told else p for p in proposals]
 
@@ -151,13 +187,15 @@ def _repeated(p: Proposal, other: Proposal, figures: Mapping[str, ColumnFigures]
 # -- how many --------------------------------------------------------------------------------------------------------
 
 
-def _limited(proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> tuple[Proposal, ...]:
+def _limited(
+    proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int, room: QuasiRoom
+) -> tuple[Proposal, ...]:
     kept: list[Proposal] = []
     why: dict[str, str] = {}
     for p in _ranked(proposals):
         if not p.is_published:
             continue
-        told = _not_kept(p, kept, figures, k)
+        told = _not_kept(p, kept, figures, k, room)
         if told:
             why[p.name] = told
         else:
@@ -165,17 +203,19 @@ def _limited(proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures]
     return tuple(p.left_out(why[p.name]) if p.name in why else p for p in proposals)
 
 
-def _not_kept(p: Proposal, kept: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> str:
+def _not_kept(
+    p: Proposal, kept: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int, room: QuasiRoom
+) -> str:
     """Why a column is not published beside those before it; empty where it is."""
     if _is_taken(p, kept):
         return SAME_NAME
     if not _is_quasi(p.role):
-        return "" if _room(p, kept) else OVER
+        return "" if _room(p, kept, room) else OVER
     quasi = [one for one in kept if _is_quasi(one.role)]
     left = figures[p.name].rows / math.prod(_values(one, figures[one.name]) for one in [*quasi, p])
     told = counted(round(left), "record")
-    if not _room(p, kept):
-        return OVER_QUASI.format(left=told)
+    if not _room(p, kept, room):
+        return OVER_QUASI.format(most=room.most, left=told)
     return CROWDED.format(left=told) if len(quasi) >= ALWAYS and left < THIN * k else ""
 
 
@@ -186,9 +226,9 @@ def _values(p: Proposal, c: ColumnFigures) -> int:
     return max(1, min(told, STEPS) if not _is_category(p) else told)
 
 
-def _room(p: Proposal, kept: Sequence[Proposal]) -> bool:
+def _room(p: Proposal, kept: Sequence[Proposal], room: QuasiRoom) -> bool:
     """Whether one more of its role and sort can be published well."""
-    most = MOST_QUASI if p.role == "quasi-identifier" else MOST_NUMBERS if _is_number(p) else MOST_CATEGORIES
+    most = room.most if p.role == "quasi-identifier" else MOST_NUMBERS if _is_number(p) else MOST_CATEGORIES
     alike = [one for one in kept if one.role == p.role and (_is_number(one) == _is_number(p) or _is_quasi(p.role))]
     return len(alike) < most
 

@@ -64,6 +64,16 @@ def check_feasible(table: Table, k: int, guards: Sequence[Guard]) -> None:
             raise Infeasible(guard.name)
 
 
+def one_class(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
+    """Everybody in one class: all that can be done where people are known by nothing that a box could hold.
+
+    >>> one_class(Table((), counts=np.array([7])), k=5)
+    array([0])
+    """
+    check_feasible(table, k, guards)
+    return np.zeros(table.combinations, dtype=np.int64)
+
+
 class DivisionSearch:
     """The classes found so far."""
 

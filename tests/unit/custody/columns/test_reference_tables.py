@@ -10,7 +10,7 @@ import pytest
 
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.types import Reference
-from querygate.gate.describe import make_description
+from querygate.gate.description import make_description
 from querygate.site.open_gate import OpenSite
 from tests.unit.custody.publish.publications import ask, new_site, staged_files, write_parquet
 from tests.unit.custody.publish.tables import (

@@ -15,6 +15,8 @@ from querygate.methods.anonymise import ANONYMISERS
 from tests.policies import PolicyText, make_policy, quasi, sensitive
 from tests.unit.custody.extract.study import extract
 
+pytestmark = pytest.mark.usefixtures("compared_methods")
+
 ADULT = Path(__file__).parents[3] / "data" / "adult_30162.csv.gz"
 CATEGORIES = ("sex", "race", "marital-status", "education", "workclass", "occupation")
 ADULTS = make_policy(

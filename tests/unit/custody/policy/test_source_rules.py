@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ConfigError
@@ -14,7 +15,6 @@ from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.scratch_vault import scratch_rows
-from querygate.custody.roots.trial_pool import HandedOver
 from querygate_adapters.sources.blanked_source import amended, with_blanks
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import SEX, make_policy, quasi
@@ -39,9 +39,10 @@ def test_texts_are_no_values_in_their_column_alone(tmp_path):
     assert with_blanks(same, {"c": ("NA",)}) is same
 
 
-def test_numbers_are_compared_as_they_are_written():
-    table = pa.table({"whole": [99, 7, None], "real": [99.0, 99.5, 9.0]})
-    source = with_blanks(HandedOver(("whole", "real"), table), {"whole": ("99",), "real": ("99",)})
+def test_numbers_are_compared_as_they_are_written(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"whole": [99, 7, None], "real": [99.0, 99.5, 9.0]}), path)
+    source = with_blanks(open_source(str(path)), {"whole": ("99",), "real": ("99",)})
     assert source.batches(["whole", "real"]).read_all().to_pydict() == {
         "whole": [None, 7, None],
         "real": [None, 99.5, 9.0],

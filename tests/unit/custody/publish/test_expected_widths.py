@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from querygate.custody.publish.expected_widths import CONDITIONS, Workload
 from querygate.methods.anonymise import Attribute, Hierarchy, Table, mondrian
+
+pytestmark = pytest.mark.usefixtures("compared_methods")
 
 DOMAINS = {"age": (0.0, 63.0)}
 

@@ -14,6 +14,8 @@ from querygate.methods.anonymise import ANONYMISERS
 from tests.policies import AGE, SBP, SEX, Column, PolicyText, make_policy, quasi
 from tests.unit.custody.publish.publications import ends, new_site, put
 
+pytestmark = pytest.mark.usefixtures("compared_methods")
+
 COLUMNS = {"age": AGE, "sex": SEX, "bmi": quasi("number", (10, 60)), "sbp": SBP}
 WITHOUT_BMI = {"age": AGE, "sex": SEX, "sbp": SBP}
 ONE_NUMBER = {"age": AGE, "sbp": SBP}

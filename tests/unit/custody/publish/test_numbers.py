@@ -14,7 +14,8 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.custody.publish import sensitive_numbers as publishing
-from querygate.gate.describe import explain_policy, make_verdict
+from querygate.gate.description import explain_policy
+from querygate.gate.verdict import make_verdict
 from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.sql import understand
 from tests.policies import AGE, PolicyText, make_policy, sensitive

@@ -16,6 +16,8 @@ from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, make_policy
 from tests.unit.custody.publish.publications import new_site, shelf_of, write_parquet
 
+pytestmark = pytest.mark.usefixtures("compared_methods")
+
 
 @pytest.mark.parametrize(
     "how", [{"anonymise": {"method": "auto"}}, {"anonymise": {"method": "mondrian"}}, {"views": {}}]

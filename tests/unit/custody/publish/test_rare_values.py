@@ -16,7 +16,7 @@ from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.policy_draft import draft_from
-from querygate.gate.describe import make_description
+from querygate.gate.description import make_description
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, PolicyText, make_policy, public, quasi, sensitive

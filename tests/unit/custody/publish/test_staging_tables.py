@@ -18,6 +18,8 @@ from querygate_adapters.vault.verifier_counts import Checks
 from tests.engine import reading, scratch
 from tests.unit.custody.publish.publications import write_parquet
 
+pytestmark = pytest.mark.usefixtures("own_engines")
+
 TYPES = {"age": "integer", "sex": "category", "pulse": "number"}
 
 

@@ -10,6 +10,8 @@ from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.width_limits import WidthLimits, _shown
 from querygate.methods.anonymise import Attribute, Table
 
+pytestmark = pytest.mark.usefixtures("compared_methods")
+
 MEAN = StatisticPolicy("mean", ("age",))
 LIMITS = WidthLimits(((MEAN, 10.0),))
 TABLE = Table(

@@ -19,6 +19,8 @@ from querygate.custody.roots.publish_with_report import find_report, publish_wit
 from tests.policies import AGE, IDENTIFIER, ILLNESS, PolicyText, code_list, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
 
+pytestmark = pytest.mark.usefixtures("compared_methods")
+
 Body = dict[str, Any]
 Rows = dict[str, Any]
 SEX = quasi("category", values=["F", "M"])

@@ -17,7 +17,7 @@ from querygate.custody.publish_report.view_report import FORMAT
 from querygate.custody.roots.evidence_reports import report_store, report_users
 from querygate.custody.roots.publish_with_report import last_report, publish_with_report, read_report, report_again
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset
-from querygate.gate.describe import explain_policy
+from querygate.gate.description import explain_policy
 from querygate.site.open_gate import OpenSite
 from tests.policies import WITHHELD, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet

@@ -6,6 +6,7 @@ import csv
 import random
 from pathlib import Path
 
+from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_draft import draft_from
 
 
@@ -31,3 +32,20 @@ def test_a_column_with_which_too_little_can_be_printed_is_left_out(tmp_path):
 def test_a_column_of_which_most_can_be_printed_stays(tmp_path):
     found = drafted(tmp_path, ["north", "south"], 6_000)
     assert {found[name][0] for name in ("age", "sex", "region")} == {"quasi-identifier"}
+
+
+def test_four_columns_are_proposed_with_few_values_of_each_where_most_can_be_printed(tmp_path):
+    """In one view all of them, and in another the first three."""
+    rng = random.Random(5)
+    path = tmp_path / "survey.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex", "race", "education", "smoker"])
+        for _ in range(6_000):
+            race, school = rng.choice(["white", "white", "black", "ü"]), rng.choice(["none", "high", "high", "college"])
+            writer.writerow([rng.randint(40, 69), rng.choice("fm"), race, school, rng.choice(["yes", "no"])])
+    policy = parse_policy(draft_from(str(path)).text)
+    quasi = ("age", "sex", "race", "education")
+    assert tuple(column.name for column in policy.named("quasi-identifier")) == quasi
+    assert policy.views is not None
+    assert policy.views.spanning == (quasi, quasi[:3])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import tomllib
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,7 @@ from querygate.cli.policy_preview import pasteable
 from querygate.core.json_body import from_json
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.policy_writer import write_toml
-from querygate.custody.roots import trial_pool
-from querygate.custody.roots.policy_preview import PolicyPreview, PreviewScale, preview
+from querygate.custody.roots.policy_preview import PolicyPreview, PreviewScale, begin_preview, preview
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload.policy_cost import LEAST_GAIN, MeasuredEdit
 from querygate.custody.workload.usable_share import standing
@@ -217,36 +215,29 @@ def people(number: int, seed: int = 5) -> list[list[object]]:
     ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def of_views(tmp_path_factory: pytest.TempPathFactory) -> tuple[PolicyPreview, Callable[[], PolicyPreview]]:
-    """What is found here, and how it is found again."""
-    file, source = written(tmp_path_factory.mktemp("views"), VIEWS, people(40))
-    again = partial(preview, PolicyFile.read(file), str(source), PreviewScale(questions=6, columns=2))
-    return again(), again
-
-
-def test_of_views_few_columns_are_asked_about_and_changes_of_others_cost_nothing(
-    of_views: tuple[PolicyPreview, Callable[[], PolicyPreview]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And what processes of their own find is what is found here."""
-    found, again = of_views
+def test_of_views_few_columns_are_asked_about_and_changes_of_others_cost_nothing(tmp_path: Path) -> None:
+    file, source = written(tmp_path, VIEWS, people(40))
+    found = preview(PolicyFile.read(file), str(source), PreviewScale(questions=6, columns=2))
     assert found.own.columns == ("sbp", "ill")
     assert found.own.of_columns == 4
+    assert found.own.untried == ()
     assert [one.name for one in found.cost.costs] == [
         "without alter", "without größe", "guard of sbp 20 -> 10", "guard of dbp 20 -> 10"
     ]  # fmt: skip
-    monkeypatch.setattr(trial_pool, "SMALL", 0)
-    assert again() == found
 
 
-def test_a_process_that_dies_leaves_its_work_to_this_one(
-    of_views: tuple[PolicyPreview, Callable[[], PolicyPreview]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, again = of_views
-    monkeypatch.setattr(trial_pool, "SMALL", 0)
-    monkeypatch.setattr(trial_pool, "_begin", end_of_process)
-    assert again() == found
-
-
-def end_of_process(*given: object) -> None:
-    os._exit(3)
+def test_inserted_views_are_left_out_and_with_them_no_range_is_wider(tmp_path: Path) -> None:
+    """They take most of the time. So what is told of a policy is the least that it gives."""
+    policy = VIEWS.but(views={"mode": "spanning", "spanning": [["alter"], ["größe"]], "extra": [["alter", "größe"]]})
+    file, source = written(tmp_path, policy, people(60))
+    read = PolicyFile.read(file)
+    own = begin_preview(read, str(source), PreviewScale(questions=12)).of_policy()
+    assert own.untried == (("alter", "größe"),)
+    assert own.standing.share is not None
+    with published_on_trial(read.policy, open_source(str(source))) as whole:
+        asked = drawn(whole.questions(10**6), 12)
+        more = standing(whole.figures(asked))
+    assert (more.share or 0) >= own.standing.share
+    assert (more.width or inf) <= (own.standing.width or inf)
+    said = CliRunner().invoke(main, ["policy", "preview", "--policy", str(file), "--source", str(source)]).stdout
+    assert "The inserted views (alter, größe) take long to certify and are left out here." in said

@@ -66,8 +66,11 @@ def test_what_is_gone_here_goes_there_and_the_own_store_is_no_target(opened: Ope
     assert (done.removed, done.served) == (1, None)
     (opened.site.store / "clinic" / "withdrawn").unlink()
     assert [one.served for one in sync_versions(opened, target, user="carl")] == [1]
-    with pytest.raises(ConfigError):
-        sync_versions(opened, opened.site.store, user="carl")
+    (tmp_path / "file").write_text("")
+    for other in (opened.site.store, opened.site.folder, tmp_path / "file" / "store", Path("/proc/nowhere")):
+        with pytest.raises(ConfigError) as refused:
+            sync_versions(opened, other, user="carl")
+        assert refused.value.code == "QG804"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from tests.unit.custody.verify.view_stores import SURVEY, ViewStore, publish_views, survey
 
+pytestmark = pytest.mark.usefixtures("all_strays")
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> ViewStore:

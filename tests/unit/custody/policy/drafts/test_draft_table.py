@@ -13,6 +13,7 @@ from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.column_relations import follows, rank_correlation, untold
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.draft_frame import bridge
+from querygate.custody.policy.drafts.draft_table import COARSE, propose
 from querygate.custody.roots.policy_draft import draft_from
 from tests.unit.custody.publish.publications import ends, new_site, put, write_parquet
 
@@ -147,3 +148,20 @@ def test_eight_digits_are_a_date(tmp_path: Path, form: Any) -> None:
     put(opened, draft_from(str(tmp_path / "people.parquet")).text.replace('"people"', '"t"'), table)
     low, high = ends(opened, "COUNT(*)", "admission_dt >= DATE '2008-01-01'")
     assert low <= sum(day >= 20080101 for day in days[1:]) <= high
+
+
+def test_of_few_values_the_commonest_keep_their_names_and_the_rest_is_one() -> None:
+    """Also where a value is called as the rest is; what is sensitive keeps all of its values."""
+    counts = {"low": 300, "other": 200, "mid": 60, "high": 40}
+    figures = [
+        ColumnFigures("education", ROWS, distinct=4, values=tuple(counts.items()), largest=300),
+        ColumnFigures("pain", ROWS, distinct=4, values=tuple(counts.items()), largest=300),
+    ]
+    school, pain = propose(figures, 5, room=COARSE)
+    assert (school.role, school.keys["values"], school.keys["rare"]) == (
+        "quasi-identifier",
+        '["low", "other"]',
+        '"other"',
+    )
+    assert pain.role == "sensitive"
+    assert "high" in pain.keys["values"]

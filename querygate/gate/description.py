@@ -1,4 +1,4 @@
-"""What a dataset tells about itself, and what a statement would do: the same words at every front door.
+"""What a dataset tells about itself: the same words at every front door.
 
 Everything here is read from the catalog, which is public, but for where conditions are sharp: that the cells tell.
 """
@@ -6,18 +6,15 @@ Everything here is read from the catalog, which is public, but for where conditi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from querygate.bounds import moment_columns
-from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
+from querygate.core.answer_bodies import DescriptionBody, PublishedColumnBody, ReferenceBody
 from querygate.core.count_text import counted
-from querygate.core.errors import ConfigError, NotPermitted, Refusal
+from querygate.core.errors import NotPermitted, Refusal
 from querygate.core.limits.deadline import over_the_limit, within
-from querygate.core.margin_choice import choose_margins
-from querygate.core.plan import LeftOut, Plan
-from querygate.core.ports import Limits, Native, PublishedVersion, Store
-from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
+from querygate.core.ports import Limits, Native, PublishedVersion
 from querygate.core.types import Catalog, Column, Reference
+from querygate.gate.dataset_list import make_summary
 from querygate.gate.sharpness import Sharpness, find_sharpness
 from querygate.gate.value_texts import value_text
 from querygate.sql import understand
@@ -28,29 +25,6 @@ MOST_CUTS = 100
 """Cuts of one column that are told, evenly chosen among all of them."""
 
 NOTHING = Sharpness()
-
-
-def served_catalogs(
-    store: Store, broken: Callable[[ConfigError], object], among: Iterable[str] | None = None
-) -> Iterator[Catalog]:
-    """Of every dataset being served, or of these; `broken` is told of those that cannot be opened."""
-    for dataset in store.datasets() if among is None else among:
-        try:
-            yield store.current(dataset).catalog
-        except ConfigError as error:
-            broken(error)
-
-
-def make_summary(catalog: Catalog) -> DatasetBody:
-    """One line of the list of datasets."""
-    return {
-        "dataset": catalog.dataset,
-        "title": catalog.title,
-        "version": catalog.version,
-        "rows": None if catalog.noisy_only else catalog.rows,
-        "k": catalog.k,
-        "published": catalog.published,
-    }
 
 
 def describe_version(
@@ -85,59 +59,6 @@ def make_description(
     if catalog.margins:
         body["views"], body["linked"] = (list(map(list, names)) for names in (catalog.views, catalog.linked))
     return body
-
-
-def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
-    """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
-    sharpened = sorted({name for branch in plan.branches for name in moment_columns(branch, catalog)})
-    verdict: Verdict = {
-        "accepted": True,
-        "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
-        "groups_at_most": sum(_most_groups(branch, catalog) for branch in plan.branches),
-        "width": expected_width(plan, catalog),
-        "sharpened_by": sharpened,
-        "canonical": plan.hash,
-        "cost": {"epsilon": 0},
-        "notes": list(plan.notes),
-    }
-    if not sharpened:
-        del verdict["sharpened_by"]
-    if catalog.margins:
-        used = {i for branch in plan.branches for choice in choose_margins(branch, catalog) for i in choice.margins}
-        views = dict.fromkeys(catalog.margins[i].quasi for i in sorted(used))
-        verdict["views"] = [list(view) for view in views]
-    return verdict
-
-
-def _most_groups(plan: Plan, catalog: Catalog) -> int:
-    """How many groups there can be: each key has so many values, and NULL where the column can be missing."""
-    sizes = []
-    for key in plan.keys:
-        names = [catalog.column(name) for name in key.by.columns]
-        null = plan.inner is not None or any(c is None or c.nullable for c in names) or len(key.values) == 1
-        sizes.append(1 if isinstance(key.by, LeftOut) else len(key.values) if null else len(key.values) - 1)
-    return sum(math.prod(sizes[i] for i in chosen) for chosen in plan.sets)
-
-
-def expected_width(plan: Plan, catalog: Catalog) -> str:
-    """A word on how wide ranges will be, from the schema alone.
-
-    exact: only public columns are used. sharp: as narrow as the store allows. outer: the form of the statement (a
-    column in several places) may cost width on top, or several views tell of it, of which no range uses all.
-    """
-    used = [catalog.column(name) for name in plan.columns]
-    if all(column is not None and column.role == "public" for column in used):
-        return "exact"
-    lists = [[columns_of(m.where), [name for v in m.values for name in v.columns]] for m in plan.measures]
-    repeated = any(len(set(names)) < len(names) for both in lists for names in both) or plan.inner is not None
-    return "outer" if repeated or catalog.margins else "sharp"
-
-
-def columns_of(where: Predicate) -> list[str]:
-    """The columns of a condition, one entry for each part that speaks of them."""
-    if isinstance(where, (And, Or)):
-        return [name for part in parts_apart(where) for name in columns_of(part)]
-    return list(columns_once(where))
 
 
 def explain_policy(catalog: Catalog) -> list[str]:
@@ -181,7 +102,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
-        said.append(f"Text that queries cannot reach; it leaves only in approved extracts, in changed form: {apart}.")
+        said.append(f"Text that queries cannot reach; it leaves only in approved extracts: {apart}.")
     said += [
         f"Rare values of {column.name} are combined as '{column.rare}'." for column in catalog.columns if column.rare
     ]

@@ -19,7 +19,7 @@ from querygate.core.types import Catalog, Cells, Estimate, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
 from querygate.gate import answer as steps
-from querygate.gate import estimates
+from querygate.gate import likely_values
 from querygate.gate.answer import Gate, answer, ask
 from querygate.gate.answer_rows import compute_groups
 from querygate.gate.likely_tables import LikelyTables
@@ -86,14 +86,14 @@ def test_an_estimate_is_inside_every_range(sql: str, either: Gate) -> None:
 
     assert [text for group in found.groups for text in estimates_outside(group)] == []
     assert any(estimate.value is not None for group in found.groups for estimate in group.estimates)
-    assert estimates.NOTE in found.notes
+    assert likely_values.NOTE in found.notes
 
 
 def test_an_exact_answer_is_its_own_estimate(either: Gate) -> None:
     found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients"), either)
 
     assert found.groups[0].estimates[0].value == 300
-    assert estimates.NOTE not in found.notes
+    assert likely_values.NOTE not in found.notes
 
 
 def test_an_estimate_is_the_same_whatever_else_is_asked(either: Gate) -> None:
@@ -128,7 +128,7 @@ def test_a_null_says_that_it_is_one(gate: Gate) -> None:
     body = ask(Request(ANN, "patients", "SELECT AVG(sbp) AS x FROM patients WHERE age > 1000"), gate)
 
     assert body["rows"][0]["x"]["estimate"] is None
-    assert body["rows"][0]["x"]["estimate_note"] == estimates.NULL
+    assert body["rows"][0]["x"]["estimate_note"] == likely_values.NULL
 
 
 def test_nobody_expected_is_a_reason(gate: Gate) -> None:
@@ -138,7 +138,7 @@ def test_nobody_expected_is_a_reason(gate: Gate) -> None:
 
     assert found["low"] is not None
     assert found["estimate"] is None
-    assert found["estimate_note"] == estimates.NOBODY
+    assert found["estimate_note"] == likely_values.NOBODY
 
 
 def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_a_table_that_is_too_large_is_a_reason_and_ranges_stay(gate: Gate, monke
     fresh = replace(gate, likely=type(gate.likely)())
     found = answer(Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), fresh).groups[0]
 
-    assert found.estimates[0] == Estimate(None, estimates.TOO_LARGE)
+    assert found.estimates[0] == Estimate(None, likely_values.TOO_LARGE)
     assert found.ranges[0].low is not None
 
 
@@ -160,7 +160,7 @@ def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
     moments = iter([0.0])
     late = steps.estimate(state, replace(gate, clock_s=lambda: next(moments, 9.9)))
 
-    assert late.groups[0][0].estimates[0] == Estimate(None, estimates.TOO_LONG)
+    assert late.groups[0][0].estimates[0] == Estimate(None, likely_values.TOO_LONG)
     assert late.groups[0][0].ranges == state.groups[0][0].ranges
 
 
@@ -170,7 +170,7 @@ def test_numbers_beyond_doubles_are_no_fault(statistic: str, size: float) -> Non
     ends, n = size * np.arange(5.0), np.full(5, points.UNIT)
     cells = MeasureCells(n, n, n, (Cells(ends, ends, n, n),))
     with np.errstate(all="ignore"):
-        found = estimates._point(Aggregate("x", "column", statistic, 0, "number"), [cells], points.UNIT)
+        found = likely_values._point(Aggregate("x", "column", statistic, 0, "number"), [cells], points.UNIT)
 
     assert found.low is None or math.isfinite(found.low)
 
@@ -184,9 +184,9 @@ def test_numbers_beyond_doubles_are_no_fault(statistic: str, size: float) -> Non
         ({}, True),
         ({"estimate": 5.0}, True),
         ({"estimate": 5.0000001}, True),
-        ({"estimate": None, "estimate_note": estimates.TOO_LONG}, True),
+        ({"estimate": None, "estimate_note": likely_values.TOO_LONG}, True),
         ({"estimate": 5.5}, False),
-        ({"estimate": None, "estimate_note": estimates.NOBODY}, False),
+        ({"estimate": None, "estimate_note": likely_values.NOBODY}, False),
     ],
 )
 def test_a_logged_estimate_is_computed_again(logged: dict[str, Any], same: bool) -> None:
@@ -240,7 +240,7 @@ def test_nothing_is_estimated_of_codes_of_which_nothing_is_published(asked: str,
     sql = f"SELECT {asked.format(*code_study.CODES)} FROM {release.catalog.dataset}"
     plan = understand(sql, release.catalog, NATIVE, Limits())
     groups = compute_groups(plan, release.project(plan.columns), lambda: None)
-    (group,) = estimates.with_estimates(plan, groups, LikelyTables(), release, Limits(), lambda: None)
+    (group,) = likely_values.with_estimates(plan, groups, LikelyTables(), release, Limits(), lambda: None)
 
     assert (group.estimates[0].value is not None) == known
-    assert known or group.estimates[0].note == estimates.SUPPRESSED
+    assert known or group.estimates[0].note == likely_values.SUPPRESSED

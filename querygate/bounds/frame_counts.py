@@ -1,0 +1,33 @@
+"""Numbers of records by frame cell, of many groups in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Ints, Scalar
+
+Keys = tuple[Scalar, ...]
+
+
+class FrameCounts(NamedTuple):
+    """Least and most records of each frame cell, a row for each group; `rows` is the row of each. Nobody is in a group
+    that has none: the last row is theirs."""
+
+    rows: dict[Keys, int]
+    least: Ints
+    most: Ints
+
+    @classmethod
+    def made(cls, keys: Sequence[Keys], counts: Sequence[tuple[Ints, Ints]], frames: int) -> FrameCounts:
+        """`counts` are tables of the groups that the keys name, one after the other."""
+        nobody = np.zeros((1, frames), dtype=np.int64)
+        least, most = (np.concatenate([*(each[end] for each in counts), nobody]) for end in (0, 1))
+        return cls({key: row for row, key in enumerate(keys)}, least, most)
+
+    def of(self, keys: Sequence[Keys]) -> tuple[Ints, Ints]:
+        """The tables of some groups."""
+        rows = [self.rows.get(key, -1) for key in keys]
+        return self.least[rows], self.most[rows]

@@ -1,0 +1,102 @@
+"""Commands that count the people whom two custodians both have: overlap."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import click
+
+from querygate.cli.shared.actor import acting
+from querygate.cli.shared.command import CommandGroup
+from querygate.cli.shared.output import print_record
+from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
+from querygate.core.count_text import counted
+from querygate.core.errors import ConfigError
+from querygate.custody.overlap.overlap_count import count_common, make_reply, make_request
+from querygate.custody.overlap.person_marks import person_marks
+from querygate_adapters.sources.open_source import open_source
+
+KIND = "overlap.reply"
+
+_file = click.Path(path_type=Path, dir_okay=False, exists=True)
+_source = click.option("--source", required=True, metavar="SOURCE", help="Any source that `querygate publish` accepts.")
+_column = click.option("--column", required=True, metavar="NAME", help="Column with the identifiers of people.")
+_secret = click.option("--secret", required=True, type=_file, help="File with the secret that both custodians share.")
+_out = click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A new file.")
+
+
+@click.group(cls=CommandGroup)
+def overlap() -> None:
+    """Count the people whom you and another custodian both have.
+
+    Neither sees whom the other has. `ask` makes a file for the other custodian, `reply` answers it there, and `count`
+    opens the answer here.
+    """
+
+
+@overlap.command(
+    "ask", example="querygate overlap ask --source a.csv --column nhs --secret both.key --out ask.qgo --keep own.qgo"
+)
+@_source
+@_column
+@_secret
+@_out
+@click.option("--keep", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A new file that stays.")
+def ask(source: str, column: str, secret: Path, out: Path, keep: Path) -> None:
+    """Make the file that the other custodian replies to, and one that stays here and opens the reply."""
+    made = make_request(person_marks(open_source(source), column, secret.read_bytes()))
+    with new_file(keep) as kept, new_file(out) as message:
+        kept.write(made.kept)
+        message.write(made.message)
+    click.echo(f"Send {out} to the other custodian. Keep {keep}: whoever has it can open the reply.")
+
+
+@overlap.command(
+    "reply",
+    example="querygate overlap reply ask.qgo --partner north --source b.csv --column nhs --secret both.key "
+    "--out reply.qgo",
+)
+@click.argument("request", type=_file)
+@click.option("--partner", required=True, metavar="NAME", help="The custodian who asks, for the log.")
+@_source
+@_column
+@_secret
+@_out
+@click.option("--again", metavar="REASON", help="Reply to a partner who has had a reply before, and why.")
+@site_option
+def reply(
+    request: Path, partner: str, source: str, column: str, secret: Path, out: Path, again: str | None, site: Path
+) -> None:
+    """Reply to another custodian's file. They will know how many people both of you have; it is on record.
+
+    A partner gets one reply: of two requests that differ by one person, the counts would tell whether you have that
+    person.
+    """
+    opened = open_here(site)
+    earlier = any(event["body"].get("partner") == partner for event in opened.log.events_in("overlap"))
+    if earlier and not again:
+        raise ConfigError(
+            "QG803",
+            "This partner has had a reply: two counts can tell of one person.",
+            "If there is a good reason, give it with --again.",
+        )
+    data = request.read_bytes()
+    made = make_reply(data, person_marks(open_source(source), column, secret.read_bytes()))
+    told = {"partner": partner, "asked": made.asked, "request": hashlib.sha256(data).hexdigest(), "again": again}
+    with new_file(out) as message:
+        opened.log.note(KIND, user=acting().name, body=told)  # before anything leaves
+        message.write(made.message)
+    click.echo(f"The request is about {counted(made.asked, 'person', 'people')}. Send {out} back to {partner}.")
+
+
+@overlap.command("count", example="querygate overlap count reply.qgo --keep own.qgo")
+@click.argument("reply_file", metavar="REPLY", type=_file)
+@click.option("--keep", required=True, type=_file, help="The file that stayed here.")
+@format_option
+def count(reply_file: Path, keep: Path, form: str) -> None:
+    """Open a reply: how many people both custodians have."""
+    found = count_common(reply_file.read_bytes(), keep.read_bytes())
+    body = {"own": found.own, "common": found.common}
+    text = f"{found.common:,} of your {counted(found.own, 'person', 'people')} are at the other custodian too."
+    print_record(body, form, lambda: text)

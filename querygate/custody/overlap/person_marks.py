@@ -1,0 +1,38 @@
+"""Identifiers as marks that only holders of a shared secret can make: what goes into the protocol in their place."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import unicodedata
+from collections.abc import Iterator
+
+from querygate.core.errors import ConfigError
+from querygate.core.vault_ports import Source
+
+LEAST_SECRET = 16
+"""Bytes."""
+
+
+def person_marks(source: Source, column: str, secret: bytes) -> list[str]:
+    """One mark for each person, whatever the number of their rows. Missing identifiers are nobody."""
+    if len(secret.strip()) < LEAST_SECRET:
+        raise ConfigError(
+            "QG805",
+            f"The shared secret has fewer than {LEAST_SECRET} bytes.",
+            "Make one with `openssl rand -hex 32` and give both custodians the same file.",
+        )
+    if column not in source.columns():
+        raise ConfigError("QG802", "The source has no such column.", "Name the column of identifiers.")
+    key = secret.strip()
+    return sorted({hmac.new(key, one.encode(), hashlib.sha256).hexdigest() for one in _identifiers(source, column)})
+
+
+def _identifiers(source: Source, column: str) -> Iterator[str]:
+    """As texts, so that leading zeros stay; blanks around them and the way of writing an accent do not matter."""
+    with source.reading():
+        for batch in source.batches([column]):
+            for value in batch.column(0).to_pylist():
+                text = "" if value is None else unicodedata.normalize("NFC", str(value)).strip()
+                if text:
+                    yield text

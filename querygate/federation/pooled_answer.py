@@ -1,0 +1,210 @@
+"""Asking every member and putting their answers together, group by group.
+
+A group that one member shows and another does not is asked of the other by a condition: only then is it known what that
+member adds. Where it does not say, because its policy shows no groups that small, the group is left out, as it would be
+by that member, and a note says so.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypedDict
+
+from querygate.client.answer import Answer, Group, Range, Value
+from querygate.core.answer_bodies import ColumnBody, RangeBody, Row
+from querygate.core.errors import Refusal
+from querygate.federation.pooled_range import Pooled, pool_sums
+from querygate.federation.pooled_statement import Figure, PooledStatement, read_pooled_statement
+
+MAX_ASKED_AGAIN = 200
+"""Groups that are asked by a condition, of all members together."""
+
+Ask = Callable[[str], Answer]
+Keys = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A gate of the federation: how it is called, which dataset of it is meant, and how it is asked."""
+
+    name: str
+    dataset: str
+    ask: Ask
+
+
+class MemberBody(TypedDict):
+    """What one member was asked: the ids under which its log has it."""
+
+    name: str
+    dataset: str
+    version: int
+    query_ids: list[str]
+
+
+class PooledBody(TypedDict):
+    """A pooled answer: columns and rows as those of one gate, and where they came from."""
+
+    mode: str
+    columns: list[ColumnBody]
+    rows: list[Row]
+    notes: list[str]
+    members: list[MemberBody]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What one member has said: its groups by their keys, and the answers that they stand in."""
+
+    member: Member
+    answers: list[Answer]
+    groups: dict[Keys, Group] = field(default_factory=dict)
+
+
+def ask_members(sql: str, members: Sequence[Member]) -> PooledBody:
+    """The pooled answer. A member that refuses ends it: what it would add is not known."""
+    statement = read_pooled_statement(sql)
+    told = [_told(statement, member) for member in members]
+    keys = dict.fromkeys(keys for one in told for keys in one.groups)  # of all members, in their order
+    silent = _ask_again(statement, told, list(keys))
+    kept = _ordered(statement, [one for one in keys if one not in silent])
+    rows = [_row(statement, one, [member.groups[one] for member in told]) for one in kept]
+    return PooledBody(
+        mode="interval",
+        columns=_columns(statement, told[0].answers[0]),
+        rows=rows,
+        notes=_notes(told, silent),
+        members=[_member(one) for one in told],
+    )
+
+
+def _told(statement: PooledStatement, member: Member) -> _Told:
+    answer = _asked(member, statement.member_sql(member.dataset))
+    told = _Told(member, [answer])
+    for group in answer.rows:
+        told.groups[_keys(statement, group)] = group
+    return told
+
+
+def _asked(member: Member, sql: str) -> Answer:
+    try:
+        return member.ask(sql)
+    except Refusal as refusal:
+        refusal.detail = f"{member.name}: {refusal.detail}"
+        refusal.args = (refusal.detail,)
+        refusal.suggestion, refusal.span = None, None  # they are of what the member was asked, not of what you wrote
+        raise
+
+
+def _keys(statement: PooledStatement, group: Group) -> Keys:
+    return tuple(group[f"k{at}"] for at in range(len(statement.keys)))  # type: ignore[misc]
+
+
+def _ask_again(statement: PooledStatement, told: Sequence[_Told], keys: Sequence[Keys]) -> set[Keys]:
+    """Ask each member for the groups that only others show. Returned are those of which one says nothing."""
+    missing: Iterator[tuple[_Told, Keys]] = ((one, its) for its in keys for one in told if its not in one.groups)
+    silent: set[Keys] = set()
+    for one, its in islice(missing, MAX_ASKED_AGAIN):
+        if its in silent:
+            continue
+        answer = _asked(
+            one.member, statement.member_sql(one.member.dataset, dict(zip(statement.keys, its, strict=True)))
+        )
+        one.answers.append(answer)
+        if answer.rows:
+            one.groups[its] = answer.rows[0]
+        else:
+            silent.add(its)
+    return silent | {its for its in keys if any(its not in one.groups for one in told)}
+
+
+def _row(statement: PooledStatement, keys: Keys, groups: Sequence[Group]) -> Row:
+    row: Row = {}
+    named = dict(zip(statement.keys, map(_plain, keys), strict=True))
+    figures = _figures(statement, groups)
+    for name in statement.columns:
+        row[name] = named[name] if name in named else _body(figures[name])
+    records = pool_sums([group["records"] for group in groups])  # type: ignore[misc]
+    count = {"low": records.low, "high": records.high}
+    return {**row, "_group": {"certain": not statement.keys or bool(records.low), "count": count}}
+
+
+def _figures(statement: PooledStatement, groups: Sequence[Group]) -> dict[str, Pooled]:
+    found: dict[str, Pooled] = {}
+    at = 0
+    for figure in statement.figures:
+        parts = [_parts(figure, group, at) for group in groups]
+        found[figure.name] = figure.of(parts)
+        at += len(figure.asked)
+    return found
+
+
+def _parts(figure: Figure, group: Group, at: int) -> list[Range]:
+    return [group[f"f{at + number}"] for number in range(len(figure.asked))]  # type: ignore[misc]
+
+
+def _body(found: Pooled) -> RangeBody:
+    low, high, estimate = map(_plain, (found.low, found.high, found.estimate))
+    return RangeBody(
+        low=low, high=high, attained_low=None, attained_high=None, sharp=found.sharp, may_be_null=found.may_be_null,
+        estimate=estimate,
+    )  # fmt: skip
+
+
+def _plain(value: Value) -> Any:
+    """As JSON has it."""
+    if isinstance(value, dt.date | dt.datetime):
+        return value.isoformat()
+    infinite = isinstance(value, float) and value in (float("inf"), float("-inf"))
+    return str(value) if infinite else value
+
+
+def _columns(statement: PooledStatement, first: Answer) -> list[ColumnBody]:
+    """Of the types that the first member tells; what is computed of a pooled range is a number."""
+    told = {column["name"]: column["type"] for column in first.body["columns"]}
+    types = {name: told[f"k{at}"] for at, name in enumerate(statement.keys)}
+    at = 0
+    for figure in statement.figures:
+        at += len(figure.asked)
+        types[figure.name] = "number" if figure.steps else told[f"f{at - 1}"]
+    return [
+        {"name": name, "kind": "key" if name in statement.keys else "range", "type": types[name]}
+        for name in statement.columns
+    ]
+
+
+def _ordered(statement: PooledStatement, keys: list[Keys]) -> list[Keys]:
+    """By what the statement orders by, and else by the keys themselves; NULL last."""
+    names = list(statement.keys)
+    wanted = [*reversed(statement.order)] or [(name, False) for name in reversed(names)]
+    for name, descending in wanted:
+        place = names.index(name)
+        some = [one for one in keys if one[place] is not None]
+        none = [one for one in keys if one[place] is None]
+        keys = sorted(some, key=lambda one: _sortable(one[place]), reverse=descending) + none
+    return keys
+
+
+def _sortable(value: Value) -> Any:
+    return (isinstance(value, str), value)
+
+
+def _notes(told: Sequence[_Told], silent: set[Keys]) -> list[str]:
+    notes = [f"Put together from {len(told)} gates. A record counts once for every gate that has it."]
+    if silent:
+        some = "1 group is" if len(silent) == 1 else f"{len(silent)} groups are"
+        notes.append(f"{some} left out: not every gate shows groups that small.")
+    notes += dict.fromkeys(f"{one.member.name}: {note}" for one in told for note in one.answers[0].notes)
+    return notes
+
+
+def _member(told: _Told) -> MemberBody:
+    first = told.answers[0]
+    return MemberBody(
+        name=told.member.name,
+        dataset=told.member.dataset,
+        version=first.version,
+        query_ids=[answer.id for answer in told.answers],
+    )

@@ -1,0 +1,15 @@
+"""Tables split over gates: the pooled truth is in every range. At length: `make soak ONLY=federation`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.each import each
+from tests.property.federation_cases import try_split
+
+
+@each("seed", range(4))
+def test_pooled_ranges_have_what_all_records_have(seed: int, tmp_path: Path) -> None:
+    found = try_split(seed, tmp_path, 12)
+    assert found.answered
+    assert not found.wrong

@@ -1,0 +1,39 @@
+"""What these modules, which publish more than all others together, do without unless they are about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from querygate.custody.publish import method_choice
+from querygate_adapters.vault import staging_tables
+from tests.engine import attach_staged
+
+MOST_COMPARED, OWN_ENGINE = method_choice.COMPARED_ROWS, staging_tables.connect
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_method_and_engine() -> Iterator[None]:
+    """As with a large table, the method `auto` is Mondrian; and one engine has the staging tables of all publications.
+
+    Modules that are about the choice of a method ask for `compared_methods`, and those about what an engine may reach
+    for `own_engines`.
+    """
+    method_choice.COMPARED_ROWS, staging_tables.connect = 0, attach_staged  # type: ignore[assignment]
+    yield
+    method_choice.COMPARED_ROWS, staging_tables.connect = MOST_COMPARED, OWN_ENGINE
+
+
+@pytest.fixture(scope="module")
+def compared_methods() -> Iterator[None]:
+    method_choice.COMPARED_ROWS = MOST_COMPARED
+    yield
+    method_choice.COMPARED_ROWS = 0
+
+
+@pytest.fixture(scope="module")
+def own_engines() -> Iterator[None]:
+    staging_tables.connect = OWN_ENGINE
+    yield
+    staging_tables.connect = attach_staged  # type: ignore[assignment]
