@@ -104,10 +104,13 @@ WISH: Schema = {
         "are the patients' own.",
     },
     "noisy": {**TEXT, "description": "Of a noisy model: family and formula, such as `logistic: died ~ age + sex`."},
-    "parts": {"type": ["integer", "null"], "description": "Components, clusters or bins of a noisy model."},
+    "parts": {
+        "type": ["integer", "null"],
+        "description": "Components, clusters or bins of a noisy model; bins of a synthetic table.",
+    },
     "epsilon": {
         "type": ["number", "null"],
-        "description": "Privacy budget that a noisy model may cost.",
+        "description": "Privacy budget that a noisy model or a noisy synthetic table may cost.",
     },
 }
 

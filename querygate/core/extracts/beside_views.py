@@ -24,7 +24,7 @@ SYNTHETIC = (
 
 
 NOISED = (
-    "The dataset is published as views, whose certificates say nothing about noisy models. The privacy "
+    "The dataset is published as views, whose certificates say nothing about noisy models and tables. The privacy "
     "budget covers these instead: whatever else is known, nobody's record changes what leaves by more than epsilon."
 )
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited", "noisy-model"]
+Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited", "noisy-model", "dp-synthetic"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 Times = Literal["drawn", "kept"]
@@ -31,6 +31,7 @@ _NOT_WITH: Mapping[str, tuple[str, ...]] = {
     "same-disease": _POLICY_SAYS,
     "limited": ("k", *_POLICY_SAYS),
     "noisy-model": ("k", *_POLICY_SAYS, "columns", "models"),
+    "dp-synthetic": ("k", *_POLICY_SAYS, "models"),
 }
 """Keys that do not go with a kind, because the policy says how its records are protected."""
 
@@ -46,7 +47,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
 """What records are called that are looked up in the policy's population."""
 
-NOISY: Mapping[str, str] = {"noisy-model": "a noisy model"}
+NOISY: Mapping[str, str] = {"noisy-model": "a noisy model", "dp-synthetic": "a noisy synthetic table"}
 """What is paid for from the privacy budget: none of it is a record of anybody."""
 
 NO_K: Mapping[str, str] = {**A_KIND, "limited": "a limited data set", **NOISY}
@@ -85,7 +86,7 @@ class ExtractSpec:
     `times` says whether condensed records have survival times that are drawn like other numbers, or the patients' own,
     by rank (the published method).
     `noisy` is the model of a noisy model (core/extracts/noisy_question.py), `parts` its components, clusters or bins,
-    and `epsilon` what it may cost of the privacy budget.
+    and `epsilon` what it, or a noisy synthetic table, may cost of the privacy budget.
     """
 
     dataset: str
@@ -129,12 +130,12 @@ class ExtractSpec:
         if self.kind not in NOISY:
             for key in ("noisy", "parts", "epsilon"):
                 if getattr(self, key):
-                    raise invalid(key, "applies to noisy models alone")
+                    raise invalid(key, "applies to noisy models and noisy synthetic tables alone")
             return
         if self.epsilon is None:
             raise invalid("epsilon", f"is missing; {NOISY[self.kind]} is paid for from the privacy budget")
-        if not self.noisy:
-            raise invalid("noisy", "is missing")
+        if (self.kind == "noisy-model") != bool(self.noisy):
+            raise invalid("noisy", "does not apply to noisy synthetic tables" if self.noisy else "is missing")
 
     @property
     def _may_keep_times(self) -> bool:

@@ -21,14 +21,13 @@ import math
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import Floats, Ints
-from querygate.custody.noisy_models.public_design import PublicColumn, complete_rows, design_of
+from querygate.custody.noisy_models.public_design import PublicColumn, cells_of, complete_rows, design_of
 from querygate.methods.dp import MECHANISMS, Entropy
 
 Answer = dict[str, Any]
@@ -151,7 +150,7 @@ def fit_kmeans(table: pa.Table, columns: Sequence[PublicColumn], parts: int, eps
 
 def fit_histogram(table: pa.Table, columns: Sequence[PublicColumn], parts: int, epsilon: float, dp: Any) -> Answer:
     """A noisy count of every public cell. Missing and undeclared values have a cell of their own in each column."""
-    codes, labels = zip(*(_cells(table, column, parts) for column in columns), strict=True)
+    codes, labels = zip(*(cells_of(table, column, parts) for column in columns), strict=True)
     account = dp.BudgetAccountant(epsilon)
     edges = [np.arange(len(one) + 1) - 0.5 for one in labels]
     counts, _ = dp.tools.histogramdd(
@@ -217,16 +216,3 @@ def _noisy_mean(x: Floats, epsilon: float, entropy: Entropy) -> Floats:
         for total in np.rint(x * STEPS).astype(np.int64).sum(axis=0)
     ]
     return np.clip([float(Fraction(int(one), STEPS) / Fraction(int(count))) for one in sums], -1.0, 1.0)
-
-
-def _cells(table: pa.Table, column: PublicColumn, parts: int) -> tuple[Ints, tuple[str, ...]]:
-    """The cell of each record, and what each cell is called; the last one is for what is missing."""
-    raw = table[column.name]
-    if not column.is_number:
-        places = column.places(raw)
-        return np.where(places < 0, len(column.values), places), (*column.values, "missing")
-    known, scaled = column.is_known(raw), np.nan_to_num(column.scaled(raw))
-    places = np.minimum(((scaled + 1) / 2 * parts).astype(np.int64), parts - 1)
-    ends = [column.natural(2 * at / parts - 1) for at in range(parts + 1)]
-    labels = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
-    return np.where(known, places, parts), (*labels, "missing")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ class PublicColumn:
     low: float = 0.0
     high: float = 0.0
     values: tuple[str, ...] = ()  # of a category
+    type: str = "category"
 
     @classmethod
     def of(cls, column: ColumnPolicy) -> PublicColumn:
@@ -37,7 +39,7 @@ class PublicColumn:
         if column.is_numeric:
             if column.low is None or column.high is None or not column.low < column.high:
                 raise _undeclared(column.name, "a domain of more than one value", "domain = [low, high]")
-            return cls(column.name, float(column.low), float(column.high))
+            return cls(column.name, float(column.low), float(column.high), type=str(column.type))
         values = ("false", "true") if column.type == "boolean" else tuple(sorted(column.values))
         if not 2 <= len(values) <= LARGEST_CATEGORY:
             raise _undeclared(column.name, f"2 to {LARGEST_CATEGORY} values", "values = [...]")
@@ -72,7 +74,8 @@ class PublicColumn:
         return np.array([-1 if text is None else place.get(text, -1) for text in texts_of(raw)], dtype=np.int64)
 
     def is_known(self, raw: pa.ChunkedArray) -> Bools:
-        return ~np.isnan(floats_of(raw)) if self.is_number else self.places(raw) >= 0
+        known: Bools = ~np.isnan(floats_of(raw)) if self.is_number else self.places(raw) >= 0
+        return known
 
     def design(self, raw: pa.ChunkedArray) -> Floats:
         """One row for each record, one column for each term."""
@@ -104,6 +107,19 @@ def complete_rows(table: pa.Table, columns: Sequence[PublicColumn]) -> pa.Table:
 
 def design_of(table: pa.Table, columns: Sequence[PublicColumn]) -> Floats:
     return np.concatenate([column.design(table[column.name]) for column in columns], axis=1)
+
+
+def cells_of(table: pa.Table, column: PublicColumn, parts: int) -> tuple[Ints, tuple[str, ...]]:
+    """The cell of each record, and what each cell is called; the last one is for what is missing."""
+    raw = table[column.name]
+    if not column.is_number:
+        places = column.places(raw)
+        return np.where(places < 0, len(column.values), places), (*column.values, "missing")
+    known, scaled = column.is_known(raw), np.nan_to_num(column.scaled(raw))
+    places = np.minimum(((scaled + 1) / 2 * parts).astype(np.int64), parts - 1)
+    ends = [column.natural(2 * at / parts - 1) for at in range(parts + 1)]
+    labels = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
+    return np.where(known, places, parts), (*labels, "missing")
 
 
 def _undeclared(name: str, what: str, key: str) -> ExtractRefused:

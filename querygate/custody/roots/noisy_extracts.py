@@ -1,4 +1,4 @@
-"""Noisy models of a site: priced, paid for in the one ledger, drawn, put on record, then written.
+"""Noisy models and noisy tables of a site: priced, paid for in the one ledger, drawn, put on record, then written.
 
 The ledger knows what was asked by its key and who paid by the request: a build that is tried again gets the answer that
 stands, and pays nothing. One that was killed between paying and recording stays paid and is not drawn again, as with
@@ -26,6 +26,7 @@ from querygate.custody.extract.k_anonymous import RecordReader
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.custody.noisy_models.noisy_model import NoisyModelPlan, model_files
 from querygate.custody.noisy_models.public_design import one_row_each
+from querygate.custody.noisy_models.synthetic_table import SyntheticPlan
 from querygate.custody.policy import Policy
 from querygate.methods.dp import Entropy, pure
 
@@ -47,6 +48,10 @@ class NoisyPlan(Protocol):
     def draw(self, table: pa.Table, entropy: Entropy) -> Mapping[str, Any]: ...
 
     def files(self, answer: Mapping[str, Any], facts: Mapping[str, Any], spec: ExtractSpec) -> dict[str, bytes]: ...
+
+    def compare(self, rows: Callable[[], pa.Table], answer: Mapping[str, Any]) -> dict[str, Any]:
+        """How far it is from the raw rows: for those who decide, and nobody else."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,8 @@ def make_noisy(
     facts |= {"purpose": spec.purpose, "cost": body["cost"]}
     for name, content in plan.files(answer, facts, spec).items():
         (folder / name).write_bytes(content)
-    return {**body, "budget": case.noise.left(scopes), "risk": {"words": list(answer["notes"])}}
+    told = {"budget": case.noise.left(scopes), "risk": {"words": list(answer["notes"])}}
+    return {**body, **told, "utility": plan.compare(lambda: _rows(case, plan), answer)}
 
 
 def _drawn(
@@ -97,14 +103,19 @@ def _drawn(
     if isinstance(held, PriorAnswer):
         found: dict[str, Any] = json.loads(held.answer)
         return found
+    answer = plan.draw(_rows(case, plan), case.noise.entropy)
+    standing = case.noise.budgets.record(paid_by, json.dumps(answer, allow_nan=False))
+    kept: dict[str, Any] = json.loads(standing)
+    return kept
+
+
+def _rows(case: NoisyCase, plan: NoisyPlan) -> pa.Table:
+    """One row of each person, of those that were selected."""
     names = list(dict.fromkeys((*plan.names, *((_person(case),) if _person(case) else ()))))
     source = case.rows.selected(case.where)
     with source.reading():
         table = source.batches(names).read_all()
-    answer = plan.draw(one_row_each(table, _person(case)), case.noise.entropy)
-    standing = case.noise.budgets.record(paid_by, json.dumps(answer, allow_nan=False))
-    kept: dict[str, Any] = json.loads(standing)
-    return kept
+    return one_row_each(table, _person(case))
 
 
 def _plan(case: NoisyCase, spec: ExtractSpec, options: NoiseOptions) -> NoisyPlan:
@@ -133,9 +144,13 @@ class _ModelPlan:
     def files(self, answer: Mapping[str, Any], facts: Mapping[str, Any], spec: ExtractSpec) -> dict[str, bytes]:
         return model_files(answer, facts)
 
+    def compare(self, rows: Callable[[], pa.Table], answer: Mapping[str, Any]) -> dict[str, Any]:
+        return {}
+
 
 PLANS: Mapping[str, Callable[[ExtractSpec, Policy, NoiseOptions], NoisyPlan]] = {
     "noisy-model": lambda spec, policy, options: _ModelPlan(NoisyModelPlan.of(spec, policy)),
+    "dp-synthetic": SyntheticPlan.of,
 }
 
 

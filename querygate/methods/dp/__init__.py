@@ -13,6 +13,7 @@ from __future__ import annotations
 from querygate.methods.dp.accountant import ComposedAccounting, pure, share
 from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon
 from querygate.methods.dp.consistency import consistent, non_negative
+from querygate.methods.dp.marginal_tree import MarginalTree, Price, measure, records
 from querygate.methods.dp.mechanisms import DEFAULT, MECHANISMS, Mechanism, Noisy
 from querygate.methods.dp.sampler import Entropy
 from querygate.methods.dp.selection import noisy_quantile
@@ -35,6 +36,11 @@ __all__ = [
     "mean_cost",
     "pure",
     "share",
+    # a table of marginals
+    "MarginalTree",
+    "Price",
+    "measure",
+    "records",
     # before and after
     "consistent",
     "explain_accuracy",

@@ -45,7 +45,7 @@ def figures(risk: InstanceRisk) -> tuple[float, ...]:
     return tuple(float(getattr(risk, name)) for name in FIGURES)
 
 
-def run() -> list[dict[str, Any]]:
+def rows() -> list[dict[str, Any]]:
     """One row per figure of the table, ours beside the published one; then the conclusions."""
     population, patients = state(3)
     study = Study.within(COLUMNS, population, patients)

@@ -58,7 +58,7 @@ def wrong_share(table: pa.Table, found: dict[str, Any]) -> float:
     return float(np.mean(guess != np.asarray(table["died"])))
 
 
-def run() -> list[dict[str, Any]]:
+def rows() -> list[dict[str, Any]]:
     """The median over repeats of each error, beside the error without noise."""
     table = patients()
     age, male = np.asarray(table["age"], dtype=float), np.asarray(table["sex"].to_pylist()) == "m"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import shutil
@@ -285,3 +286,21 @@ def test_those_named_in_the_settings_are_told(run, site, ident):
         assert (notice["request"], notice["state"], notice["dataset"]) == (ident, "submitted", "clinic")
         assert "..." in run("doctor").stdout
         assert "/hook" not in run("doctor").stdout
+
+
+def test_a_limited_data_set_is_approved_with_the_signed_file(run, site, tmp_path):
+    asked = ("--dataset", "clinic", "--purpose", "Readmission", "--columns", "age,sbp", "--kind", "limited")
+    ident = told(run("export", "request", "--as", "ann", *asked, "--format", "json"))["id"]
+    bring(run, ident, "ann submit", "carl take")
+    who = in_the_name_of("carl", "approve", Path("site"))
+    refused = run("export", "approve", ident, *who)
+    assert (refused.exit_code, "QG609" in refused.output) == (1, True)
+    assert run("export", "approve", ident, *who, "--signed-by", "Ann Lee").exit_code == 2
+    (tmp_path / "signed.txt").write_text("We will not identify anybody.")
+    signed = ("--agreement", tmp_path / "signed.txt", "--signed-by", "Ann Lee", "--until", "2999-12-31")
+    assert told(run("export", "approve", ident, *who, *signed, "--format", "json"))["agreement"] == {
+        "signed_by": "Ann Lee",
+        "sha256": hashlib.sha256(b"We will not identify anybody.").hexdigest(),
+        "until": "2999-12-31",
+    }
+    assert "signed by Ann Lee, until 2999-12-31" in run("export", "show", ident, "--no-preview").output
