@@ -11,6 +11,7 @@ from querygate.site.open_gate import open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.api.small_site import make_small_site
+from tests.browser.test_custodian import grave_findings
 from tests.oidc_provider import OidcProvider, running
 from tests.sign_on_site import describe_provider
 
@@ -40,6 +41,7 @@ def test_in_through_the_provider_and_out_again(chromium, gate):
     page.set_default_timeout(60_000)
     page.on("console", lambda message: complaints.append(message.text) if "Security" in message.text else None)
     page.goto(f"{url}/datasets/clinic")
+    assert grave_findings(page, "sign in with a provider") == []
     page.click("text=Sign in with the hospital")
     page.wait_for_url(f"{provider.issuer}/**")
     page.fill("#who", "Zoe")
@@ -52,6 +54,7 @@ def test_in_through_the_provider_and_out_again(chromium, gate):
     device = client.post(f"{API}/device", json={"scopes": ["ask"]}).json
     page.goto(device["verification_uri_complete"])
     assert page.locator("#shown").inner_text() == device["user_code"]
+    assert grave_findings(page, "a program to let in") == []
     page.click("button:has-text('Authorise')")
     page.wait_for_selector("text=The program is authorised.")
     given = client.post(f"{API}/device/token", json={"device_code": device["device_code"]}).json
