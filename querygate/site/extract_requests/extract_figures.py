@@ -39,6 +39,9 @@ READINGS: Final = {
         "With 5 %, where the extract says that 40 % are older than 60, it may be 35 % or 45 % in the records. Near "
         "0 %, the column is distributed as before.",
     ),
+    "pairs": ("Error of a share of two columns together", "On average over all pairs of columns."),
+    "cost": ("Cost from the privacy budget", "Of delta and rho only where the policy has a delta."),
+    "budget": ("Left of the privacy budget", ""),
     "largest_difference": (
         "Largest change of a correlation",
         "0: columns go together as before. From 0.2 on, a link between two of them may have come or gone.",
@@ -55,7 +58,7 @@ READINGS: Final = {
 }
 """What each figure is called, and how to read it."""
 
-SHARES = frozenset({"loss", "distances", "sign", "significance", "outside"})
+SHARES = frozenset({"loss", "distances", "pairs", "sign", "significance", "outside"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ def _of_use(utility: Mapping[str, Any]) -> Iterator[Figure]:
     """What the distributions, the correlations and the models of the requester look like afterwards."""
     if utility.get("distances"):
         yield _figure("distances", utility["distances"])
+    if utility.get("pairs") is not None:
+        yield _figure("pairs", utility["pairs"])
     change = (utility.get("correlations") or {}).get("largest_difference")
     if change is not None:
         yield _figure("largest_difference", change)
