@@ -69,7 +69,8 @@ def _head(rows: int, proposals: Sequence[Proposal], person: PersonProposal) -> I
             yield f"# Found: {dotted([p.name])} is likely {p.warning}."
     if not by_role["quasi-identifier"]:
         yield from _comment(
-            "No column looks like something others know about people; a policy needs at least one quasi-identifier."
+            "No column looks like something others know about people; a policy needs a quasi-identifier, codes or a "
+            "sequence."
         )
     yield ""
 
