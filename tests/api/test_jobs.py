@@ -31,6 +31,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> ServedSite:
 
 
 @pytest.fixture(scope="module")
+def unserved(tmp_path_factory: pytest.TempPathFactory) -> ServedSite:
+    """One that nobody serves yet: a folder is served once at a time."""
+    return make_served_site(tmp_path_factory.mktemp("unserved"))
+
+
+@pytest.fixture(scope="module")
 def watch(site: ServedSite) -> Path:
     return site.folder.parent / "watched"
 
@@ -155,9 +161,9 @@ def put_by_hand(site: ServedSite, user: str) -> str:
     return exchange._jobs.put("noise.budget", dataset="patients", user=user, body=body).id
 
 
-def test_the_worker_ends_with_its_parent_however_that_ends(site: ServedSite) -> None:
+def test_the_worker_ends_with_its_parent_however_that_ends(unserved: ServedSite) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
-        with serving(site) as door:
+        with serving(unserved) as door:
             assert "rows" in door.answer("ann", COUNT)
             children = worker_pids(door.process.pid)
             assert len(children) == 1
@@ -169,8 +175,8 @@ def test_the_worker_ends_with_its_parent_however_that_ends(site: ServedSite) -> 
             assert not any(is_running(child) for child in children)
 
 
-def test_a_worker_that_was_killed_is_started_again(site: ServedSite) -> None:
-    with serving(site) as door:
+def test_a_worker_that_was_killed_is_started_again(unserved: ServedSite) -> None:
+    with serving(unserved) as door:
         assert "rows" in door.answer("ann", COUNT)
         [child] = worker_pids(door.process.pid)
         os.kill(child, signal.SIGKILL)
@@ -207,13 +213,13 @@ def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_pat
     assert sorted(outcomes, key=str) == [("answered", None), ("answered", None), ("failed", "QG315")]
 
 
-def test_with_the_store_alone_there_are_no_jobs(site: ServedSite, tmp_path: Path) -> None:
-    with serving(site, "--store-only", watch=tmp_path / "watched") as door:
+def test_with_the_store_alone_there_are_no_jobs(unserved: ServedSite, tmp_path: Path) -> None:
+    with serving(unserved, "--store-only", watch=tmp_path / "watched") as door:
         assert worker_pids(door.process.pid) == []
         assert door.ask("ann", COUNT)[1]["code"] == "QG310"
         assert door.call("ann", "GET", "/api/v1/jobs/j_00000000000000000000000000")[0] == 404
-    assert str(site.opened.site.vault) + "/" not in (tmp_path / "watched").read_text()
-    connection = sqlite3.connect(site.opened.site.control)
+    assert str(unserved.opened.site.vault) + "/" not in (tmp_path / "watched").read_text()
+    connection = sqlite3.connect(unserved.opened.site.control)
     assert connection.execute("SELECT count(*) FROM job WHERE finished IS NULL").fetchone() == (0,)
     connection.close()
 

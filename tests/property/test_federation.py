@@ -10,6 +10,7 @@ from tests.property.federation_cases import try_split
 
 @each("seed", range(4))
 def test_pooled_ranges_have_what_all_records_have(seed: int, tmp_path: Path) -> None:
-    found = try_split(seed, tmp_path, 12)
+    (tmp_path / str(seed)).mkdir()
+    found = try_split(seed, tmp_path / str(seed), 12)
     assert found.answered
     assert not found.wrong

@@ -53,7 +53,7 @@ BROKEN = [
     (
         TOP + Q + '[columns.x]\nrole = "codes"\n',
         "columns.x.system",
-        "is missing; accepted: icd9cm, icd10cm, icd10, ccs",
+        "is missing; accepted: icd9cm, icd10cm, icd9cm+icd10cm, icd10, ccs",
     ),
     (TOP + Q + '[columns.x]\nrole = "codes"\ntype = "category"\n', "columns.x.type", "both role and type codes"),
     (TOP + Q + "[columns.x]\nrole = [1]\n", "columns.x.role", "accepted: identifier, quasi-identifier"),

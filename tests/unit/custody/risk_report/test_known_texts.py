@@ -55,7 +55,8 @@ def test_a_column_that_was_left_out_tells_nobody_apart() -> None:
 
 def test_joint_risk_is_that_of_all_columns_at_once() -> None:
     """By hand: by sex, codes, sequence and note the first two are alike, and three people are alone."""
-    raw, harbor, _ = raw_sides(POLICY, RAW, None, None, 2026)
+    sides = raw_sides(POLICY, RAW, None, None, 2026)
+    raw, harbor = sides.raw, sides.safe_harbor
     sides = Sides(*(side_figures(one, POLICY, None) for one in (raw, harbor, raw)))
     known = {one.columns: one for one in sides.raw.known}
     assert known[("dx",)].alone == 0.2
