@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from querygate.core.count_text import counted
 from querygate.custody.noisy_models.second_account import SecondAccount, is_installed, second_accounts
@@ -37,4 +36,4 @@ def second_account_of(opened: OpenSite, dataset: str | None = None) -> SecondLed
     limits = tuple(second_accounts(open_ledger(opened).spends(), dataset))
     if not limits:
         return None
-    return SecondLedger(f"diffprivlib {version('diffprivlib')}", all(one.agrees for one in limits), limits)
+    return SecondLedger("diffprivlib", all(one.agrees for one in limits), limits)
