@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 
 from querygate.client.answer import Answer, Group, Range, Value
 from querygate.core.answer_bodies import ColumnBody, RangeBody, Row
-from querygate.core.errors import Refusal
+from querygate.core.errors import ConfigError, Refusal
 from querygate.federation.pooled_range import Pooled, pool_sums
 from querygate.federation.pooled_statement import Figure, PooledStatement, read_pooled_statement
 
@@ -81,21 +81,61 @@ def ask_members(sql: str, members: Sequence[Member]) -> PooledBody:
 
 
 def _told(statement: PooledStatement, member: Member) -> _Told:
-    answer = _asked(member, statement.member_sql(member.dataset))
+    answer, groups = _asked(statement, member)
     told = _Told(member, [answer])
-    for group in answer.rows:
-        told.groups[_keys(statement, group)] = group
+    for group in groups:
+        keys = _keys(statement, group)
+        if keys in told.groups:
+            raise _no_answer(member)
+        told.groups[keys] = group
     return told
 
 
-def _asked(member: Member, sql: str) -> Answer:
+def _asked(
+    statement: PooledStatement, member: Member, only: dict[str, Value] | None = None
+) -> tuple[Answer, list[Group]]:
+    """The answer of a member and its groups. What another machine sends is not believed to be an answer before it was
+    looked at."""
     try:
-        return member.ask(sql)
+        answer = member.ask(statement.member_sql(member.dataset, only))
+        groups = answer.rows
+        names = [f"f{at}" for at in range(sum(len(figure.asked) for figure in statement.figures))]
+        sound = all(_is_range(group[name]) for group in groups for name in (*names, "records"))
+        sound = sound and all(_is_count(group["records"]) for group in groups)
+        keyed = only is not None or all(map(_is_key, (key for group in groups for key in _keys(statement, group))))
+        if not (sound and keyed and isinstance(answer.version, int) and isinstance(answer.id, str)):
+            raise _no_answer(member)
+        return answer, groups
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, IndexError):
+        raise _no_answer(member) from None
     except Refusal as refusal:
         refusal.detail = f"{member.name}: {refusal.detail}"
         refusal.args = (refusal.detail,)
         refusal.suggestion, refusal.span = None, None  # they are of what the member was asked, not of what you wrote
         raise
+
+
+def _is_range(cell: object) -> bool:
+    """Two ends of one type in their order, or none and NULL."""
+    if not isinstance(cell, Range):
+        return False
+    ends = (cell.low, cell.high)
+    if None in ends:
+        return ends == (None, None) and cell.may_be_null
+    numbers = all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+    return (numbers or type(cell.low) is type(cell.high)) and bool(cell.low <= cell.high)  # type: ignore[operator]
+
+
+def _is_key(cell: object) -> bool:
+    return cell is None or isinstance(cell, bool | int | float | str | dt.date | dt.datetime)
+
+
+def _is_count(cell: object) -> bool:
+    return isinstance(cell, Range) and isinstance(cell.low, int) and cell.low >= 0
+
+
+def _no_answer(member: Member) -> ConfigError:
+    return ConfigError("QG804", f"What {member.name} sent is no answer.", "Check its address, and ask its custodian.")
 
 
 def _keys(statement: PooledStatement, group: Group) -> Keys:
@@ -109,12 +149,10 @@ def _ask_again(statement: PooledStatement, told: Sequence[_Told], keys: Sequence
     for one, its in islice(missing, MAX_ASKED_AGAIN):
         if its in silent:
             continue
-        answer = _asked(
-            one.member, statement.member_sql(one.member.dataset, dict(zip(statement.keys, its, strict=True)))
-        )
+        answer, groups = _asked(statement, one.member, dict(zip(statement.keys, its, strict=True)))
         one.answers.append(answer)
-        if answer.rows:
-            one.groups[its] = answer.rows[0]
+        if groups:
+            one.groups[its] = groups[0]
         else:
             silent.add(its)
     return silent | {its for its in keys if any(its not in one.groups for one in told)}

@@ -24,12 +24,12 @@ Corner = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class QuotientParts:
-    """What one member tells of a quotient. `counted`: the denominator is a number of records."""
+    """What one member tells of a quotient, whose denominator is a number of records: without any, the numerator has
+    nothing either."""
 
     numerator: Range
     denominator: Range
     quotient: Range
-    counted: bool
 
     @property
     def may_be_absent(self) -> bool:
@@ -39,12 +39,11 @@ class QuotientParts:
     @property
     def least(self) -> Any:
         """Of a denominator that is there."""
-        return max(self.denominator.low, 1) if self.counted else self.denominator.low  # type: ignore[type-var]
+        return max(self.denominator.low, 1)  # type: ignore[type-var]
 
 
 def pool_quotients(parts: Sequence[QuotientParts]) -> Pooled:
-    some = [part for part in parts if part.denominator.low is not None and part.denominator.high != 0]
-    some = [part for part in some if part.quotient.low is not None or part.numerator.low is not None]
+    some = [part for part in parts if part.denominator.high]
     if not some:
         return NOTHING
     if any(not math.isfinite(part.denominator.high) or part.least <= 0 for part in some):  # type: ignore[arg-type]

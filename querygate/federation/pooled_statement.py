@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,6 @@ from sqlglot import exp
 from querygate.client.answer import Range, Value
 from querygate.client.literals import write_value
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.range_ends import on_grid
 from querygate.federation.pooled_quotient import QuotientParts, pool_quotients
 from querygate.federation.pooled_range import (
     NOTHING,
@@ -42,7 +42,7 @@ Step = Callable[[Any], Any]
 CLAUSES = frozenset({"expressions", "from_", "from", "where", "group", "order", "kind"})
 AVAILABLE = (
     "COUNT, SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE_DISC, VAR_SAMP, VAR_POP, STDDEV_SAMP, STDDEV_POP, COUNT(DISTINCT) "
-    "and quotients of sums and counts"
+    "and shares such as 100.0 * COUNT(*) FILTER (WHERE ...) / COUNT(*)"
 )
 
 
@@ -188,7 +188,7 @@ def _peel(tree: exp.Expr) -> tuple[exp.Expr, list[Step]] | None:
         return tree.this, []
     if isinstance(tree, exp.Neg):
         return tree.this, [lambda end: -end]
-    if isinstance(tree, exp.Cast) and tree.to.is_type("double", "float"):
+    if isinstance(tree, exp.Cast) and tree.to.is_type("double"):
         return tree.this, []
     if isinstance(tree, exp.Round):
         digits = _number(tree.args["decimals"]) if tree.args.get("decimals") else Fraction(0)
@@ -214,7 +214,11 @@ class _Rounded:
     digits: int
 
     def __call__(self, end: Any) -> Any:
-        return end if not math.isfinite(end) else round(float(end), self.digits)
+        """Halves away from zero, as databases round."""
+        if not math.isfinite(end):
+            return end
+        exact = Decimal(end).quantize(Decimal(1).scaleb(-self.digits), ROUND_HALF_UP, Context(prec=800))
+        return float(exact)
 
 
 def _by_number(kind: type[exp.Expr], number: Fraction, *, first: bool = False) -> Step:
@@ -243,15 +247,22 @@ def _number(tree: exp.Expr) -> Fraction | None:
 
 
 def _stepped(found: Pooled, step: Step) -> Pooled:
-    if found.low is None or isinstance(found.low, str):
+    if found.low is None:
         return found
-    ends = sorted((step(found.low), step(found.high)))
-    if isinstance(step, _Rounded):
-        ends = [on_grid(ends[0], step.digits, upwards=False), on_grid(ends[1], step.digits, upwards=True)]
-    else:
-        ends = [math.nextafter(ends[0], -math.inf), math.nextafter(ends[1], math.inf)]
+    if not isinstance(found.low, int | float):
+        raise _cannot("Arithmetic around texts and dates is not pooled.")
+    try:
+        if isinstance(step, _Rounded):  # a value near a half may be rounded either way
+            least, most = math.nextafter(found.low, -math.inf), math.nextafter(found.high, math.inf)  # type: ignore[arg-type]
+            ends = [step(least), step(most)]
+        else:
+            ends = sorted((step(found.low), step(found.high)))
+            ends = [math.nextafter(ends[0], -math.inf), math.nextafter(ends[1], math.inf)]
+    except (OverflowError, ValueError):
+        raise _cannot("The result is too large for a number of a database.") from None
     guess = None if found.estimate is None else min(max(step(found.estimate), ends[0]), ends[1])
-    return Pooled(ends[0], ends[1], guess, sharp=found.sharp, may_be_null=found.may_be_null)
+    sharp = found.sharp and not isinstance(step, _Rounded)
+    return Pooled(ends[0], ends[1], guess, sharp=sharp, may_be_null=found.may_be_null)
 
 
 def _aggregate(tree: exp.Expr) -> tuple[tuple[exp.Expr, ...], Pool]:
@@ -295,13 +306,17 @@ def _quotient(tree: exp.Div) -> tuple[tuple[exp.Expr, ...], Pool]:
         added = isinstance(inner, exp.Count | exp.CountIf | exp.Sum) and not isinstance(inner.this, exp.Distinct)
         if not added:
             raise _cannot("Only quotients of counts and sums are pooled.")
-    whole = bottom.this if isinstance(bottom, exp.Filter) else bottom
-    counted = not isinstance(whole, exp.Sum)
+    if not _is_of_everybody(bottom):
+        raise _cannot("Shares are pooled of all records: divide by COUNT(*).")
+    if isinstance(top.this if isinstance(top, exp.Filter) else top, exp.Sum):
+        raise _cannot("Sums over COUNT(*) are not pooled: use AVG.")
+    share = exp.Div(this=exp.cast(top.copy(), "double"), expression=bottom.copy())
+    return (top, bottom, share), _pool_means
 
-    def pool(parts: Parts) -> Pooled:
-        return pool_quotients([QuotientParts(one[0], one[1], one[2], counted) for one in parts])
 
-    return (top, bottom, exp.Div(this=exp.cast(top.copy(), "double"), expression=bottom.copy())), pool
+def _is_of_everybody(tree: exp.Expr) -> bool:
+    """Is it COUNT(*)? Then whoever has no record below has none above, and adds nothing to either."""
+    return isinstance(tree, exp.Count) and isinstance(tree.this, exp.Star)
 
 
 def _first(rule: Callable[[Sequence[Range]], Pooled]) -> Pool:
@@ -309,7 +324,7 @@ def _first(rule: Callable[[Sequence[Range]], Pooled]) -> Pool:
 
 
 def _pool_means(parts: Parts) -> Pooled:
-    return pool_quotients([QuotientParts(total, records, mean, counted=True) for total, records, mean in parts])
+    return pool_quotients([QuotientParts(total, records, mean) for total, records, mean in parts])
 
 
 def _pool_spreads(sample: bool, root: bool) -> Pool:

@@ -41,12 +41,13 @@ class _Spread:
     variance_high: float
 
     def farthest(self, c: float) -> float:
-        return self.variance_high + max((self.mean_low - c) ** 2, (self.mean_high - c) ** 2)
+        apart = max(abs(self.mean_low - c), abs(self.mean_high - c))
+        return self.variance_high + apart * apart
 
     def nearest(self, low: float, high: float) -> float:
         """For any c of an interval."""
         apart = max(self.mean_low - high, low - self.mean_high, 0.0)
-        return self.variance_low + apart**2
+        return self.variance_low + apart * apart
 
 
 def pool_variances(parts: Sequence[VarianceParts], *, sample: bool, root: bool) -> Pooled:
@@ -97,7 +98,8 @@ def _upper_end(spreads: Sequence[_Spread]) -> float:
         return _weighted(spreads, [spread.farthest(c) for spread in spreads], largest=True)
 
     low, high = min(spread.mean_low for spread in spreads), max(spread.mean_high for spread in spreads)
-    if not (math.isfinite(low) and math.isfinite(high)):
+    most = max(spread.variance_high for spread in spreads)
+    if not all(map(math.isfinite, (low, high, most, (high - low) * (high - low)))):
         return math.inf
     best = min(at(low), at(high))
     for _ in range(STEPS):  # `at` has one valley
@@ -110,7 +112,7 @@ def _upper_end(spreads: Sequence[_Spread]) -> float:
 
 def _lower_end(spreads: Sequence[_Spread]) -> float:
     low, high = min(spread.mean_low for spread in spreads), max(spread.mean_high for spread in spreads)
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not all(map(math.isfinite, (low, high, (high - low) * (high - low)))):
         return min(spread.variance_low for spread in spreads)
 
     def over(low: float, high: float) -> float:
@@ -133,6 +135,6 @@ def _estimate(parts: Sequence[VarianceParts], *, sample: bool, root: bool) -> fl
     if records <= (1 if sample else 0):
         return None
     mean = sum(count * mean for count, mean, _ in told) / records  # type: ignore[misc, operator]
-    total = sum(count * (variance + (its - mean) ** 2) for count, its, variance in told)  # type: ignore[misc, operator]
+    total = sum(count * (variance + (its - mean) * (its - mean)) for count, its, variance in told)  # type: ignore[misc, operator]
     found: float = total / (records - 1 if sample else records)
     return math.sqrt(found) if root else found

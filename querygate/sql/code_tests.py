@@ -139,8 +139,7 @@ def codes_under(column: Column, group: str) -> frozenset[str]:
     ['401.1', '4019']
     """
     if not column.parents:
-        plain = _plain(group)
-        return frozenset(code for code in column.values if plain and _plain(code).startswith(plain))
+        return _spelt_under(column, group)
     below = _below(column.parents)
     found: set[str] = set()
     waiting = [group]
@@ -150,6 +149,11 @@ def codes_under(column: Column, group: str) -> frozenset[str]:
             found.add(node)
             waiting += below.get(node, ())
     return frozenset(found).intersection(column.values)
+
+
+def _spelt_under(column: Column, group: str) -> frozenset[str]:
+    plain = _plain(group)
+    return frozenset(code for code in column.values if plain and _plain(code).startswith(plain))
 
 
 @lru_cache(maxsize=16)
@@ -197,6 +201,13 @@ def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
             span=span_of(node),
         )
     found = codes_under(column, text)
+    if column.parents and text not in _below(column.parents) and _spelt_under(column, text) - found:
+        raise UnsupportedSQL(
+            "QG207",
+            f"Codes that start like this are in several groups of {column.name}, and it is none of them.",
+            f"Name the codes that you mean: has_any({column.name}, '...', '...'), or a group that they are in.",
+            span=span_of(node),
+        )
     if not found:
         groups = {parent: parent for _, parent in column.parents} or {_plain(code): code for code in column.values}
         detail = f"No code of {column.name} belongs to this group."

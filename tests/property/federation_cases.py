@@ -101,7 +101,8 @@ AGGREGATES = (
     "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY age)",
     "VAR_SAMP(sbp)", "VAR_POP(age)", "STDDEV(sbp)", "STDDEV_POP(age)", "STDDEV_SAMP(age)", "COUNT_IF(age >= 40)",
     "100.0 * COUNT(*) FILTER (WHERE age >= 51) / COUNT(*)", "AVG(sbp) FILTER (WHERE sex = 'f')",
-    "ROUND(AVG(age), 1)", "SUM(age) / COUNT(age)", "-MAX(sbp)", "AVG(sbp) * 2 + 1", "SUM(sbp) / SUM(age)",
+    "ROUND(AVG(age), 1)", "ROUND(MAX(sbp))", "-MAX(sbp)", "AVG(sbp) * 2 + 1",
+    "ROUND(100.0 * COUNT_IF(sex = 'f') / COUNT(*), 1)",
     "COUNT(*) / 2", "3 - AVG(age)", "AVG(CASE WHEN age < 50 THEN 1 ELSE 0 END)",
 )  # fmt: skip
 CONDITIONS = ("", "age BETWEEN 30 AND 50", "sex = 'f'", "age > 98", "region IN ('01', 'nord')", "sbp > 0", "age > 200")

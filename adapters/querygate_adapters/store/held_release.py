@@ -22,7 +22,7 @@ class HeldRelease(DuckDBRelease):
     """Each margin is read once, as a whole: a statement to the engine takes longer than grouping thousands of cells."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, threads=1)
+        super().__init__(path)  # as whoever verifies opens it: an engine has one configuration for a file
         self._tables: dict[int | None, Table] = {}
 
     def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:

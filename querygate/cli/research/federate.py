@@ -10,7 +10,7 @@ import click
 
 from querygate.cli.query import read_statement
 from querygate.cli.shared.command import Command
-from querygate.cli.shared.output import print_json, print_records, print_table
+from querygate.cli.shared.output import plain, print_json, print_records, print_table
 from querygate.cli.shared.shared_options import format_option
 from querygate.client.client import Client
 from querygate.core.answer_bodies import AnswerBody
@@ -59,7 +59,7 @@ def print_pooled(body: PooledBody, form: str) -> None:
     else:
         print_table(*render.readable(as_answer))
         for note in body["notes"]:
-            click.echo(note)
+            click.echo(plain(note))
         click.echo()
         for member in body["members"]:
             click.echo(

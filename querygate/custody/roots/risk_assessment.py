@@ -125,7 +125,9 @@ def assess_extract(
     if protected.kind == "condensed":
         return None
     everybody = DiseaseScope() if protected.kind == "same-disease" else None
-    assessing = _Assessing(policy, protected.raw, register, RiskOptions(disease=everybody), progress, catalog.version)
+    # A table without columns has no rows either: codes alone are told by their classes.
+    raw = protected.raw if protected.raw.num_columns else pa.table({"class": protected.classes})
+    assessing = _Assessing(policy, raw, register, RiskOptions(disease=everybody), progress, catalog.version)
     return replace(assessing.against_table("extract", protected.table, ()), policy_hash=catalog.policy_hash)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -60,3 +62,21 @@ def test_what_cannot_be_made_again_is_said(run, clinic, publish):
     assert refused.exit_code == 2
     assert "what was measured when version 2 of clinic was published" in refused.stderr
     assert run("report", "nowhere", "--again").exit_code == 2
+
+
+def test_a_version_on_trial_is_open_for_those_who_measure_it(clinic):
+    """It is asked and read at once, and an engine opens a file under one configuration only. In a process of its own,
+    since engines are shared among these tests."""
+    (file,) = (clinic / "store/clinic").glob("*.duckdb")
+    found = subprocess.run([sys.executable, "-c", BOTH, str(file)], capture_output=True, text=True)
+    assert found.stdout == "True\n", found.stderr
+
+
+BOTH = """
+import sys
+from pathlib import Path
+from querygate_adapters.store.held_release import HeldRelease
+from querygate_adapters.vault.version_writer import WrittenStore
+on_trial = HeldRelease(Path(sys.argv[1]))
+print(WrittenStore(Path(sys.argv[1])).catalog() == on_trial.catalog)
+"""

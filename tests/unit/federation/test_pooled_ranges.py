@@ -84,7 +84,7 @@ def test_the_largest_mean_is_that_of_the_best_choice(seed: int) -> None:
             open_ += [(records, low + (high - low) * step / 8) for step in range(9)] if low <= high else []
         if not open_ or most == 0:
             continue
-        parts.append(QuotientParts(Range(*sums), Range(least, most), Range(*mean), counted=True))
+        parts.append(QuotientParts(Range(*sums), Range(least, most), Range(*mean)))
         corners.append(open_)
     if not parts:
         return
@@ -97,8 +97,8 @@ def test_the_largest_mean_is_that_of_the_best_choice(seed: int) -> None:
 
 def test_a_mean_of_exact_parts_is_exact_to_twelve_digits() -> None:
     parts = [
-        QuotientParts(exact(30.0), exact(3), exact(10.0), True),
-        QuotientParts(exact(7.0), exact(1), exact(7.0), True),
+        QuotientParts(exact(30.0), exact(3), exact(10.0)),
+        QuotientParts(exact(7.0), exact(1), exact(7.0)),
     ]
     found = pool_quotients(parts)
     assert found.low == pytest.approx(9.25, rel=1e-11)
@@ -108,7 +108,7 @@ def test_a_mean_of_exact_parts_is_exact_to_twelve_digits() -> None:
 
 def test_the_sum_keeps_a_mean_narrower_than_the_means_do() -> None:
     """Means of 0 to 10, and a sum of 50 of ten records: the mean is 5."""
-    found = pool_quotients([QuotientParts(exact(50.0), exact(10), Range(0.0, 10.0), True)] * 2)
+    found = pool_quotients([QuotientParts(exact(50.0), exact(10), Range(0.0, 10.0))] * 2)
     assert found.low == pytest.approx(5)
     assert found.high == pytest.approx(5)
 

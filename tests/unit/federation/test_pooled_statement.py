@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
+from querygate.client.answer import Range
 from querygate.core.errors import Refusal
 from querygate.federation import read_pooled_statement
 
@@ -55,3 +58,32 @@ def test_what_cannot_be_pooled_is_refused(sql: str, code: str) -> None:
         read_pooled_statement(sql)
     assert refused.value.code == code
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) / SUM(p) FROM t",
+        "SELECT SUM(age) FILTER (WHERE x > 0) / COUNT(*) FROM t",
+        "SELECT SUM(p) / COUNT(x) FROM t",
+        "SELECT CAST(MAX(p) AS FLOAT) / 3 FROM t",
+    ],
+)
+def test_quotients_whose_parts_are_of_other_records_are_refused(sql: str) -> None:
+    """A member without a value below may still have one above."""
+    with pytest.raises(Refusal) as refused:
+        read_pooled_statement(sql)
+    assert refused.value.code == "QG206"
+
+
+def test_halves_are_rounded_away_from_zero() -> None:
+    (figure,) = read_pooled_statement("SELECT ROUND(MAX(p)) FROM t").figures
+    for value, rounded in ((2.5, 3.0), (-2.5, -3.0), (0.5, 1.0), (3, 3.0)):
+        found = figure.of([[Range(value, value, value, sharp=True)]])
+        assert found.low <= rounded <= found.high
+    (figure,) = read_pooled_statement("SELECT MAX(p) * 1e308 FROM t").figures
+    with pytest.raises(Refusal):
+        figure.of([[Range(1e300, 1e300)]])
+    (figure,) = read_pooled_statement("SELECT MAX(d) + 1 FROM t").figures
+    with pytest.raises(Refusal):
+        figure.of([[Range(dt.date(2020, 1, 1), dt.date(2020, 1, 2))]])

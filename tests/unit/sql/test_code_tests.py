@@ -142,6 +142,10 @@ def test_groups_of_the_column() -> None:
     assert where("has_code_under(dx, 'hypertension')", catalog) == HasAny("dx", frozenset({"401.1", "402", "4021"}))
     refusal = refused("SELECT COUNT(*) FROM t WHERE has_code_under(dx, 'hypertention')", catalog)
     assert (refusal.code, refusal.remedy) == ("QG207", f"Did you mean 'hypertension'? {ANOTHER}")
+    dx = replace(dx, values=(*dx.values, "401"))  # a header of one system, whose codes are in groups of another
+    refusal = refused("SELECT COUNT(*) FROM t WHERE has_code_under(dx, '401')", replace(CATALOG, columns=(dx,)))
+    assert refusal.code == "QG207"
+    assert "in several groups" in refusal.detail
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def _codes(c: ColumnFigures) -> tuple[str, ...]:
     """Codes beyond what the column can be by its name, where all that lies beyond are codes."""
     low, high = _limits(c)
     texts = dict.fromkeys(re.sub(r"\.0+$", "", text) for text in c.outermost)
-    beyond = tuple(text for text in texts if not low <= float(text) <= high)
+    beyond = tuple(text for text in texts if not low <= float(text.replace(",", ".")) <= high)
     return beyond if len(beyond) <= MOST_CODES and all(map(CODE.fullmatch, beyond)) else ()
 
 

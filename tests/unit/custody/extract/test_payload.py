@@ -14,6 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.custody.roots.extract_builder import SiteExtractBuilder
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.open_gate import open_gate
+from tests.empty_site import empty_site
 from tests.policies import IDENTIFIER, PolicyText, code_list, make_policy, quasi, sensitive
 from tests.unit.custody.extract.study import extract
 
@@ -113,3 +118,14 @@ def test_an_identifier_does_not_leave_as_a_payload(tmp_path: Path) -> None:
 def test_requests_that_protect_nobody_are_refused(wish: dict[str, Any], tmp_path: Path) -> None:
     policy = biobank(bmi=sensitive("number", (10, 60)))
     assert refused(tmp_path, policy, TABLE, **wish).code == "QG604"
+
+
+def test_codes_alone_leave_from_a_site_with_their_risk(tmp_path: Path) -> None:
+    """Reviewers see the risk report of every extract, also of one without a quasi-identifier."""
+    opened = open_gate(empty_site(tmp_path / "site"))
+    table = pa.table({"mrn": list("123456"), "dx": [["250.00"]] * 3 + [["401.9"]] * 3, "dna": list("abcdef")})
+    pq.write_table(table, tmp_path / "bio.parquet")
+    publish_to(opened, biobank().parsed(), str(tmp_path / "bio.parquet"), user="local")
+    spec = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "columns": ["dx", "dna"]})
+    shown = SiteExtractBuilder(opened).preview(spec, requester="ann")
+    assert shown["assessment"]["records"] == {"raw": 6, "after": 6}

@@ -104,3 +104,12 @@ def test_a_column_more_takes_little_time(tmp_path: Path) -> None:
     policy = parse_policy(draft(tmp_path, table))
     assert time.process_time() - start < 0.1 * len(table)
     assert [column.name for column in policy.named("quasi-identifier")] == ["age", "sex"]
+
+
+def test_numbers_with_a_decimal_comma_are_drafted(tmp_path: Path) -> None:
+    table: Table = {
+        "age": [20 + n % 60 for n in range(60)],
+        "bmi": [f"{18 + n % 20},{n % 10}" for n in range(60)],
+        "sbp": ["999,9", *(f"{100 + n},5" for n in range(59))],
+    }
+    assert "[columns.bmi]" in draft(tmp_path, table)
