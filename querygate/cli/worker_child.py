@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
+import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -31,7 +32,7 @@ class WorkerChild:
     def __init__(self, site: Path) -> None:
         self._command = [sys.executable, "-m", "querygate", "--site", str(site), "work", "--parent", str(os.getpid())]
         self._over = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._pid: int | None = None
         self._thread = threading.Thread(target=self._watch, name="querygate-worker", daemon=True)
 
     def __enter__(self) -> WorkerChild:
@@ -40,26 +41,34 @@ class WorkerChild:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
-        process = self._process
-        if process is not None:
-            process.terminate()
-            try:
-                process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()  # its leases run out
+        self._signal(signal.SIGTERM)
         self._thread.join(STOP_S)
+        self._signal(signal.SIGKILL)  # its leases run out
+        self._thread.join(STOP_S)
+
+    def _signal(self, number: int) -> None:
+        if self._pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, number)
 
     def _watch(self) -> None:
         pause_s = FIRST_PAUSE_S
         while not self._over.is_set():
             began_s = time.monotonic()
-            # A group of its own: Ctrl-C reaches the parent, which then stops it.
-            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603
+            self._pid = pid = _begin(self._command)
             if self._over.is_set():
-                self._process.terminate()
-            code = self._process.wait()
+                self._signal(signal.SIGTERM)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            self._pid = None
             if self._over.is_set():
                 return
             pause_s = FIRST_PAUSE_S if time.monotonic() - began_s > STEADY_S else min(pause_s * 2, LONGEST_PAUSE_S)
             logger.warning("the worker ended (%s); it is started again in %.1f s", code, pause_s)
             self._over.wait(pause_s)
+
+
+def _begin(command: list[str]) -> int:
+    """Not by `subprocess`, which waits until a pipe is closed: a gate that is forked meanwhile would keep it open for
+    good. In a group of its own: Ctrl-C reaches the parent, which then stops it."""
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    return os.posix_spawn(command[0], command, os.environ, file_actions=[nothing], setpgroup=0)
