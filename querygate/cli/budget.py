@@ -16,7 +16,9 @@ from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.second_ledger import second_account_of
-from querygate.gate.answer import NOISY, check, read_budget
+from querygate.gate.answer import read_budget
+from querygate.gate.dry_run import check
+from querygate.gate.passage import NOISY
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.site.budget_evidence import rebuild_ledger
 from querygate.sql.parse import statements

@@ -126,7 +126,7 @@ class AskedQuery(TypedDict):
     mode: str
     canonical_hash: str
     policy_hash: str
-    method: NotRequired[int]  # see `gate/answer.py`
+    method: NotRequired[int]  # see `gate/query_record.py`
 
 
 class QueryLog(Protocol):

@@ -10,7 +10,8 @@ from typing import Any
 from querygate.core.range_ends import shown
 from querygate.core.types import Principal, Request
 from querygate.custody.publish_report.kept_report import KeptReport
-from querygate.gate.answer import Gate, answer
+from querygate.gate.answer import answer
+from querygate.gate.passage import Gate
 from querygate.gate.render import make_body, range_text
 
 WALKER = Principal("demo", "custodian")

@@ -15,7 +15,8 @@ from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Catalog, Principal
-from querygate.gate.answer import Gate, Passage, follow, intend
+from querygate.gate.passage import Gate, Passage
+from querygate.gate.query_record import follow, intend
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.sql.noisy_plan import understand_noisy
@@ -29,7 +30,7 @@ class AskedPassage(Passage):
 
 
 class NoiseByJob:
-    """What stands behind `gate.answer.NoisyPath` where the raw rows are not."""
+    """What stands behind `gate.passage.NoisyPath` where the raw rows are not."""
 
     def __init__(self, opened: OpenSite, exchange: JobExchange, wait: Callable[[float], None] = time.sleep) -> None:
         self._exchange, self._accounts, self._wait = exchange, opened.accounts, wait

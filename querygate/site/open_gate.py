@@ -16,8 +16,8 @@ from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.limits.turn import Turn
 from querygate.core.ports import Store
-from querygate.gate.answer import Gate
 from querygate.gate.answer_cache import KeptAnswers
+from querygate.gate.passage import Gate
 from querygate.site.layout import Site
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import DuckDBStore

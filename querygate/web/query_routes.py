@@ -17,10 +17,12 @@ from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.deadline import within
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import render
-from querygate.gate.answer import MODES, ask, check, read_budget
+from querygate.gate.answer import ask, read_budget
 from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
+from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.gate.passage import MODES
 from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.audit_cases import AuditCases, elsewhere

@@ -17,7 +17,7 @@ import pytest
 
 from querygate.core.ports import Store
 from querygate.custody.roots.copy_to_postgres import copy_store
-from querygate.gate.answer import Gate
+from querygate.gate.passage import Gate
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBStore
 from querygate_adapters.store.postgres_store import PostgresStore

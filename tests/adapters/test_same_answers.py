@@ -9,7 +9,8 @@ from querygate.core.answer_forms.arrow_table import to_arrow_stream
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
-from querygate.gate.answer import Gate, answer
+from querygate.gate.answer import answer
+from querygate.gate.passage import Gate
 from querygate.gate.render import make_body, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import ENGINES, Engine

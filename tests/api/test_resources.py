@@ -11,8 +11,10 @@ import pytest
 from querygate.core.errors import NotPermitted, UnsupportedSQL
 from querygate.core.ports import Limits
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import DRY_RUN, Gate, ask, check
+from querygate.gate.answer import ask
 from querygate.gate.answer_cache import KeptAnswers
+from querygate.gate.dry_run import DRY_RUN, check
+from querygate.gate.passage import Gate
 from querygate.web import create_app
 from tests.api.small_site import SmallSite, make_small_site
 

@@ -15,7 +15,8 @@ from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, price, 
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.roots.publish_version import publish_to
-from querygate.gate.answer import State, find
+from querygate.gate.passage import State
+from querygate.gate.steps.find import find
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site
 from tests.policies import make_policy, quasi, sensitive

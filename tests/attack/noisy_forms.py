@@ -22,7 +22,8 @@ from querygate.custody.noise.noisy_groups import Figures, perturbed
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.roots.publish_version import publish_to
-from querygate.gate.answer import State, find
+from querygate.gate.passage import State
+from querygate.gate.steps.find import find
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive

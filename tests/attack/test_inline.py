@@ -17,8 +17,9 @@ from querygate.custody.roots.evidence_reports import replay_site
 from querygate.custody.roots.inline_auditor import NOTE, with_auditor
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer
-from querygate.gate.answer import WARNING
 from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
+from querygate.gate.steps import explain as step_explain
+from querygate.gate.steps.admit import WARNING
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -222,7 +223,7 @@ def test_explanations_tell_nothing_of_questions_that_nobody_judged(
 ) -> None:
     """A question nearby may be one that the auditor refuses: neither its width nor whom it is about is told."""
     tried = []
-    monkeypatch.setattr(answer, "_try", lambda sql, *_: tried.append(sql))
+    monkeypatch.setattr(step_explain, "_try", lambda sql, *_: tried.append(sql))
     explanation = explained(site)
 
     assert tried == []

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import METHOD, answer
+from querygate.gate.answer import answer
+from querygate.gate.query_record import METHOD
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.duckdb_store import version_file

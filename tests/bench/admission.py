@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import State, admit, find, understand
+from querygate.gate.passage import State
+from querygate.gate.steps.admit import admit
+from querygate.gate.steps.find import find
+from querygate.gate.steps.understand import understand
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.report import row

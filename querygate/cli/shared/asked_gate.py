@@ -21,9 +21,10 @@ from querygate.control.saved.saved_queries import SavedQuery
 from querygate.core.answer_bodies import AnswerBody, DatasetBody, DescriptionBody, Verdict
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.gate.answer import ask, check
+from querygate.gate.answer import ask
 from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
+from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
 from querygate.gate.twin import TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.open_gate import OpenSite

@@ -16,7 +16,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.spreadsheet_cells import unescape
 from querygate.custody.audit.audit import LogStatement
-from querygate.gate.answer import INTERVAL
+from querygate.gate.passage import INTERVAL
 
 Record = dict[str, JsonValue]
 

@@ -21,9 +21,15 @@ from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.custody.evidence.rounding import encloses, number, rounded_alike
-from querygate.gate.answer import HURRIED, METHOD, Gate, State, arrange, estimate, fetch, protect, understand
 from querygate.gate.likely_values import TOO_LONG
+from querygate.gate.passage import Gate, State
+from querygate.gate.query_record import METHOD
 from querygate.gate.render import make_body
+from querygate.gate.steps.arrange import arrange
+from querygate.gate.steps.estimate import estimate
+from querygate.gate.steps.fetch import fetch
+from querygate.gate.steps.protect import HURRIED, protect
+from querygate.gate.steps.understand import understand
 
 Step = Callable[[State, Gate], State]
 STEPS: tuple[Step, ...] = (understand, fetch, protect, estimate, arrange)

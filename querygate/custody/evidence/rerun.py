@@ -15,7 +15,11 @@ from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import PublishedVersion
 from querygate.custody.evidence.replay import compute_again
-from querygate.gate.answer import Gate, arrange, fetch, protect, understand
+from querygate.gate.passage import Gate
+from querygate.gate.steps.arrange import arrange
+from querygate.gate.steps.fetch import fetch
+from querygate.gate.steps.protect import protect
+from querygate.gate.steps.understand import understand
 
 Change: TypeAlias = Literal[
     "same width", "narrower", "wider", "refused now", "answered now", "still refused", "still answered", "other groups"

@@ -38,7 +38,8 @@ from querygate.custody.noise.noisy_groups import (
     tally_of,
 )
 from querygate.custody.noise.row_tally import tally_rows
-from querygate.gate.answer import LATER, NOISY, Gate, Passage, conclude, follow, intend
+from querygate.gate.passage import LATER, NOISY, Gate, Passage
+from querygate.gate.query_record import conclude, follow, intend
 from querygate.methods.dp import MECHANISMS, Entropy, share
 from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
 

@@ -7,7 +7,7 @@ ranges from views, nothing about these people follows from them.
 from __future__ import annotations
 
 from querygate.core.types import Catalog
-from querygate.gate.answer import INTERVAL
+from querygate.gate.passage import INTERVAL
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 

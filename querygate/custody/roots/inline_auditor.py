@@ -21,7 +21,7 @@ from querygate.custody.audit.audit_problems import problem_of
 from querygate.custody.roots.certified_answers import is_certified
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.site_coalitions import POOLED, is_blocking, views_of
-from querygate.gate.answer import INTERVAL
+from querygate.gate.passage import INTERVAL
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
     from querygate.core.types import Catalog, Principal
     from querygate.custody.noise.noisy_answer import Noise
-    from querygate.gate.answer import Gate, Passage
+    from querygate.gate.passage import Gate, Passage
 
 
 def with_vault(opened: OpenSite) -> OpenSite:

@@ -14,8 +14,8 @@ from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.roots.policy_preview import policy_on_trial
 from querygate.custody.workload.policy_cost import CANNOT
 from querygate.gate import render
-from querygate.gate.answer import Gate
 from querygate.gate.description import describe_version
+from querygate.gate.passage import Gate
 
 MOST_QUESTIONS, MOST_ROWS = 6, 12
 

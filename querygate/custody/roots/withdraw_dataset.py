@@ -15,7 +15,7 @@ from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.limits.interrupts import uninterrupted
 from querygate.core.types import Catalog
 from querygate.custody.roots.publish_version import open_version_writer
-from querygate.gate.answer import NOISY
+from querygate.gate.passage import NOISY
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter

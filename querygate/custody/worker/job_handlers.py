@@ -29,7 +29,7 @@ from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.worker.inline_verdicts import InlineVerdicts
 from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication
 from querygate.custody.worker.worker import Handler
-from querygate.gate.answer import NOISY, Passage
+from querygate.gate.passage import NOISY, Passage
 from querygate.site.audit_notes import find_last, noted_run
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.log_check import verify_record

@@ -19,10 +19,12 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobUnderway
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import render
-from querygate.gate.answer import MODES, NOISY, ask, check, read_budget
+from querygate.gate.answer import ask, read_budget
 from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
+from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
+from querygate.gate.passage import MODES, NOISY
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork

@@ -13,9 +13,13 @@ from querygate.core.errors import DisclosureRefused, NotPermitted
 from querygate.core.types import Catalog, Principal, QueryOptions, Request
 from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
-from querygate.gate import answer as steps
-from querygate.gate.answer import HURRIED, WARNING, Gate, ask
+from querygate.gate import answer as path
+from querygate.gate.answer import ask
 from querygate.gate.answer_cache import OVERHEAD, AnswerKey, KeptAnswer, KeptAnswers
+from querygate.gate.passage import Gate
+from querygate.gate.steps import understand as step_understand
+from querygate.gate.steps.admit import WARNING
+from querygate.gate.steps.protect import HURRIED, protect
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, make_small_site, write_inputs
@@ -39,13 +43,13 @@ def site(made: Path, tmp_path: Path) -> OpenSite:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The statements that were understood, and not only found."""
     found: list[str] = []
-    understood = steps.understand_sql
+    understood = step_understand.understand_sql
 
     def understand(sql, *rest):
         found.append(sql)
         return understood(sql, *rest)
 
-    monkeypatch.setattr(steps, "understand_sql", understand)
+    monkeypatch.setattr(step_understand, "understand_sql", understand)
     return found
 
 
@@ -158,14 +162,13 @@ def test_the_auditor_judges_what_is_given_again(site: OpenSite, rule: str, monke
 def test_what_was_cut_short_is_computed_again(
     site: OpenSite, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    protect = steps.protect
 
     def hurried(state, gate):
         found = protect(state, gate)
         return replace(found, notes=(*found.notes, HURRIED))
 
-    short = tuple(hurried if step is protect else step for step in steps.STEPS)
-    monkeypatch.setattr(steps, "STEPS", short)
+    short = tuple(hurried if step is protect else step for step in path.STEPS)
+    monkeypatch.setattr(path, "STEPS", short)
     asked(site.gate)
     asked(site.gate)
     assert len(computed) == 2

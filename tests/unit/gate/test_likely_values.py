@@ -18,11 +18,16 @@ from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Cells, Estimate, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
 from querygate.estimates import points
-from querygate.gate import answer as steps
 from querygate.gate import likely_values
-from querygate.gate.answer import Gate, answer, ask
+from querygate.gate.answer import answer, ask
 from querygate.gate.answer_rows import compute_groups
 from querygate.gate.likely_tables import LikelyTables
+from querygate.gate.passage import Gate, State
+from querygate.gate.steps import understand as step_understand
+from querygate.gate.steps.estimate import estimate
+from querygate.gate.steps.fetch import fetch
+from querygate.gate.steps.find import find
+from querygate.gate.steps.protect import protect
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate.sql import understand
@@ -154,11 +159,11 @@ def test_no_time_left_is_a_reason_and_ranges_stay(gate: Gate) -> None:
     """The clock stands still until ranges are there."""
     gate = in_ten_seconds(gate, gate.clock_s)
     hasty = replace(gate, clock_s=lambda: 0.0)
-    state = steps.State("", Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), 0.0)
-    for step in (steps.find, steps.understand, steps.fetch, steps.protect):
+    state = State("", Request(ANN, "patients", "SELECT COUNT(*) FROM patients WHERE age < 44"), 0.0)
+    for step in (find, step_understand.understand, fetch, protect):
         state = step(state, hasty)
     moments = iter([0.0])
-    late = steps.estimate(state, replace(gate, clock_s=lambda: next(moments, 9.9)))
+    late = estimate(state, replace(gate, clock_s=lambda: next(moments, 9.9)))
 
     assert late.groups[0][0].estimates[0] == Estimate(None, likely_values.TOO_LONG)
     assert late.groups[0][0].ranges == state.groups[0][0].ranges

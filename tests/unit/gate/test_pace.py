@@ -15,7 +15,8 @@ from querygate.core.errors import Refusal
 from querygate.core.limits.deadline import Deadline
 from querygate.core.limits.pace import is_time_up, paced, take_share
 from querygate.core.types import Cells, Range, Request
-from querygate.gate.answer import HURRIED, answer
+from querygate.gate.answer import answer
+from querygate.gate.steps.protect import HURRIED
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 from tests.policies import make_policy, quasi, sensitive
 from tests.property.random_cases import RESEARCHER, Case, publish_case, violations

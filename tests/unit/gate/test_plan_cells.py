@@ -15,9 +15,11 @@ from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Group, Range, Request
 from querygate.custody.evidence.replay import replay
-from querygate.gate.answer import HURRIED, answer, ask, check
+from querygate.gate.answer import answer, ask
 from querygate.gate.answer_rows import answer_groups
+from querygate.gate.dry_run import check
 from querygate.gate.plan_cells import Sheet, fetch_sheets
+from querygate.gate.steps.protect import HURRIED
 from querygate.sql import understand
 from tests.property.grammar import Writer, fields_of
 from tests.property.random_cases import RESEARCHER, Case, violations

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from querygate.core.types import Group, Principal, Request
-from querygate.gate.answer import Gate, answer
+from querygate.gate.answer import answer
+from querygate.gate.passage import Gate
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.small_release import publish_small

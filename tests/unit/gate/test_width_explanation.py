@@ -13,7 +13,9 @@ import pytest
 from querygate.core.ports import Limits
 from querygate.core.types import Answer, Principal, QueryOptions, Request
 from querygate.custody.evidence.replay import replay
-from querygate.gate.answer import Gate, answer, ask, check
+from querygate.gate.answer import answer, ask
+from querygate.gate.dry_run import check
+from querygate.gate.passage import Gate
 from querygate.gate.width_explanation_text import CUT_SHORT, explanation_lines
 from querygate.gate.widths import mean_widths
 from querygate.site.open_gate import OpenSite

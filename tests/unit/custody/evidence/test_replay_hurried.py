@@ -6,7 +6,7 @@ import pytest
 
 from querygate.core.answer_bodies import AnswerBody
 from querygate.custody.evidence.replay import _difference
-from querygate.gate.answer import HURRIED
+from querygate.gate.steps.protect import HURRIED
 
 
 def answer(low: float | None, high: float | None, *notes: str) -> AnswerBody:

@@ -10,8 +10,8 @@ import pytest
 
 from querygate.custody.evidence.replay import _became_sharper, _difference
 from querygate.custody.evidence.rounding import ROUNDING, rounded_alike
-from querygate.gate.answer import HURRIED
 from querygate.gate.likely_values import TOO_LONG
+from querygate.gate.steps.protect import HURRIED
 
 
 def told(low: Any, high: Any, **rest: Any) -> dict[str, Any]:

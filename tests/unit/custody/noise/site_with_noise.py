@@ -12,6 +12,7 @@ from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
 from querygate.gate import answer as gate
+from querygate.gate import dry_run
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site
 from tests.engine import scratch
@@ -32,7 +33,7 @@ class NoisySite:
         return gate.ask(request, self.opened.gate)
 
     def check(self, request: Request) -> Verdict:
-        return gate.check(request, self.opened.gate)
+        return dry_run.check(request, self.opened.gate)
 
     def request(self, sql: str, user: str = "ann", **options: Any) -> Request:
         return Request(Principal(user, "researcher"), "patients", sql, QueryOptions(**{"mode": "laplace", **options}))

@@ -17,7 +17,8 @@ from querygate.custody.roots.live_audit import LiveAudit
 from querygate.custody.roots.log_audit import audit_file, audit_site
 from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.roots.requester_history import read_history
-from querygate.gate.answer import WARNING, ask
+from querygate.gate.answer import ask
+from querygate.gate.steps.admit import WARNING
 from querygate.methods.audit import Finding
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

@@ -1,0 +1,12 @@
+"""SQL to a plan, or a refusal with a way forward."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from querygate.gate.passage import Gate, State
+from querygate.sql import understand as understand_sql
+
+
+def understand(state: State, gate: Gate) -> State:
+    return replace(state, plan=understand_sql(state.request.sql, state.catalog, gate.native, gate.limits))
