@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from querygate_adapters.sources.files import ParquetFile
-from querygate_adapters.store.duckdb_lockdown import attached, connect, path_text
+from querygate_adapters.store.duckdb_lockdown import attached, connect, in_memory, path_text
 from querygate_adapters.vault.staging_tables import ENGINE
 
 _NUMBERS = count()
@@ -84,4 +84,13 @@ def attach_staged(path: Path, *, read_only: bool, memory_mb: int, beside: Sequen
     name = f"staged_{next(_NUMBERS)}"
     engine().execute(f"ATTACH {path_text(path)} AS {name}")
     path.chmod(0o600)
+    return _StagedFile(name, owns=True)
+
+
+def attach_in_memory(*, spill: Path | None, memory_limit: str, **config: str) -> Any:
+    """The same in place of `in_memory`."""
+    if memory_limit != f"{round(ENGINE * 4096)}MB":
+        return in_memory(spill=spill, memory_limit=memory_limit, **config)
+    name = f"staged_{next(_NUMBERS)}"
+    engine().execute(f"ATTACH ':memory:' AS {name}")
     return _StagedFile(name, owns=True)

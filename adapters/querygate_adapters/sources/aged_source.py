@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-import duckdb
 import pyarrow as pa
 
 from querygate.core.vault_ports import AgeAt, IdentifiedSource, Source
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
 from querygate_adapters.sources.value_formats import cast_to, is_unread
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 OLDEST = 150
 UNREAD = "?"
@@ -45,7 +44,7 @@ class AgedSource:
             return self._source.batches(columns)
         dates = [name for age in asked for name in (age.born, age.at) if name]
         needed = list(dict.fromkeys([*(name for name in columns if name not in self._ages), *dates]))
-        database = duckdb.connect(config={**CONFIG, "threads": "1"})  # in the order in which rows come
+        database = in_memory(threads="1")  # in the order in which rows come
         database.register("incoming", self._source.batches(needed))
         stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
         shown = [

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
-import duckdb
 import pyarrow as pa
 
 from querygate.core.vault_ports import IdentifiedSource, ReadAs, Source
 from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 Absent = Mapping[str, tuple[str, ...]]
 
@@ -42,7 +41,7 @@ class BlankedSource:
         read = self._source.batches(columns)
         if not any(name in self._absent for name in columns):
             return read
-        database = duckdb.connect(config={**CONFIG, "threads": "1"})  # in the order in which rows come
+        database = in_memory(threads="1")  # in the order in which rows come
         database.register("incoming", read)
         stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
         shown = [

@@ -24,7 +24,7 @@ import pyarrow as pa
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import is_full_disk
 from querygate.core.limits.interrupts import is_interrupt
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import CONFIG, in_memory
 
 BATCH_ROWS = 100_000
 DAMAGED = (OSError, EOFError, zlib.error)
@@ -208,7 +208,7 @@ def stamp_of(path: Path) -> str:
 
 def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:
     """A DuckDB in memory that may read this file; the order of the settings is what makes it stick."""
-    connection = duckdb.connect()
+    connection = in_memory(enable_external_access="true")
     connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "'" + "]")
     for name, value in {**CONFIG, "lock_configuration": "true"}.items():
         connection.execute(f"SET {name} = {value}")

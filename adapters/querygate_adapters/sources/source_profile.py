@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -17,7 +18,7 @@ from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_formats import cast_to
 from querygate_adapters.store.catalog_json import Row
-from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 SAMPLE = 10_000
 """Rows on which patterns are tried, drawn over the whole table with a fixed seed."""
@@ -41,8 +42,8 @@ _AXIS = {"date": "CAST({x} - DATE '1970-01-01' AS BIGINT)", "timestamp": "epoch_
 def survey(source: Source, patterns: Mapping[str, str], *, memory_mb: int = 4096) -> tuple[ColumnFigures, ...]:
     """Figures of every column of the source."""
     with tempfile.TemporaryDirectory(prefix="querygate-") as folder:
-        config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "temp_directory": folder}
-        with duckdb.connect(config={**config, "lock_configuration": "true"}) as database:
+        memory = f"{memory_mb}MB"
+        with in_memory(spill=Path(folder), memory_limit=memory, lock_configuration="true") as database:
             names = source.columns()
             with source.reading():
                 database.register("incoming", source.batches(names))

@@ -42,9 +42,16 @@ def connect(
         database.execute(f"SET allowed_directories = [{folders}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
-    if not read_only and path.exists():  # one in memory is not there
+    if not read_only:
         path.chmod(0o600)
     return database
+
+
+def in_memory(*, spill: Path | None = None, **config: str) -> duckdb.DuckDBPyConnection:
+    """A database without a file. What does not fit into memory goes into the folder `spill`, or nowhere: the engine by
+    itself would write it into the current folder, where everybody may read it.
+    """
+    return duckdb.connect(config={**CONFIG, "temp_directory": str(spill or ""), **config})
 
 
 @contextmanager

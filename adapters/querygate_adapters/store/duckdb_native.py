@@ -22,7 +22,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.json_body import JsonValue
 from querygate.core.ports import SqlReading, TabulatedValues
 from querygate.core.types import SqlValue
-from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
+from querygate_adapters.store.duckdb_lockdown import in_memory, limited
 
 _Node: TypeAlias = dict[str, Any]
 """A node of a statement as the engine serialises it: what a key holds depends on the class of the node."""
@@ -58,9 +58,7 @@ class DuckDBNative:
         self._known: dict[tuple[str, str, Hashable], tuple[TabulatedValues, int]] = {}
         self._bytes = 0
         self._lock = threading.Lock()
-        self._db = duckdb.connect(
-            config={**CONFIG, "memory_limit": f"{memory_mb}MB", "threads": "1", "lock_configuration": "true"}
-        )
+        self._db = in_memory(memory_limit=f"{memory_mb}MB", threads="1", lock_configuration="true")
         self._mine = threading.local()  # a cursor for each thread: one costs as much as a fifth of a reading
         self._alike: dict[tuple[str, str], None] = {}
 

@@ -20,7 +20,7 @@ from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule, ValueChanges
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import ints
-from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 # A number, or a moment as a number, by its type in the vault. {x} is the column.
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
@@ -111,16 +111,19 @@ class Past:
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
     """Vault files to be read under the given names, and nothing else of the machine."""
     check_there(vaults.values())
-    config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
-    # Rows that do not fit into memory stay in the vault.
-    config["temp_directory"] = str(next(iter(vaults.values())).parent / "spill")
-    database = duckdb.connect(config={**config, "memory_limit": f"{memory_mb}MB"})
+    spill = spill_beside(next(iter(vaults.values())))
+    database = in_memory(spill=spill, memory_limit=f"{memory_mb}MB", enable_external_access="true")
     for name, path in vaults.items():
         escaped = str(path).replace("'", "''")
         database.execute(f"ATTACH '{escaped}' AS {name} (READ_ONLY)")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     return database
+
+
+def spill_beside(vault: Path) -> Path:
+    """Where rows of a vault go that do not fit into memory: they stay with it."""
+    return vault.parent / "spill"
 
 
 def check_there(vaults: Iterable[Path]) -> None:

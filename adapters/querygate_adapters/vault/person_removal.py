@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import BATCH_ROWS, DuckDBFile, quoted
-from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
+from querygate_adapters.store.duckdb_lockdown import CONFIG, Config, in_memory
 from querygate_adapters.store.retired_versions import flush
 from querygate_adapters.vault.person_history import Vault, attach
 
@@ -26,7 +26,7 @@ class Without:
     def __init__(self, source: Source, person: Person, more: Sequence[str] = ()) -> None:
         self._source, self._person = source, person
         self._more = tuple(name for name in more if name not in source.columns())
-        self._db = duckdb.connect(config={**CONFIG, "lock_configuration": "true"})
+        self._db = in_memory(lock_configuration="true")
 
     def columns(self) -> tuple[str, ...]:
         """`more` are columns that are said to be there, and are never read."""

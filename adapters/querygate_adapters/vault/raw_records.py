@@ -7,9 +7,13 @@ given this module; it sees raw rows.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import duckdb
 import numpy as np
@@ -20,7 +24,7 @@ from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
-from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
+from querygate_adapters.store.duckdb_lockdown import in_memory, limited
 
 LONGEST_S = 60.0
 """For one expression over all places or records."""
@@ -43,7 +47,9 @@ class DuckDBRecords:
     has_secrets = True
 
     def __init__(self, source: Source, *, memory_mb: int = 4096) -> None:
-        self._db = duckdb.connect(config={**CONFIG, "memory_limit": f"{memory_mb}MB"})
+        spill = Path(mkdtemp(prefix="querygate-"))  # nobody else may read it
+        self._db = in_memory(spill=spill, memory_limit=f"{memory_mb}MB")
+        weakref.finalize(self, _end, self._db, spill)
         self.columns = source.columns()
         with source.reading():
             reader = source.batches(self.columns)
@@ -190,6 +196,11 @@ class DuckDBRecords:
     def _columns(self, sql: str) -> dict[str, Array]:
         with _coded(), limited(self._db, LONGEST_S):
             return dict(self._db.execute(sql).fetchnumpy())
+
+
+def _end(database: duckdb.DuckDBPyConnection, spill: Path) -> None:
+    database.close()
+    rmtree(spill, ignore_errors=True)
 
 
 @contextmanager

@@ -17,11 +17,10 @@ from querygate.core.types import IN_SQL, Floats, Ints, Scalar
 from querygate.core.vault_ports import ValueCount
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.store.column_arrays import floats, ints
-from querygate_adapters.vault.person_history import Vault, attach
+from querygate_adapters.vault.person_history import Vault, attach, spill_beside
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables, count_values
 
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
-IN_MEMORY = Path(":memory:")
 
 
 class ReportRows:
@@ -29,7 +28,7 @@ class ReportRows:
 
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
         self._db = attach({"vault": path}, memory_mb)
-        self._memory_mb = memory_mb
+        self._memory_mb, self._spill = memory_mb, spill_beside(path)
         self._vault = Vault.of(self._db, "vault")
         [(self.rows,)] = self._db.execute("SELECT COUNT(*) FROM vault.rows").fetchall()
 
@@ -101,8 +100,8 @@ class ReportRows:
         return count_values(self._db, "vault.rows", columns)
 
     def staging(self) -> DuckDBStagingTables:
-        """An empty one that leaves nothing on disk."""
-        return DuckDBStagingTables(IN_MEMORY, memory_mb=self._memory_mb)
+        """An empty one without a file."""
+        return DuckDBStagingTables(None, memory_mb=self._memory_mb, spill=self._spill)
 
     def close(self) -> None:
         self._db.close()

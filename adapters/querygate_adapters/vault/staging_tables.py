@@ -36,7 +36,7 @@ from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.blanked_source import amended, with_blanks
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
-from querygate_adapters.store.duckdb_lockdown import attached, connect
+from querygate_adapters.store.duckdb_lockdown import attached, connect, in_memory
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.distinct_rows import WORD
@@ -86,14 +86,29 @@ class StagedFile:
         return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
 
 
+@dataclass(frozen=True, slots=True)
+class StagedInMemory:
+    """The same without a file."""
+
+    memory_mb: int
+    spill: Path | None
+
+    def anew(self) -> duckdb.DuckDBPyConnection:
+        return in_memory(spill=self.spill, memory_limit=f"{self.memory_mb}MB", lock_configuration="true")
+
+    opened = anew
+
+
 class DuckDBStagingTables:
     """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
 
-    def __init__(self, path: Path, *, memory_mb: int = 4096, beside: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, path: Path | None, *, memory_mb: int = 4096, beside: Sequence[Path] = (), spill: Path | None = None
+    ) -> None:
         engine_mb = min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
         self.room_bytes = max(LEAST_MB, memory_mb - engine_mb) << 20
-        self._is_new, self.is_open = not path.exists(), True
-        self._file = StagedFile(path, engine_mb, beside)
+        self._is_new, self.is_open = not (path and path.exists()), True
+        self._file = StagedFile(path, engine_mb, beside) if path else StagedInMemory(engine_mb, spill)
         self._db = self._file.opened()
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names

@@ -17,7 +17,7 @@ from querygate.core.types import Catalog, Column
 from querygate_adapters.store.cell_query import stored
 from querygate_adapters.store.class_moments import COLUMNS, TABLE
 from querygate_adapters.store.code_sets import CODE_TABLES, code_columns
-from querygate_adapters.store.duckdb_lockdown import CONFIG, Config, attached
+from querygate_adapters.store.duckdb_lockdown import attached, in_memory
 
 WHOLE = frozenset({"TINYINT", "INTEGER", "BIGINT"})
 NUMBER = WHOLE | {"DOUBLE"}
@@ -106,8 +106,7 @@ def _lister(process: int) -> duckdb.DuckDBPyConnection:
     """One engine for the whole process: its own views and functions, which it lists with those of a file, take longer
     than the file. It evaluates nothing that a file says. A fork needs its own.
     """
-    config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
-    return duckdb.connect(config={**config, "threads": "1", "lock_configuration": "true"})
+    return in_memory(enable_external_access="true", threads="1", lock_configuration="true")
 
 
 def _categories(catalog: Catalog) -> list[Column]:

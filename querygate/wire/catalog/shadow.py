@@ -138,6 +138,7 @@ class _Engine:
                 "memory_limit": f"{MEMORY_MB}MB",
                 "enable_external_access": False,
                 "python_enable_replacements": False,
+                "temp_directory": "",  # nor does it write
             },
         )
         self.empty = _fill(self._connection, user, served)

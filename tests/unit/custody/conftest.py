@@ -8,9 +8,11 @@ import pytest
 
 from querygate.custody.publish import method_choice
 from querygate_adapters.vault import staging_tables
-from tests.engine import attach_staged
+from tests.engine import attach_in_memory, attach_staged
 
-MOST_COMPARED, OWN_ENGINE = method_choice.COMPARED_ROWS, staging_tables.connect
+MOST_COMPARED = method_choice.COMPARED_ROWS
+OWN_ENGINES = staging_tables.connect, staging_tables.in_memory
+ONE_ENGINE = attach_staged, attach_in_memory
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,9 +22,11 @@ def _one_method_and_engine() -> Iterator[None]:
     Modules that are about the choice of a method ask for `compared_methods`, and those about what an engine may reach
     for `own_engines`.
     """
-    method_choice.COMPARED_ROWS, staging_tables.connect = 0, attach_staged  # type: ignore[assignment]
+    method_choice.COMPARED_ROWS = 0
+    staging_tables.connect, staging_tables.in_memory = ONE_ENGINE  # type: ignore[assignment]
     yield
-    method_choice.COMPARED_ROWS, staging_tables.connect = MOST_COMPARED, OWN_ENGINE
+    method_choice.COMPARED_ROWS = MOST_COMPARED
+    staging_tables.connect, staging_tables.in_memory = OWN_ENGINES
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,6 @@ def compared_methods() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def own_engines() -> Iterator[None]:
-    staging_tables.connect = OWN_ENGINE
+    staging_tables.connect, staging_tables.in_memory = OWN_ENGINES
     yield
-    staging_tables.connect = attach_staged  # type: ignore[assignment]
+    staging_tables.connect, staging_tables.in_memory = ONE_ENGINE  # type: ignore[assignment]
