@@ -15,6 +15,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.overlap.overlap_count import count_common, make_reply, make_request
 from querygate.custody.overlap.person_marks import person_marks
+from querygate.custody.overlap.shared_secret import SharedSecret
 from querygate_adapters.sources.open_source import open_source
 
 KIND = "overlap.reply"
@@ -45,7 +46,8 @@ def overlap() -> None:
 @click.option("--keep", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A new file that stays.")
 def ask(source: str, column: str, secret: Path, out: Path, keep: Path) -> None:
     """Make the file that the other custodian replies to, and one that stays here and opens the reply."""
-    made = make_request(person_marks(open_source(source), column, secret.read_bytes()))
+    shared = SharedSecret.read(secret.read_bytes())
+    made = make_request(person_marks(open_source(source), column, shared), shared)
     with new_file(keep) as kept, new_file(out) as message:
         kept.write(made.kept)
         message.write(made.message)
@@ -81,8 +83,8 @@ def reply(
             "This partner has had a reply: two counts can tell of one person.",
             "If there is a good reason, give it with --again.",
         )
-    data = request.read_bytes()
-    made = make_reply(data, person_marks(open_source(source), column, secret.read_bytes()))
+    data, shared = request.read_bytes(), SharedSecret.read(secret.read_bytes())
+    made = make_reply(data, person_marks(open_source(source), column, shared), shared)
     told = {"partner": partner, "asked": made.asked, "request": hashlib.sha256(data).hexdigest(), "again": again}
     with new_file(out) as message:
         opened.log.note(KIND, user=acting().name, body=told)  # before anything leaves

@@ -31,6 +31,8 @@ from querygate.site.open_gate import OpenSite, open_gate, with_records
 POLL_S = 0.01
 """How often the control database of this machine is looked at."""
 
+QUICK_TIMES = 10
+"""A question that somebody waits for has the time of a statement, and is a few of them; a machine may be slow."""
 
 ELSEWHERE_POLL_S = 0.1
 """How often a gate on another machine is asked."""
@@ -83,7 +85,7 @@ def work(gate: str | None, key_file: Path | None, extracts: bool, once: bool, pa
             click.echo("Working; nothing listens here (stop with Ctrl-C).")
         ended = worker.run(lambda: is_told() or (parent is not None and os.getppid() != parent))
     if not ended:
-        os._exit(0)  # what is still at it holds no lease any more
+        os._exit(0 if is_told() else 1)  # what is still at it holds no lease any more
 
 
 def open_worker(opened: OpenSite, exchange: JobExchange) -> Worker:
@@ -102,7 +104,8 @@ def open_remote_worker(opened: OpenSite, gate: str, key: str, extracts: bool) ->
 def _worker(opened: OpenSite, exchange: Exchange, table: Mapping[JobKind, Handler], poll_s: float) -> Worker:
     settings = opened.site.settings
     threads, lease_s, long_s = settings["worker_threads"], settings["job_lease_s"], settings["job_minutes"] * 60.0
-    return Worker(exchange, table, threads=threads, lease_s=lease_s, poll_s=poll_s, long_s=long_s)
+    quick_s = QUICK_TIMES * settings["query_timeout_s"]
+    return Worker(exchange, table, threads=threads, lease_s=lease_s, poll_s=poll_s, quick_s=quick_s, long_s=long_s)
 
 
 def read_key(path: Path | None) -> str:

@@ -34,10 +34,7 @@ from typing import Any
 from querygate.core.budget_ledger import LedgerBroken
 from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.custody.roots.open_noise import open_budgets
-from querygate.custody.worker.job_handlers import JobHandlers
-from querygate.custody.worker.worker import Worker
 from querygate.site.budget_evidence import compare_ledger
-from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from tests import postgres
@@ -54,6 +51,8 @@ TOTAL = 30.0
 """Epsilon of the dataset: enough for 300 noisy answers, which is less than what is asked for."""
 
 TIMEOUT_S = 120.0
+PAUSE_S = 0.5
+NEVER_ENDED = "never ended"
 DOWN_S = 3.0
 """How long PostgreSQL is gone."""
 
@@ -182,8 +181,9 @@ def run() -> list[dict[str, Any]]:
             over.set()
             for thread in beside:
                 thread.join()
+            drained_s = wait_for_jobs(site, gate)
             gate.stop()
-        return rows_of(site, found, time.monotonic() - began_s)
+        return rows_of(site, found, time.monotonic() - began_s, drained_s)
 
 
 @contextmanager
@@ -266,6 +266,8 @@ def ask(site: ServedSite, gate: Gate, found: Found, seed: int, request: str) -> 
             time.sleep(0.2)
             continue
         note(found, kind, sql, status, body)
+        if status in (429, 503):  # as whoever is told to try again later
+            time.sleep(PAUSE_S)
 
 
 def follow(site: ServedSite, gate: Gate, name: str, job: str) -> tuple[int, Any]:
@@ -276,7 +278,9 @@ def follow(site: ServedSite, gate: Gate, name: str, job: str) -> tuple[int, Any]
             if status != 200 or body["finished"] is not None:
                 return (200, body["result"]) if "result" in body else (500, body.get("problem", body))
         time.sleep(0.2)
-    return 504, {"code": "never ended"}
+    stuck = site.opened.log.database.rows("SELECT * FROM job WHERE id = ?", (job,))
+    print("never ended:", [{**dict(one), "body": ""} for one in stuck], flush=True)
+    return 504, {"code": NEVER_ENDED}
 
 
 def note(found: Found, kind: str, sql: str, status: int, body: Any) -> None:
@@ -329,13 +333,8 @@ def wait_for(gate: Gate) -> float:
 # -- what is true in the end -------------------------------------------------------------------------------------------
 
 
-def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, Any]]:
+def rows_of(site: ServedSite, found: Found, seconds: float, drained_s: float) -> list[dict[str, Any]]:
     opened = site.opened
-    exchange = JobExchange(opened)
-    until_s = time.monotonic() + TIMEOUT_S
-    while open_jobs(site) and time.monotonic() < until_s:  # leases of the dead run out
-        Worker(exchange, JobHandlers(opened).table(), threads=1, lease_s=5.0, poll_s=0.01).work_off()
-        time.sleep(0.2)
     missing = sum(1 for ident, body in found.answers.items() if (opened.log.answer(ident) or ("", None))[1] != body)
     several = sum(1 for answers in found.noisy.values() if len(answers) > 1)
     entries = opened.log.verify().entries
@@ -349,7 +348,7 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
     spent = max((one.epsilon for one in ledger.spent("patients") if one.scope.kind == "dataset"), default=0.0)
     twice = opened.log.database.rows(TWICE)[0][0]
     print(dict(found.told), dict(found.killed), f"{entries:,} entries, {seconds:.0f} s")
-    recovered = found.recovered_s or [0.0]
+    recovered, never = found.recovered_s or [0.0], found.told[NEVER_ENDED]
     return [
         row(
             "service: requests", sum(found.told.values()), "", f"{CLIENTS} clients, {sum(found.killed.values())} kills"
@@ -360,6 +359,8 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
         row("service: queries with two outcomes", twice, "", target=0, met=twice == 0),
         row("service: epsilon spent", spent, "", "at most", target=TOTAL, met=spent <= TOTAL and not broken),
         row("service: jobs left open", open_jobs(site), "", target=0, met=open_jobs(site) == 0),
+        row("service: jobs that a client gave up on", never, "", target=0, met=never == 0),
+        row("service: the last job ended after the last request", drained_s, "s"),
         row(
             "service: gate ready again after SIGKILL, median", median(recovered), "s", f"{len(found.recovered_s)} times"
         ),
@@ -371,7 +372,14 @@ def rows_of(site: ServedSite, found: Found, seconds: float) -> list[dict[str, An
     ]
 
 
+def wait_for_jobs(site: ServedSite, gate: Gate) -> float:
+    """Until the site's own worker has ended all jobs; how long that took."""
+    began_s = time.monotonic()
+    while open_jobs(site) and time.monotonic() - began_s < TIMEOUT_S:
+        gate.keep()
+        time.sleep(0.2)
+    return time.monotonic() - began_s
+
+
 def open_jobs(site: ServedSite) -> int:
-    """Jobs that have not ended; those that nobody takes up any more are ended on the way."""
-    JobExchange(site.opened)._end_stale()
     return int(site.opened.log.database.rows("SELECT count(*) FROM job WHERE finished IS NULL")[0][0])

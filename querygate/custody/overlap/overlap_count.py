@@ -4,25 +4,29 @@ The protocol is private set intersection by elliptic-curve Diffie-Hellman, of th
 that tells the size alone. The first custodian sends its people, hidden under a key of its own. The second hides them
 once more, under a key that is made for this reply and then forgotten, and sends them back in another order, with its
 own people hidden the same way. The first takes its key off and counts. No message can be read without a key.
+
+Both files are signed with what the two share, and a reply with the request it answers: a file that was changed on the
+way, or belongs to another count, is refused. The protocol does not keep the second custodian honest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
 
 from querygate.core.errors import ConfigError
-
-FALSE_MATCHES = 1e-12
-"""Chance that a count is one too large."""
+from querygate.custody.overlap import hidden_sets
+from querygate.custody.overlap.hidden_sets import NotFromHere, confined
+from querygate.custody.overlap.shared_secret import SIGNATURE, SharedSecret, is_signed, sign
 
 LEAST_PEOPLE = 20
 """With fewer people in a request, or in a reply, the count would say too much of each."""
 
 _REQUEST, _REPLY, _KEPT = b"QGO1", b"QGO2", b"QGO0"
+_KEPT_HEAD = struct.Struct(">4sQ32s64s")
+"""Its mark, how many people were asked about, the hash of the request, the key that signs; the private key follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +51,39 @@ class OverlapCount:
     common: int
 
 
-def make_request(marks: Sequence[str]) -> OverlapRequest:
+def make_request(marks: Sequence[str], secret: SharedSecret) -> OverlapRequest:
     check_size(len(marks))
-    client = _library().client.CreateWithNewKey(False)
-    message = client.CreateRequest(list(marks)).SerializeToString()
-    return OverlapRequest(_REQUEST + message, _KEPT + struct.pack(">Q", len(marks)) + client.GetPrivateKeyBytes())
+    key, hidden = confined(hidden_sets.hide, list(marks), people=len(marks))
+    message = _signed(_REQUEST, secret.signing_key, hidden)
+    kept = _KEPT_HEAD.pack(_KEPT, len(marks), hashlib.sha256(message).digest(), secret.signing_key)
+    return OverlapRequest(message, kept + key)
 
 
-def make_reply(request: bytes, marks: Sequence[str]) -> OverlapReply:
+def make_reply(request: bytes, marks: Sequence[str], secret: SharedSecret) -> OverlapReply:
     check_size(len(marks))
-    psi = _library()
-    asked = _read(psi.Request, request, _REQUEST)
-    number = len(asked.encrypted_elements)
-    check_size(number)
-    if asked.reveal_intersection:
-        raise _not_ours()
-    server = psi.server.CreateWithNewKey(False)
-    setup = server.CreateSetupMessage(FALSE_MATCHES, number, list(marks), psi.DataStructure.GCS).SerializeToString()
+    hidden = _checked(_REQUEST, secret.signing_key, request)
     try:
-        response = server.ProcessRequest(asked).SerializeToString()
-    except (RuntimeError, ValueError):
+        number, setup, response = confined(hidden_sets.hide_again, hidden, list(marks), people=len(marks) + len(hidden))
+    except NotFromHere:
         raise _not_ours() from None
-    return OverlapReply(_REPLY + struct.pack(">Q", len(setup)) + setup + response, number)
+    check_size(number)
+    body = struct.pack(">Q", len(setup)) + setup + response
+    return OverlapReply(_signed(_REPLY, secret.signing_key, body, hashlib.sha256(request).digest()), number)
 
 
 def count_common(reply: bytes, kept: bytes) -> OverlapCount:
-    psi = _library()
-    own, key = _kept(kept)
-    if reply[:4] != _REPLY or len(reply) < 12:
+    if len(kept) < _KEPT_HEAD.size or not kept.startswith(_KEPT):
         raise _not_ours()
-    length = struct.unpack(">Q", reply[4:12])[0]
-    setup = _read(psi.ServerSetup, reply[12 : 12 + length])
-    response = _read(psi.Response, reply[12 + length :])
+    _, own, asked, signing_key = _KEPT_HEAD.unpack_from(kept)
+    body = _checked(_REPLY, signing_key, reply, asked)
+    if len(body) < 8:
+        raise _not_ours()
+    end = 8 + struct.unpack(">Q", body[:8])[0]
+    key, setup, response = kept[_KEPT_HEAD.size :], body[8:end], body[end:]
     try:
-        found = psi.client.CreateFromKey(key, False).GetIntersectionSize(setup, response)
-    except (RuntimeError, ValueError):
+        return OverlapCount(own, confined(hidden_sets.count_common, key, own, setup, response, people=own + len(setup)))
+    except NotFromHere:
         raise _not_ours() from None
-    return OverlapCount(own, int(found))
 
 
 def check_size(people: int) -> None:
@@ -95,34 +95,23 @@ def check_size(people: int) -> None:
         )
 
 
-def _kept(kept: bytes) -> tuple[int, bytes]:
-    if kept[:4] != _KEPT or len(kept) < 12:
-        raise _not_ours()
-    return struct.unpack(">Q", kept[4:12])[0], kept[12:]
+def _signed(mark: bytes, key: bytes, body: bytes, answered: bytes = b"") -> bytes:
+    return mark + sign(key, mark, answered, body) + body
 
 
-def _read(kind: Any, data: bytes, mark: bytes = b"") -> Any:
-    if data[: len(mark)] != mark:
+def _checked(mark: bytes, key: bytes, data: bytes, answered: bytes = b"") -> bytes:
+    """The body of a file, if it is as it was signed."""
+    start = len(mark) + SIGNATURE
+    signature, body = data[len(mark) : start], data[start:]
+    if not data.startswith(mark) or not is_signed(key, signature, mark, answered, body):
         raise _not_ours()
-    message = kind()
-    try:
-        message.ParseFromString(data[len(mark) :])
-    except Exception:  # what protobuf raises has no public name
-        raise _not_ours() from None
-    return message
+    return body
 
 
 def _not_ours() -> ConfigError:
-    return ConfigError("QG802", "This is not the file that belongs here.", "Give the file as the step before made it.")
-
-
-def _library() -> ModuleType:
-    try:
-        import private_set_intersection.python as psi
-    except ImportError:
-        raise ConfigError(
-            "QG804",
-            "The library for private set intersection is not installed.",
-            "Install it with: pip install 'querygate[overlap]'.",
-        ) from None
-    return psi  # type: ignore[no-any-return]
+    return ConfigError(
+        "QG802",
+        "This is not the file that belongs here: it is another, it was changed on the way, or the secret is not the "
+        "one that both custodians share.",
+        "Compare the secrets, then give the file as the step before made it.",
+    )

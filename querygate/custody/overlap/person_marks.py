@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import unicodedata
 from collections.abc import Iterator
 
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
-
-LEAST_SECRET = 16
-"""Bytes."""
+from querygate.custody.overlap.shared_secret import SharedSecret
 
 
-def person_marks(source: Source, column: str, secret: bytes) -> list[str]:
+def person_marks(source: Source, column: str, secret: SharedSecret) -> list[str]:
     """One mark for each person, whatever the number of their rows. Missing identifiers are nobody."""
-    if len(secret.strip()) < LEAST_SECRET:
-        raise ConfigError(
-            "QG805",
-            f"The shared secret has fewer than {LEAST_SECRET} bytes.",
-            "Make one with `openssl rand -hex 32` and give both custodians the same file.",
-        )
     if column not in source.columns():
         raise ConfigError("QG802", "The source has no such column.", "Name the column of identifiers.")
-    key = secret.strip()
-    return sorted({hmac.new(key, one.encode(), hashlib.sha256).hexdigest() for one in _identifiers(source, column)})
+    return sorted({secret.mark(one) for one in _identifiers(source, column)})
 
 
 def _identifiers(source: Source, column: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 Questions that somebody waits for and long work have lanes of their own, so that a build keeps nobody waiting. A job
 whose lease was lost goes on until its next step and comes to nothing: the exchange takes results from the holder alone.
+A job that does not come to its next step (a server that is silent, a library that loops) would keep its lane for good,
+so the worker ends, and whoever runs it starts another.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ TROUBLE_S = 1.0
 """How long an exchange that cannot be reached is left alone."""
 
 LONG_AT_ONCE = 1
+
+HANGS = 2
+"""So many times what it may take, and a job is taken to hang."""
 
 
 class Exchange(Protocol):
@@ -58,6 +63,7 @@ class _Task:
 
     job: Job
     until_s: float = math.inf
+    hangs_s: float = math.inf
     thread: threading.Thread | None = None
     told: tuple[str | None, float | None] = (None, None)
     is_cancelled: bool = False
@@ -95,19 +101,21 @@ class Worker:
         threads: int,
         lease_s: float,
         poll_s: float,
+        quick_s: float = math.inf,
         long_s: float = math.inf,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._exchange, self._handlers, self._poll_s, self._renew_s = exchange, handlers, poll_s, min(lease_s / 4, 5.0)
         quick, long = (tuple(kind for kind in kinds if kind in handlers) for kinds in (QUICK, LONG))
         self._lanes = (_Lane(quick, threads), _Lane(long, LONG_AT_ONCE))
-        self._long_s = long_s
+        self._quick_s, self._long_s = quick_s, long_s
         self._wake, self._lock = threading.Event(), threading.Lock()
 
     def run(self, is_over: Callable[[], bool], *, grace_s: float = 20.0) -> bool:
-        """Work until `is_over`, then finish what is quick and give back the rest. False if something did not stop."""
+        """Work until `is_over`, or until a job hangs; then finish what is quick and give back the rest. False if
+        something did not stop."""
         renewed_s = time.monotonic()
-        while not is_over():
+        while not is_over() and not self._hung():
             try:
                 if time.monotonic() - renewed_s >= self._renew_s:
                     renewed_s = time.monotonic()
@@ -143,8 +151,9 @@ class Worker:
         return found
 
     def _task(self, job: Job) -> _Task:
-        """Questions that somebody waits for have limits of their own."""
-        return _Task(job, time.monotonic() + self._long_s if job.kind in LONG else math.inf)
+        """Questions that somebody waits for are stopped by limits of their own."""
+        now_s, limit_s = time.monotonic(), self._long_s if job.kind in LONG else self._quick_s
+        return _Task(job, now_s + limit_s if job.kind in LONG else math.inf, now_s + HANGS * limit_s)
 
     def _work(self, task: _Task, lane: _Lane) -> None:
         job = task.job
@@ -176,14 +185,20 @@ class Worker:
         until_s = time.monotonic() + grace_s
         for task in self._tasks():
             task.is_given_back = task.job.kind in LONG
+        hung = self._hung()
         for task in self._tasks():
-            if task.thread is not None:
+            if task.thread is not None and task not in hung:
                 task.thread.join(max(0.0, until_s - time.monotonic()))
         left = self._tasks()
         for task in left:
-            if task.job.kind in LONG:  # whoever is still at it has no lease any more, and puts nothing back
+            if task.job.kind in LONG and task not in hung:  # who is still at it holds nothing, and puts nothing back
                 self._exchange.give_back(self.name, task.job.id)
+        for task in hung:  # its lease runs out, and counts: what hangs three workers is given up
+            logger.error("job %s (%s) hangs; this worker ends", task.job.id, task.job.kind)
         return not left
+
+    def _hung(self) -> list[_Task]:
+        return [task for task in self._tasks() if time.monotonic() > task.hangs_s]
 
     def _tasks(self) -> list[_Task]:
         with self._lock:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import struct
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from querygate.cli import main
+from querygate.custody.overlap.shared_secret import SharedSecret, sign
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
 
@@ -81,12 +84,51 @@ def test_few_people_are_not_counted(desk: Path) -> None:
     assert not (desk / "ask.qgo").exists()
 
 
-def test_another_secret_has_nobody_in_common(desk: Path) -> None:
+def test_files_made_with_another_secret_or_changed_on_the_way_are_refused(desk: Path) -> None:
+    """Nobody would see it of a count that it is wrong."""
     ask(desk)
-    (desk / "both.key").write_text("another secret of some length")
+    ask(desk, "second")
     reply(desk)
-    found = run("count", desk / "reply.qgo", "--keep", desk / "ask-own.qgo", "--format", "json")
-    assert json.loads(found.stdout)["common"] == 0
+    asked, replied = (desk / "ask.qgo").read_bytes(), (desk / "reply.qgo").read_bytes()
+
+    def count(data: bytes, own: str = "ask-own.qgo") -> str:
+        (desk / "changed.qgo").write_bytes(data)
+        return run("count", desk / "changed.qgo", "--keep", desk / own).output
+
+    assert "11 of your" in count(replied)
+    assert "QG802" in count(replied, "second-own.qgo")
+    for changed in (replied[:-1], replied + b"x", flipped(replied, 60), flipped(replied, len(replied) - 40)):
+        assert "QG802" in count(changed)
+    (desk / "ask.qgo").write_bytes(flipped(asked, 80))
+    assert "QG802" in reply(desk, "--again", "x", out="x.qgo").output
+    (desk / "ask.qgo").write_bytes(asked)
+    (desk / "both.key").write_text("another secret of some length")
+    assert "QG802" in reply(desk, "--again", "x", out="x.qgo").output
+
+
+@pytest.mark.parametrize("harm", ["aborts", "fewer"])
+def test_a_hostile_custodian_costs_no_more_than_the_count(desk: Path, harm: str) -> None:
+    """They have the secret, so what they send is signed. The first kind ends the process that has the library in it."""
+    psi = pytest.importorskip("private_set_intersection.python")
+    ask(desk)
+    reply(desk)
+    body = (desk / "reply.qgo").read_bytes()[36:]
+    end = 8 + struct.unpack(">Q", body[:8])[0]
+    setup, response = psi.ServerSetup.FromString(body[8:end]), psi.Response.FromString(body[end:])
+    if harm == "aborts":
+        setup.gcs.hash_range = 0
+    else:
+        del response.encrypted_elements[5:]
+    parts = setup.SerializeToString(), response.SerializeToString()
+    body = struct.pack(">Q", len(parts[0])) + b"".join(parts)
+    key = SharedSecret.read((desk / "both.key").read_bytes()).signing_key
+    asked = hashlib.sha256((desk / "ask.qgo").read_bytes()).digest()
+    (desk / "hostile.qgo").write_bytes(b"QGO2" + sign(key, b"QGO2", asked, body) + body)
+    assert "QG802" in run("count", desk / "hostile.qgo", "--keep", desk / "ask-own.qgo").output
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
 @pytest.mark.parametrize("data", [b"", b"QGO1", b"QGO1\xff\xff", b"QGO2" + b"\0" * 30, bytes(range(256)) * 9])

@@ -86,6 +86,27 @@ def test_a_job_that_takes_too_long_is_stopped_at_its_next_step(opened: OpenSite)
     assert quick.state == "done"
 
 
+def test_a_job_that_hangs_ends_its_worker_and_after_three_of_them_the_job(opened: OpenSite) -> None:
+    """Nothing can stop a thread that waits for a silent server. Its lane would be taken for good, its lease renewed."""
+    exchange, over = JobExchange(opened), threading.Event()
+    exchange._lease_s = 0.05
+
+    def hang(job: Job, progress: Progress) -> dict[str, int]:
+        over.wait(HANG_S)
+        return {}
+
+    handlers: Mapping[JobKind, Handler] = {"publish.draft": hang, "noise.check": quick}
+    stuck, answered = put(exchange, "publish.draft"), put(exchange, "noise.check")
+    for attempt in (1, 2, 3):
+        worker = Worker(exchange, handlers, threads=1, lease_s=0.2, poll_s=0.005, long_s=0.02)
+        assert not worker.run(lambda: False)
+        assert state(exchange, stuck).attempt == attempt
+        until(lambda: exchange._jobs.is_over(state(exchange, stuck)))
+    assert exchange.lease("w", ("publish.draft",)) is None
+    assert (state(exchange, stuck).state, state(exchange, answered).state) == ("failed", "done")
+    over.set()
+
+
 def test_a_long_job_keeps_nobody_waiting_and_tells_how_far_it_is(opened: OpenSite) -> None:
     exchange, go_on = JobExchange(opened), threading.Event()
 
