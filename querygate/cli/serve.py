@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
@@ -31,7 +32,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
 from querygate.site.serving_tasks import kept_up
 from querygate.site.settings import Settings
-from querygate.web import address_of, listen, run_processes
+from querygate.web import address_of, fill_stock, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output
 from querygate.web.metrics import Metrics, measured, own_port
@@ -92,6 +93,8 @@ def serve(
                 click.echo(f"PostgreSQL clients connect to port {wire[0].getsockname()[1]}.")
             click.echo(f"QueryGate is at {address_of(listening)} (stop with Ctrl-C).")
 
+        fill_stock()
+        gc.freeze()  # nothing of this is ever garbage, and to look for some again and again takes 60 ms each time
         if number == 1:
             work(tell, 0)
         else:

@@ -36,6 +36,9 @@ MARGIN_S = 0.1
 TIMED = frozenset({"noise.answer", "noise.check", "noise.budget"})
 """Kinds whose end, and nothing else, shows at a tick: how long they take may depend on what they read."""
 
+DRAWN_S = 3600.0
+"""So long a risk report that was drawn is given again."""
+
 UNSEEN_S = 900.0
 """So long values of people wait for whoever asked for them."""
 
@@ -122,8 +125,11 @@ class JobExchange:
             return True
         problem = outcome.problem or _misshapen(job, outcome.result or {})
         if problem is None:
+            result = outcome.result or {}
             try:
-                return self._end(job, "done", outcome.result or {}, worker, _DONE.get(job.kind, _nothing))
+                ended = self._end(job, "done", result, worker, _DONE.get(job.kind, _nothing))
+                self._draw_risk(job, result)
+                return ended
             except QueryGateError as error:  # the request was revoked while its extract was built
                 problem = error
         state: JobState = "cancelled" if job.is_cancelling and problem.code == CANCELLED else "failed"
@@ -161,6 +167,15 @@ class JobExchange:
 
         ended = self._jobs.end(job.id, state, result, may=may, then=lambda link, job: then(self, link, job))
         return ended is not None
+
+    def _draw_risk(self, job: Job, result: Mapping[str, Any]) -> None:
+        """Whoever decides on a request reads its risk report next: by then it is drawn. See ExtractsByJob.risk_page."""
+        of_preview, of_build = job.kind == "extract.preview", job.kind == "extract.build"
+        found = result if of_preview else result["summary"] if of_build else {}
+        if found.get("assessment") is not None:
+            body = {key: value for key, value in job.body.items() if key != "version"}
+            body |= {"assessment": found["assessment"]} | ({"manifest": result["manifest"]} if of_build else {})
+            self._jobs.put("extract.risk_page", dataset=job.dataset, user=job.user, body=body, shared_s=DRAWN_S)
 
     def _end_stale(self) -> None:
         """End what nobody will take up. Its outcome is on record as any other."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from flask import Flask, Response, request
 
@@ -26,9 +25,9 @@ from querygate.web.limited_view import weighed, within_limits
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
+from querygate.web.page_stock import make_page_app
 from querygate.web.query_routes import Api
 from querygate.web.risk_routes import Risks
-from querygate.web.route_reference import mark_code
 from querygate.web.routes import API, ROUTES, Route
 from querygate.web.saved.saved_routes import SavedViews
 from querygate.web.sign_in import SignIn
@@ -37,14 +36,6 @@ from querygate.web.sign_on.optional_sign_on import SignOnDoor
 from querygate.web.worker_routes import WorkViews
 
 View = Callable[..., Response]
-F = TypeVar("F", bound=Callable[..., object])
-
-
-class Door(Flask):
-    """An application none of whose views is asynchronous: Flask would look at each of them in every request."""
-
-    def ensure_sync(self, func: F) -> F:
-        return func
 
 
 # Scripts and styles come from files of our own. The form is sent by script only, so that without one a key typed
@@ -82,10 +73,9 @@ def create_app(
     {'status': 'ok'}
     """
     opened.grants.note_upgrade()
-    app = Door(__name__)
+    app = make_page_app()
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
-    app.add_template_filter(mark_code, "code")
     counted = counted or DoorLimits(opened)
     sign_in, limits = SignIn(opened, counted.guard), counted.users
     sign_on = SignOnDoor(opened, sign_in)

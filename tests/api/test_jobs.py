@@ -81,7 +81,11 @@ def test_what_is_refused_is_refused_as_before_and_on_record(
     assert (line["outcome"], line["code"], line["user"]) == ("refused", code, "ann")
 
 
-def test_an_extract_is_previewed_built_shown_and_released(door: Door) -> None:
+def drawn(site: ServedSite) -> int:
+    return site.opened.log.database.rows("SELECT count(*) FROM job WHERE kind = 'extract.risk_page'")[0][0]
+
+
+def test_an_extract_is_previewed_built_shown_and_released(site: ServedSite, door: Door) -> None:
     ident = door.call("ann", "POST", "/api/v1/exports", WISH)[1]["id"]
     path = f"/api/v1/exports/{ident}"
     door.call("ann", "POST", f"{path}/submit", {})
@@ -91,6 +95,7 @@ def test_an_extract_is_previewed_built_shown_and_released(door: Door) -> None:
         door.outcome("carl", shown["job"])
         status, shown = door.call("carl", "GET", f"{path}?preview=true")
     assert (status, shown["preview"]["k"] >= 5) == (200, True)
+    assert drawn(site) == 1  # before anybody asked for the risk report
     assert door.call("carl", "POST", f"{path}/approve", {})[1]["state"] == "approved"
     status, job = door.call("carl", "POST", f"{path}/build", {})
     assert (status, job["state"]) == (202, "queued")
@@ -104,6 +109,7 @@ def test_an_extract_is_previewed_built_shown_and_released(door: Door) -> None:
             door.outcome("dora", told["job"])
             status, told = door.call("dora", "GET", f"{path}/{page}")
         assert (status, "<html" in told) == (200, True)
+    assert drawn(site) == 2  # that of what was built, and no third one to be read
     assert door.call("dora", "GET", f"{path}/risk")[0] == 200
     status, released = door.call("dora", "POST", f"{path}/release", {})
     if status == 202:

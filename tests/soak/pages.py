@@ -25,7 +25,7 @@ from werkzeug.exceptions import HTTPException
 
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
-from querygate.web import create_app
+from querygate.web import create_app, fill_stock
 from querygate.web.console.page_session import COOKIE
 from querygate.web.manual.library import Library
 from tests.api.test_every_page import PAGES, PEOPLE
@@ -44,6 +44,7 @@ def run() -> list[dict[str, Any]]:
         raise SystemExit("Chromium is not installed (tests/install_tools.sh installs it on Debian).")
     os.environ["QUERYGATE_LOGIN_FAILURES_PER_MINUTE"] = "10"  # as a site has it; tests have none
     with tempfile.TemporaryDirectory() as folder, chromium(path) as browser:
+        fill_stock()  # as `querygate serve` does
         site = make_shown_site(Path(folder) / "filled")
         empty, keys = _empty_app(Path(folder))
         app, seen = site.console.app, Seen(site.console.app)
@@ -190,4 +191,4 @@ def _report(visits: list[Visit], fetched: list[str], seen: Seen, app: Flask) -> 
 def _times(slowest: dict[str, float]) -> list[dict[str, Any]]:
     """Of the server's own work, as nothing else is the same on every machine."""
     name, took_ms = next(iter(slowest.items()))
-    return [row("pages: most processor time for one", round(took_ms), "ms", f"{name}, wanted below {SLOWEST_MS}")]
+    return [row("pages: most processor time for one", round(took_ms), "ms", name, target=SLOWEST_MS, ratio=took_ms)]

@@ -12,7 +12,7 @@ from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Principal
 from querygate.site.extract_requests.extracts import Extracts
-from querygate.site.job_exchange import JobExchange
+from querygate.site.job_exchange import DRAWN_S, JobExchange
 from querygate.site.open_gate import OpenSite
 
 PREVIEW_S = 3600.0
@@ -49,7 +49,7 @@ class ExtractsByJob(Extracts):
 
     def risk_page(self, by: Principal, request_id: str) -> bytes:
         assessment, request = self.risk(by, request_id), self._see(by, request_id)
-        found = self._ask("extract.risk_page", by, request, {"assessment": assessment}, shared_s=PREVIEW_S)
+        found = self._ask("extract.risk_page", by, request, {"assessment": assessment}, shared_s=DRAWN_S)
         return str(found["page"]).encode()
 
     def _decide(

@@ -6,6 +6,7 @@ import posixpath
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Final
 
 from flask import Flask, Response, redirect, render_template, request, send_file
 from werkzeug.exceptions import NotFound
@@ -17,6 +18,9 @@ from querygate.web.manual.search_index import Found, Section, find, make_section
 
 ROOT = "/docs"
 LONGEST_SEARCH = 200
+
+LARGE_CHARS = 40_000
+"""Pages from here on take a noticeable part of a tenth of a second to draw."""
 
 # As everywhere, but that the search is a form.
 _CSP = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -58,6 +62,14 @@ class Manual:
         """The description of the API, to be tried out. Its key stays in the page."""
         return self._whole("explorer.html", title="HTTP interface", name="api", api=describe_api())
 
+    def prepare(self) -> None:
+        """Do beforehand what would keep whoever comes first waiting."""
+        self._all_contents()
+        self._all_sections()
+        for document in self._library.documents.values():
+            if len(document.text) >= LARGE_CHARS:
+                self._library.draw(document, address_of)
+
     def _page(self, document: Document) -> Response:
         drawn = self._library.draw(document, address_of)
         return self._whole("page.html", title=document.title, name=document.name, drawn=drawn)
@@ -89,16 +101,19 @@ class Manual:
         return self._sections
 
 
-def install_manual(app: Flask, library: Library | None = None) -> None:
+MANUAL: Final = Manual(Library())
+"""The documentation is the same for every site, so one is enough for a process."""
+
+
+def install_manual(app: Flask) -> None:
     """Put the documentation into the application. Links in problems name /docs/refusals, for good."""
-    manual = Manual(library or Library())
     views = {
-        "": manual.show,
+        "": MANUAL.show,
         "/": lambda: redirect(ROOT, 308),
-        "/search": manual.search,
-        "/api": manual.explore,
+        "/search": MANUAL.search,
+        "/api": MANUAL.explore,
         "/refusals": lambda: redirect(f"{ROOT}/reference/refusals", 308),
-        "/<path:name>": manual.show,
+        "/<path:name>": MANUAL.show,
     }
     for rule, view in views.items():
         app.add_url_rule(

@@ -30,7 +30,15 @@ document.addEventListener("securitypolicyviolation", (event) => window.__broken.
   `${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
 """
 OPEN_ALL = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-RUN_AXE = "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+"""Rules that see another scheme of colours; all others see only what a width changes."""
+
+RUN_AXE = """
+async (rules) => (await axe.run(document, {
+  resultTypes: ["violations"], preload: false, iframes: false,
+  ...(rules ? {runOnly: {type: "rule", values: rules}} : {}),
+})).violations
+"""
 TOO_WIDE = "() => document.documentElement.scrollWidth > window.innerWidth"
 
 
@@ -112,9 +120,12 @@ class Onlooker:
         self.page.evaluate(OPEN_ALL)
         if state.is_examined:
             self.page.evaluate(AXE)
+        seen_widths = set[int]()
         for width, scheme in state.looks:
             self._see(width, scheme)
-            self._examine(visit, f"{width} {scheme}", state.is_examined)
+            rules = OF_COLOURS if width in seen_widths else None
+            self._examine(visit, f"{width} {scheme}", rules, state.is_examined)
+            seen_widths.add(width)
         self._close(visit, state)
         visit.seconds = round(time.perf_counter() - began_s, 2)
         return visit
@@ -123,8 +134,8 @@ class Onlooker:
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
-    def _examine(self, visit: Visit, look: str, with_axe: bool) -> None:
-        found = self.page.evaluate(RUN_AXE) if with_axe else []
+    def _examine(self, visit: Visit, look: str, rules: list[str] | None, with_axe: bool) -> None:
+        found = self.page.evaluate(RUN_AXE, rules) if with_axe else []
         grave = [one for one in found if one["impact"] in GRAVE]
         visit.grave += [f"{look}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in grave]
         visit.too_wide += [look] if self.page.evaluate(TOO_WIDE) else []
