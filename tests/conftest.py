@@ -14,7 +14,7 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 
-from querygate.control import accounts
+from querygate.control.keys import keys as key_module
 from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG
@@ -34,7 +34,7 @@ settings.register_profile("suite", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("suite")
 
 # Hundreds of keys are made, none of which anybody would want to guess.
-accounts._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+key_module._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 # Publications and reports tell of themselves alone, not of what others would have been; modules that are about that ask

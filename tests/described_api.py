@@ -127,7 +127,7 @@ class DescribedApi:
         if who == NOBODY:
             return {}
         if route.name in ("revoke_own_key", "rotate_own_key"):  # needs a key for this alone
-            return {"Authorization": f"Bearer {self._site.opened.accounts.new_key(who).secret}"}
+            return {"Authorization": f"Bearer {self._site.opened.accounts.keys.new(who).secret}"}
         return self._site.headers(who)
 
     @staticmethod

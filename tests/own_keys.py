@@ -14,7 +14,7 @@ def key_file(site: Path, name: str) -> Path:
     path = site.parent / f"{name}.key"
     if not path.exists():
         opened = open_gate(open_site(site))
-        path.write_text(opened.accounts.new_key(name).secret + "\n")
+        path.write_text(opened.accounts.keys.new(name).secret + "\n")
         opened.log.database.close()
     return path
 

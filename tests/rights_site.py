@@ -56,4 +56,4 @@ def make_rights_site(folder: Path, settings: str = "") -> RightsSite:
         publish_to(opened, make_policy(name, columns, unit="person").parsed(), str(source), user="local")
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
-    return RightsSite(opened, {name: opened.accounts.new_key(name).secret for name in PEOPLE})
+    return RightsSite(opened, {name: opened.accounts.keys.new(name).secret for name in PEOPLE})

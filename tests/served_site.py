@@ -110,7 +110,7 @@ def make_served_site(folder: Path, *, total: float = 100.0, settings: str = "", 
     publish_small(opened, folder, answers={"modes": ["interval", "laplace"]}, laplace=laplace, **policy)
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
-    return ServedSite(opened, {name: opened.accounts.new_key(name).secret for name in PEOPLE})
+    return ServedSite(opened, {name: opened.accounts.keys.new(name).secret for name in PEOPLE})
 
 
 def started(*words: str, watch: Path | None = None, **settings: str) -> subprocess.Popen[str]:

@@ -77,7 +77,7 @@ def demo_site() -> Iterator[tuple[str, dict[str, str]]]:
 
 def make_person(opened: OpenSite, name: str, role: str) -> str:
     opened.accounts.add_user(name, role)
-    return opened.accounts.new_key(name).secret
+    return opened.accounts.keys.new(name).secret
 
 
 def ask(page: Page, sql: str) -> None:

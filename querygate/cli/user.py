@@ -13,7 +13,7 @@ from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, open_here, site_option
 from querygate.control import User
-from querygate.control.accounts import NewKey
+from querygate.control.keys.keys import NewKey
 from querygate.control.sign_on.identities import Identities
 from querygate.core.rights import ROLES, SCOPES
 from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, RESERVED, AccountChanges, groups_of
@@ -253,7 +253,7 @@ def revoke_key(key_id: str, form: str, site: Path) -> None:
 @site_option
 def list_keys(form: str, site: Path) -> None:
     """List all keys, without their secrets. `used` is the minute in which a key was last used."""
-    keys = [asdict(found) for found in open_here(site).accounts.list_keys()]
+    keys = [asdict(found) for found in open_here(site).accounts.keys.all()]
     if form in ("table", "csv"):
         keys = [{**found, "scopes": ",".join(found["scopes"] or ())} for found in keys]
     print_records(keys, form, columns=KEY_COLUMNS, empty="There are no keys yet.")

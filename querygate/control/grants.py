@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, TypeAlias, get_args
 
-from querygate.control.accounts import HAND, SIGN_ON, Source, check_group, no_user
+from querygate.control.account_terms import HAND, SIGN_ON, Source, no_user
+from querygate.control.accounts import check_group
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
 from querygate.control.log.latest_time import LATEST_TIME, latest_time
 from querygate.control.log.log import Log

@@ -75,9 +75,9 @@ def _logins(opened: OpenSite) -> dict[str, str]:
         if name not in known:
             opened.accounts.add_user(name, role)
             _grant(opened, name)
-        for key in opened.accounts.list_keys():
+        for key in opened.accounts.keys.all():
             if key.user == name and key.revoked is None:
-                opened.accounts.revoke_key(key.id)
-        keys[name] = opened.accounts.new_key(name).secret
+                opened.accounts.keys.revoke(key.id)
+        keys[name] = opened.accounts.keys.new(name).secret
         opened.log.note("key.new", user="demo", body={"for": name})
     return keys

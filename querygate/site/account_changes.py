@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from querygate.control import Actor, Grantee, User, stamp
-from querygate.control.accounts import CUSTODIAN, SIGN_ON, NewKey, Note, StoredKey
+from querygate.control.account_terms import SIGN_ON, Note
+from querygate.control.accounts import CUSTODIAN
 from querygate.control.grants import read_until
+from querygate.control.keys.keys import NewKey, StoredKey
 from querygate.control.keys.ways_in import end_link, end_ways_in
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, TABLE, is_trusted, not_allowed
@@ -123,7 +125,7 @@ class AccountChanges:
             return _key(made, limits)
 
         note = self._noted("key.new", by, body)
-        return self._accounts.new_key(user, expires=read_until(expires) if expires else None, scopes=scopes, note=note)
+        return self._accounts.keys.new(user, expires=read_until(expires) if expires else None, scopes=scopes, note=note)
 
     def new_sign_on_key(self, user: str, ends: datetime, scopes: Collection[str] = ()) -> NewKey:
         """A key that somebody gave a program of theirs, where the provider of single sign-on vouches for them."""
@@ -131,7 +133,7 @@ class AccountChanges:
             {"scopes": sorted(scopes)} if scopes else {}
         )
         note = self._noted("key.new", Actor(user), partial(_key, limits=limits))
-        return self._accounts.new_key(user, expires=ends, scopes=scopes, source=SIGN_ON, note=note)
+        return self._accounts.keys.new(user, expires=ends, scopes=scopes, source=SIGN_ON, note=note)
 
     def rotate_key(
         self, key_id: str, overlap_hours: float = OVERLAP_HOURS, expires: str | None = None, *, by: Actor
@@ -143,16 +145,16 @@ class AccountChanges:
             return _rotated(key_id, overlap_hours, issued)
 
         until, note = read_until(expires) if expires else None, self._noted("key.rotate", by, body)
-        return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
+        return self._accounts.keys.rotate(key_id, timedelta(hours=overlap_hours), expires=until, note=note)
 
     def rotate_own_key(self, key_id: str, overlap_hours: float = OVERLAP_HOURS, *, by: Actor) -> NewKey:
         """The same by its owner: the new key ends when the old one would have, for nobody prolongs their own access."""
         note = self._noted("key.rotate", by, partial(_rotated, key_id, overlap_hours))
-        return self._accounts.rotate_key(key_id, timedelta(hours=overlap_hours), keeps_end=True, note=note)
+        return self._accounts.keys.rotate(key_id, timedelta(hours=overlap_hours), keeps_end=True, note=note)
 
     def revoke_key(self, key_id: str, *, by: Actor) -> StoredKey:
         """The key, and whatever it was replaced by: whoever stole it may have replaced it. Each is on record."""
-        return self._accounts.revoke_key(key_id, note=self._noted("key.revoke", by, _key))
+        return self._accounts.keys.revoke(key_id, note=self._noted("key.revoke", by, _key))
 
     # -- two people ------------------------------------------------------------------------------------------
 

@@ -250,7 +250,7 @@ def entrusted_health(opened: OpenSite) -> Iterator[Health]:
         for event in opened.log.events_in("key")
         if event["kind"] in ("key.new", "key.rotate")
     }
-    for key in opened.accounts.list_keys():
+    for key in opened.accounts.keys.all():
         owner, maker = users[key.user.lower()], users.get(made_by.get(key.id, "").lower())
         has_ended = key.revoked or owner.removed or (key.expires or "~") <= stamp_now(now)
         if has_ended or not is_trusted(owner.role) or maker is None or maker.role == CUSTODIAN or maker == owner:

@@ -17,7 +17,7 @@ from typing import Any
 
 from flask import request
 
-from querygate.control.accounts import has_form_of_key, id_of_key
+from querygate.control.keys.key_text import has_form_of_key, id_of_key
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
@@ -66,7 +66,7 @@ class SignIn:
         self.record.turn()
         address = self.address()
         try:
-            principal = self._accounts.authenticate(presented, lambda: self._careful(address))
+            principal = self._accounts.keys.authenticate(presented, lambda: self._careful(address))
             self._remember(presented, principal.name)
             return principal
         except BusyWithKeys:
@@ -121,7 +121,7 @@ class SignIn:
         if left_s > 0:
             raise too_many(left_s)
         with (
-            taken(self._waiting, 0.0 if self._accounts.has_slow_keys() else PLACE_S),
+            taken(self._waiting, 0.0 if self._accounts.keys.has_slow_keys() else PLACE_S),
             taken(self._comparing, PATIENCE_S),
         ):
             yield

@@ -183,7 +183,7 @@ class Session:
 
     async def _asker(self) -> Asker:
         """Whoever signed in, as they are now: a key that was revoked ends the session."""
-        principal = self._opened.accounts.proofs.principal
+        principal = self._opened.accounts.keys.proofs.principal
         found = await self._computed(principal, self._who.key_id)
         if found is None:
             raise SessionOver(

@@ -116,7 +116,7 @@ async def sign_in(
     except NotPermitted:
         await in_thread(guard.note_failure, address, is_guess=True)
         raise
-    principal = await in_thread(opened.accounts.proofs.principal, found)
+    principal = await in_thread(opened.accounts.keys.proofs.principal, found)
     if not isinstance(principal, Principal):
         raise _not_signed_in()
     if not (principal.may("ask") or principal.may("look")):
@@ -150,7 +150,7 @@ async def _prove(channel: Channel, user: str, opened: OpenSite, in_thread: InThr
 
 
 async def _look_up(user: str, opened: OpenSite, in_thread: InThread[object]) -> tuple[bytes, tuple[ProvableKey, ...]]:
-    proofs = opened.accounts.proofs
+    proofs = opened.accounts.keys.proofs
     salt, keys = await asyncio.gather(in_thread(proofs.salt, user), in_thread(proofs.of_user, user))
     assert isinstance(salt, bytes) and isinstance(keys, tuple)  # noqa: S101, PT018
     return salt, keys

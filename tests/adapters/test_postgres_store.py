@@ -362,7 +362,7 @@ def test_a_restart_in_the_middle_of_load_is_told_and_then_forgotten(place: Place
         stream.write(f'\nstore = "{store}"\nanswer_cache_mb = 0\n')
     opened = open_gate(open_site(place.opened.site.folder))
     opened.accounts.add_user("ann", "researcher")
-    headers = {"Authorization": f"Bearer {opened.accounts.new_key('ann').secret}"}
+    headers = {"Authorization": f"Bearer {opened.accounts.keys.new('ann').secret}"}
     client, told, over = create_app(opened).test_client(), list[tuple[int, str]](), threading.Event()
 
     def load() -> None:

@@ -60,7 +60,7 @@ def make_console_site(folder: Path, settings: str = "") -> ConsoleSite:
     keys = dict(small.keys)
     for name, role in PEOPLE.items():
         small.opened.accounts.add_user(name, role)
-        keys[name] = small.opened.accounts.new_key(name).secret
+        keys[name] = small.opened.accounts.keys.new(name).secret
     return make_console(small.opened, keys)
 
 

@@ -54,7 +54,7 @@ def make_small_site(folder: Path) -> SmallSite:
     publish_to(opened, POLICY.parsed(), str(write_inputs(folder)[1]), user="local")
     for name, role in NAMES.items():
         opened.accounts.add_user(name, role)
-    return SmallSite(opened, {name: opened.accounts.new_key(name).secret for name in NAMES})
+    return SmallSite(opened, {name: opened.accounts.keys.new(name).secret for name in NAMES})
 
 
 PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}

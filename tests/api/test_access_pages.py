@@ -111,12 +111,12 @@ def test_a_grant_is_given_and_taken_back(site: ConsoleSite) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_and_told(site: ConsoleSite, path: str, form: dict[str, str]) -> None:
-    before = len(site.opened.accounts.list_keys()), len(site.opened.grants.list_grants(revoked=True))
+    before = len(site.opened.accounts.keys.all()), len(site.opened.grants.list_grants(revoked=True))
     page = site["dora"].post(path, part=False, **form)
     assert 400 <= page.status_code < 500, page.text
     assert "refusal" in page.text
     assert SCRIPT not in page.text
-    after = len(site.opened.accounts.list_keys()), len(site.opened.grants.list_grants(revoked=True))
+    after = len(site.opened.accounts.keys.all()), len(site.opened.grants.list_grants(revoked=True))
     assert before == after
 
 

@@ -28,7 +28,7 @@ def site(tmp_path):
     opened = open_gate(empty_site(tmp_path / "site"))
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
-    yield RightsSite(opened, {name: opened.accounts.new_key(name).secret for name in ("admin", "researcher")})
+    yield RightsSite(opened, {name: opened.accounts.keys.new(name).secret for name in ("admin", "researcher")})
     opened.log.database.close()
 
 
@@ -145,7 +145,7 @@ def test_an_admin_lets_nobody_in_alone_who_sees_or_releases_what_others_have(sit
     accounts, is_trusted = site.opened.accounts, role in ("reviewer", "custodian", "auditor")
     name = f"new-{role}"
     assert bool(send("add_user", body={"name": name, "role": role}).json["disabled"]) == is_trusted
-    carl = accounts.new_key("custodian").secret
+    carl = accounts.keys.new("custodian").secret
     assert send("new_key", body={"user": name}).status_code == (403 if is_trusted else 200)
     assert send("act_on_user", user=name, action="enable").status_code == (403 if is_trusted else 200)
     key = send("new_key", key=carl if is_trusted else None, body={"user": name}).json["key"]
@@ -159,7 +159,7 @@ def test_an_admin_lets_nobody_in_alone_who_sees_or_releases_what_others_have(sit
     assert {one.status_code for one in again} == ({403} if is_trusted else {200})
     assert send("rotate_own_key", key=key).status_code == 200
     accounts.add_user(f"old-{role}", "researcher")
-    before = accounts.new_key(f"old-{role}").secret
+    before = accounts.keys.new(f"old-{role}").secret
     send("change_user", user=f"old-{role}", body={"role": role})
     accounts.enable_user(f"old-{role}")
     assert (send("list_own_keys", key=before).status_code == 401) == is_trusted
@@ -195,7 +195,7 @@ def test_a_new_trusted_role_ends_every_way_into_the_account(site, send):
 
 
 def test_a_custodian_makes_keys_for_others_of_a_trusted_role_only(site, send):
-    wide, narrow = (site.opened.accounts.new_key("custodian", scopes=scopes).secret for scopes in ((), ("admin",)))
+    wide, narrow = (site.opened.accounts.keys.new("custodian", scopes=scopes).secret for scopes in ((), ("admin",)))
     assert send("new_key", key=wide, body={"user": "reviewer"}).status_code == 200
     for key, user in ((wide, "researcher"), (wide, "admin"), (wide, "Custodian"), (narrow, "reviewer")):
         assert send("new_key", key=key, body={"user": user}).json["code"] == "QG302"
@@ -204,21 +204,21 @@ def test_a_custodian_makes_keys_for_others_of_a_trusted_role_only(site, send):
 def test_a_key_is_not_made_for_whoever_is_promoted_meanwhile(site, monkeypatch):
     """The promotion comes between the request for a key and the key."""
     changes, accounts = AccountChanges(site.opened), site.opened.accounts
-    make = accounts.proofs.make
+    make = accounts.keys.proofs.make
 
     def promoted(user, key):
         accounts.change_user("second", role="custodian")
         return make(user, key)
 
-    monkeypatch.setattr(accounts.proofs, "make", promoted)
+    monkeypatch.setattr(accounts.keys.proofs, "make", promoted)
     with pytest.raises(NotPermitted):
         changes.new_key("second", by=Actor("admin"))
-    assert [key for key in accounts.list_keys() if key.user == "second"] == []
+    assert [key for key in accounts.keys.all() if key.user == "second"] == []
 
 
 def test_a_custodian_suspends_and_removes_nobody(site, send):
     site.opened.accounts.add_user("zoe", "researcher")
-    key = site.opened.accounts.new_key("custodian").secret
+    key = site.opened.accounts.keys.new("custodian").secret
     for action in ("disable", "enable"):
         assert send("act_on_user", key=key, user="zoe", action=action).status_code == 200
     assert send("act_on_user", key=key, user="zoe", action="remove").json["code"] == "QG302"
@@ -274,8 +274,8 @@ def test_nobody_prolongs_or_widens_their_own_access(site, send):
     accounts = site.opened.accounts
     changes = AccountChanges(site.opened)
     made = changes.new_key("custodian", "2030-01-01", ["ask"], by=Actor("local"))
-    narrow = {"id": made.id, "key": made.secret, "expires": accounts.find_key(made.id).expires}
-    wide = accounts.new_key("custodian")
+    narrow = {"id": made.id, "key": made.secret, "expires": accounts.keys.find(made.id).expires}
+    wide = accounts.keys.new("custodian")
     mine = send("rotate_own_key", key=narrow["key"]).json
     assert (mine["user"], mine["scopes"], mine["expires"]) == ("custodian", ["ask"], narrow["expires"])
     assert send("rotate_own_key", key=mine["key"], body={"expires": "2040-01-01"}).json["code"] == "QG306"
@@ -294,8 +294,8 @@ def test_no_change_is_made_that_is_not_on_record(site, monkeypatch):
     """The log cannot be written: every change of users and keys is undone with it."""
     changes, accounts, by = AccountChanges(site.opened), site.opened.accounts, Actor("admin")
     accounts.add_user("spare", "custodian")
-    key = accounts.list_keys()[0].id
-    before = accounts.list_users(), accounts.list_keys()
+    key = accounts.keys.all()[0].id
+    before = accounts.list_users(), accounts.keys.all()
 
     def full(*given):
         raise OSError("no space")
@@ -313,4 +313,4 @@ def test_no_change_is_made_that_is_not_on_record(site, monkeypatch):
     ):
         with pytest.raises(OSError, match="no space"):
             change()
-        assert (accounts.list_users(), accounts.list_keys()) == before
+        assert (accounts.list_users(), accounts.keys.all()) == before

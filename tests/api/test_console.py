@@ -338,7 +338,7 @@ def test_nothing_that_was_filled_in_is_left_out(get, choice, condition):
 def test_a_key_opens_no_page_beyond_its_scope(app, small, ann, scope):
     query_id = answer_id(ann.ask(COUNT))
     for owner in ("ann", "carl"):
-        browser = Browser(app, small.opened.accounts.new_key(owner, scopes=(scope,)).secret)
+        browser = Browser(app, small.opened.accounts.keys.new(owner, scopes=(scope,)).secret)
         pages = ["/history", f"/answers/{query_id}", f"/answers/{query_id}/csv", f"/answers/{query_id}/chart-0.svg"]
         assert [browser.get(page).status_code for page in pages] == [403] * 4
         assert browser.ask(COUNT).status_code == 403

@@ -42,10 +42,10 @@ def test_the_scheme_is_read_without_regard_to_case(client, small):
 def test_a_revoked_key_and_a_closed_account_open_nothing(client, small):
     accounts = small.opened.accounts
     accounts.add_user("dora", "researcher")
-    issued = [accounts.new_key("dora") for _ in range(2)]
+    issued = [accounts.keys.new("dora") for _ in range(2)]
     headers = [{"Authorization": f"Bearer {key.secret}"} for key in issued]
     assert [client.get(f"{API}/datasets", headers=h).status_code for h in headers] == [200, 200]
-    accounts.revoke_key(issued[0].id)
+    accounts.keys.revoke(issued[0].id)
     assert [client.get(f"{API}/datasets", headers=h).status_code for h in headers] == [401, 200]
     accounts.disable_user("dora")
     assert [client.get(f"{API}/datasets", headers=h).status_code for h in headers] == [401, 401]

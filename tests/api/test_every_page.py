@@ -131,7 +131,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
     opened = open_gate(init_site(folder / "site"))
     publish_to(opened, policy.parsed(), str(folder / "t.csv"), user="local")
     opened.accounts.add_user("carl", "custodian")
-    return Browser(create_app(opened), opened.accounts.new_key("carl").secret)
+    return Browser(create_app(opened), opened.accounts.keys.new("carl").secret)
 
 
 def test_what_people_wrote_is_text_everywhere(hostile: Browser) -> None:

@@ -43,7 +43,7 @@ def clock():
 def site(tmp_path_factory, clock):
     small = make_small_site(tmp_path_factory.mktemp("exports"))
     small.opened.accounts.add_user("dora", "custodian")
-    small.keys["dora"] = small.opened.accounts.new_key("dora").secret
+    small.keys["dora"] = small.opened.accounts.keys.new("dora").secret
     return replace(small, opened=replace(small.opened, log=Log(small.opened.log.database, clock)))
 
 

@@ -42,7 +42,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
 @pytest.mark.parametrize("kind", WISHES)
 def test_over_http(kind: str, opened: OpenSite) -> None:
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
-    keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+    keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
 
     def call(name: str, method: str, path: str = "", body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {keys[name]}"}
@@ -82,7 +82,7 @@ def test_lists_of_codes_over_http(opened: OpenSite, tmp_path: Path) -> None:
     pq.write_table(patients(120), tmp_path / "codes.parquet")
     publish_to(opened, CODES.but(dataset="codes").parsed(), str(tmp_path / "codes.parquet"), user="carl")
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
-    headers = {name: {"Authorization": f"Bearer {opened.accounts.new_key(name).secret}"} for name in PEOPLE}
+    headers = {name: {"Authorization": f"Bearer {opened.accounts.keys.new(name).secret}"} for name in PEOPLE}
     body = {"dataset": "codes", "purpose": "to see", "where": "age >= 25", "formats": ["parquet"]}
     ident = client.post(f"{API}/exports", headers=headers["ann"], json=body).json["id"]
     steps = "ann submit, carl take, carl approve, dora approve, carl build, dora release"
@@ -146,7 +146,7 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         database.execute("UPDATE policy SET body = ''")
     try:
         client = create_app(opened, extracts=open_extracts(opened)).test_client()
-        keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+        keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
         headers = {name: {"Authorization": f"Bearer {key}"} for name, key in keys.items()}
         body = {"dataset": "trial", "purpose": "to see", "columns": ["age", "sbp"]}
         ident = client.post(f"{API}/exports", headers=headers["ann"], json=body).json["id"]

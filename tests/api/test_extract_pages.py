@@ -27,7 +27,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Browser]:
     opened.accounts.add_user("bob", "researcher")
     opened.accounts.add_user("rita", "reviewer")
     app = create_app(opened, extracts=open_extracts(opened))
-    return {name: Browser(app, opened.accounts.new_key(name).secret) for name in (*PEOPLE, "bob", "rita")}
+    return {name: Browser(app, opened.accounts.keys.new(name).secret) for name in (*PEOPLE, "bob", "rita")}
 
 
 def draft(people: dict[str, Browser], **wish: str) -> str:

@@ -28,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
 
 @pytest.fixture(scope="module")
 def headers(site: NoisySite) -> dict[str, dict[str, str]]:
-    keys = {name: site.opened.accounts.new_key(name).secret for name in ("ann", "cleo")}
+    keys = {name: site.opened.accounts.keys.new(name).secret for name in ("ann", "cleo")}
     return {name: {"Authorization": f"Bearer {secret}"} for name, secret in keys.items()}
 
 
@@ -104,7 +104,7 @@ def test_a_gate_with_the_store_alone_has_no_rows_to_count(
 def test_the_console_shows_prices_budgets_and_noisy_answers(site: NoisySite) -> None:
     site.opened.accounts.add_user("dan", "researcher")
     app = create_app(site.opened)
-    browser = Browser(app, site.opened.accounts.new_key("dan").secret)
+    browser = Browser(app, site.opened.accounts.keys.new("dan").secret)
     assert "0.35 of 0.35 epsilon is left" in browser.get("/datasets/patients/budget").text
     priced = browser.post("/datasets/patients/price", sql=COUNT, mode="laplace", epsilon="0.05")
     assert "It would cost epsilon 0.05" in priced.text
@@ -122,7 +122,7 @@ def test_the_console_follows_work_behind_the_scenes(site: NoisySite) -> None:
     names = ("eve", "fay")
     for name in names:
         site.opened.accounts.add_user(name, "researcher")
-    eve, fay = (Browser(app, site.opened.accounts.new_key(name).secret) for name in names)
+    eve, fay = (Browser(app, site.opened.accounts.keys.new(name).secret) for name in names)
     page = eve.ask(COUNT, "patients", mode="laplace")
     assert page.status_code == 202
     found = re.search(r'hx-get="(/jobs/[^"]+)"', page.text)

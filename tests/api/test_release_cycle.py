@@ -56,7 +56,7 @@ def chosen(folder: Path) -> Path:
 def call(folder: Path) -> Any:
     opened: OpenSite = open_gate(open_site(folder / "site"))
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
-    keys = {name: opened.accounts.new_key(name).secret for name in ("ann", "carl")}
+    keys = {name: opened.accounts.keys.new(name).secret for name in ("ann", "carl")}
 
     def called(name: str, method: str, path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {keys[name]}"}
@@ -87,7 +87,7 @@ def test_the_report_is_with_the_request_from_the_preview_to_the_release(folder: 
         assert one == {**other, "after": pytest.approx(other["after"])}  # in another order of records
     assert built["risk"]["release"]["risk"] == pytest.approx(average["after"])
     opened = open_gate(open_site(folder / "site"))
-    gate, key = create_app(opened).test_client(), opened.accounts.new_key("carl").secret
+    gate, key = create_app(opened).test_client(), opened.accounts.keys.new("carl").secret
     for path, status in (
         ("risk", 200),
         ("risk/report.html", 409),

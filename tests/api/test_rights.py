@@ -63,7 +63,7 @@ def key_for(rights, role, route):
     """Whoever gives up their key needs one for this alone."""
     if route.name != "revoke_own_key":
         return rights.headers(role)
-    return {"Authorization": f"Bearer {rights.opened.accounts.new_key(role).secret}"}
+    return {"Authorization": f"Bearer {rights.opened.accounts.keys.new(role).secret}"}
 
 
 def test_every_role_at_every_route(rights):
@@ -83,7 +83,7 @@ def test_a_scope_leaves_less_of_a_role(rights):
     """Every scope with every right, for the role that has most of them."""
     for scope, within in SCOPES.items():
         accounts = rights.opened.accounts
-        principal = accounts.authenticate(accounts.new_key("custodian", scopes=[scope]).secret)
+        principal = accounts.keys.authenticate(accounts.keys.new("custodian", scopes=[scope]).secret)
         assert {right for right in RIGHTS if principal.may(right)} == within & TABLE["custodian"]
 
 

@@ -74,7 +74,7 @@ def run(*words: str) -> Any:
 
 def test_from_a_wish_to_a_risk_report(folder: Path, opened: OpenSite, tmp_path: Path) -> None:
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
-    headers = {who: {"Authorization": f"Bearer {opened.accounts.new_key(who).secret}"} for who in ("ann", "carl")}
+    headers = {who: {"Authorization": f"Bearer {opened.accounts.keys.new(who).secret}"} for who in ("ann", "carl")}
     asked = client.post(f"{API}/exports", headers=headers["ann"], json=WISH).json["id"]
     for who, action in (step.split() for step in STEPS.split(", ")):
         done = client.post(f"{API}/exports/{asked}/{action}", headers=headers[who], json={})
@@ -111,7 +111,7 @@ def test_from_a_wish_to_a_risk_report(folder: Path, opened: OpenSite, tmp_path: 
 
 def test_a_condition_on_what_the_register_knows_is_refused_when_it_is_built(opened: OpenSite) -> None:
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
-    headers = {who: {"Authorization": f"Bearer {opened.accounts.new_key(who).secret}"} for who in ("ann", "carl")}
+    headers = {who: {"Authorization": f"Bearer {opened.accounts.keys.new(who).secret}"} for who in ("ann", "carl")}
     body = {**WISH, "where": "sex = 'Female'"}
     asked = client.post(f"{API}/exports", headers=headers["ann"], json=body).json["id"]
     for who, action in (("ann", "submit"), ("carl", "take"), ("carl", "approve")):

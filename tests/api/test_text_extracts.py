@@ -41,7 +41,7 @@ class Caller:
 
     def __init__(self, opened: OpenSite) -> None:
         self._client = create_app(opened, extracts=open_extracts(opened)).test_client()
-        self._keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+        self._keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
 
     def __call__(self, name: str, method: str, path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {self._keys[name]}"}

@@ -49,9 +49,9 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> TwoMachines:
         opened.accounts.add_user(name, role)
     opened.accounts.add_user("vault", "custodian")
     key_file = folder / "inside" / "worker.key"
-    worker_key = opened.accounts.new_key("vault", scopes=["worker"]).secret
+    worker_key = opened.accounts.keys.new("vault", scopes=["worker"]).secret
     key_file.write_text(worker_key + "\n")
-    keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+    keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
     served = ServedSite(opened, {**keys, "vault": worker_key})
     return TwoMachines(custodian, served, key_file)
 

@@ -247,7 +247,7 @@ def test_an_expired_grant_and_an_expired_key_open_nothing(tmp_path, monkeypatch)
     soon = datetime.now(UTC) + timedelta(hours=1)
     site.opened.grants.add(Grantee("user", "researcher"), "clinic", (), soon, by=CARL)
     site.grant("second")
-    site.keys["second"] = site.opened.accounts.new_key("second", expires=soon).secret
+    site.keys["second"] = site.opened.accounts.keys.new("second", expires=soon).secret
     client, body = site.client(), {"dataset": "clinic", "sql": SQL.replace("NAME", "clinic")}
 
     def codes():
@@ -282,7 +282,7 @@ def test_nobody_reviews_their_own_request_in_another_guise(tmp_path):
     wish = {"dataset": "clinic", "purpose": "to know", "columns": ["age"]}
     made = client.post(f"{API}/exports", headers=site.headers("custodian"), json=wish).json["id"]
     client.post(f"{API}/exports/{made}/submit", headers=site.headers("custodian"))
-    second_key = {"Authorization": f"Bearer {site.opened.accounts.new_key('CUSTODIAN').secret}"}
+    second_key = {"Authorization": f"Bearer {site.opened.accounts.keys.new('CUSTODIAN').secret}"}
     assert client.post(f"{API}/exports/{made}/take", headers=second_key).json["code"] == "QG602"
     site.opened.accounts.add_user("spare", "custodian")
     site.opened.accounts.change_user("custodian", role="reviewer")

@@ -64,7 +64,7 @@ def failures(site):
 
 
 def test_brute_force_is_throttled_and_others_are_unaffected(site, comparison):
-    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    client, key = create_app(site).test_client(), site.accounts.keys.new("ann").secret
     assert sent(client, key, OTHER).status_code == 200
     before = comparison.compared
     guessed = [sent(client, wrong(number), GUESSER) for number in range(300)]
@@ -76,13 +76,13 @@ def test_brute_force_is_throttled_and_others_are_unaffected(site, comparison):
     assert comparison.compared - before <= 20  # and not 300 times
     assert sent(client, key, OTHER).status_code == 200
     assert sent(client, key, GUESSER).status_code == 200  # a key that was accepted before still opens, from anywhere
-    fresh = site.accounts.new_key("ann").secret
+    fresh = site.accounts.keys.new("ann").secret
     assert sent(client, fresh, OTHER).status_code == 200
     assert sent(client, fresh.replace("qg_", "qg_", 1), GUESSER).status_code == 200
 
 
 def test_guessing_at_the_form_of_a_browser_is_throttled_too(site):
-    client, key, there = create_app(site).test_client(), site.accounts.new_key("ann").secret, {"REMOTE_ADDR": GUESSER}
+    client, key, there = create_app(site).test_client(), site.accounts.keys.new("ann").secret, {"REMOTE_ADDR": GUESSER}
     guessed = [client.post("/sign-in", data={"key": wrong(number)}, environ_base=there) for number in range(60)]
     assert guessed[0].status_code == 401
     assert {one.status_code for one in guessed[30:]} == {429}
@@ -91,7 +91,7 @@ def test_guessing_at_the_form_of_a_browser_is_throttled_too(site):
 
 
 def test_a_new_key_waits_where_somebody_guesses_and_nowhere_else(site):
-    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    client, key = create_app(site).test_client(), site.accounts.keys.new("ann").secret
     for number in range(12):
         sent(client, wrong(number), GUESSER)
     assert sent(client, key, GUESSER).status_code == 429
@@ -101,7 +101,7 @@ def test_a_new_key_waits_where_somebody_guesses_and_nowhere_else(site):
 @each("slip", ["ann", "qg_abcdefgh", wrong(1)[:-1], wrong(1) + "a", wrong(1).upper(), "ä" * 64, "Bearer"])
 def test_what_is_no_key_at_all_counts_against_nobody_and_is_on_record(site, comparison, slip):
     """Somebody who copied half of a key does not shut out a colleague behind the same proxy."""
-    client, key, before = create_app(site).test_client(), site.accounts.new_key("ann").secret, comparison.compared
+    client, key, before = create_app(site).test_client(), site.accounts.keys.new("ann").secret, comparison.compared
     assert {sent(client, slip.encode().decode("latin-1"), GUESSER).status_code for _ in range(30)} == {401}
     assert comparison.compared == before
     assert sent(client, key, GUESSER).status_code == 200
@@ -155,7 +155,7 @@ def test_nobody_hides_behind_a_header(site):
 
 def test_a_guesser_does_not_frame_others(site):
     """Whoever writes the address of somebody else into the header does not lock them out."""
-    client, key = create_app(site).test_client(), site.accounts.new_key("ann").secret
+    client, key = create_app(site).test_client(), site.accounts.keys.new("ann").secret
     for number in range(50):
         sent(client, wrong(number), GUESSER, **{"X-Forwarded-For": OTHER})
     assert sent(client, key, OTHER).status_code == 200
@@ -164,7 +164,7 @@ def test_a_guesser_does_not_frame_others(site):
 
 def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, monkeypatch):
     """All keys have to be compared anew, few at once. Nobody is taken for a guesser; half of the threads stay free."""
-    app, keys = create_app(site), [site.accounts.new_key("ann").secret for _ in range(5)]
+    app, keys = create_app(site), [site.accounts.keys.new("ann").secret for _ in range(5)]
     begun, go, compare = threading.Semaphore(0), threading.Event(), comparison.verify
 
     def slow(*given):
@@ -190,7 +190,7 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
 def test_a_process_that_begins_again_turns_no_owner_of_a_key_away(site, comparison, monkeypatch):
     """All of its threads have keys that it does not remember; whoever finds no place gets one a moment later."""
     monkeypatch.setattr(sign_in, "PLACE_S", 30.0)  # however busy the machine is
-    keys = [site.accounts.new_key("ann").secret for _ in range(8)]
+    keys = [site.accounts.keys.new("ann").secret for _ in range(8)]
     app, together, compare = create_app(site), threading.Barrier(len(keys)), comparison.verify
     monkeypatch.setattr(comparison, "verify", lambda *given: time.sleep(0.02) or compare(*given))
 

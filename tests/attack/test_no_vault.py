@@ -43,7 +43,7 @@ publish_to(opened, load_policy(source / "clinic.toml"), str(source / "clinic.csv
 SERVE = """
 from querygate.web import create_app
 opened.accounts.add_user("ada", "researcher")
-headers = {"Authorization": f"Bearer {opened.accounts.new_key('ada').secret}"}
+headers = {"Authorization": f"Bearer {opened.accounts.keys.new('ada').secret}"}
 client = create_app(opened).test_client()
 for sql in ("SELECT COUNT(*), AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51",
             "SELECT sex, MAX(systolic) FROM clinic GROUP BY sex",

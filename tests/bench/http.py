@@ -100,7 +100,7 @@ def make_site(folder: Path) -> tuple[Path, str]:
     publish_to(opened, load_policy(HERE / "survey.toml"), str(HERE / "survey.csv"), user="bench")
     opened.accounts.add_user("ada", "researcher")
     opened.grants.add(Grantee("user", "ada"), "survey", ("interval",), by=Actor("local"))
-    key = opened.accounts.new_key("ada").secret
+    key = opened.accounts.keys.new("ada").secret
     opened.log.database.close()
     return folder, key
 

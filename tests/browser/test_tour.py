@@ -27,7 +27,7 @@ def served(tmp_path_factory):
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
     opened.grants.add(Grantee("user", "ada"), "clinic", by=Actor("demo"))
-    keys = {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+    keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
     with serving(make_console(opened, keys)) as given:
         yield given
 

@@ -41,7 +41,7 @@ matplotlib.use("agg")
 def gate(ann: OpenSite) -> Iterator[tuple[str, str]]:
     """Where the demo study is served, and Ann's key."""
     with http_gate(create_app(ann)) as url:
-        yield url, ann.accounts.new_key("ann").secret
+        yield url, ann.accounts.keys.new("ann").secret
 
 
 @pytest.fixture

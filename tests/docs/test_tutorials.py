@@ -105,7 +105,7 @@ def address(demo_site: OpenSite) -> Iterator[str]:
 def environment(demo_site: OpenSite, tmp_path: Path) -> dict[str, str]:
     if "ada" not in {user.name for user in demo_site.accounts.list_users()}:
         demo_site.accounts.add_user("ada", "researcher")
-    kept = {"PATH": os.environ["PATH"], "KEY": demo_site.accounts.new_key("ada").secret}
+    kept = {"PATH": os.environ["PATH"], "KEY": demo_site.accounts.keys.new("ada").secret}
     return {**kept, "PYTHONPATH": "", "HOME": str(tmp_path)}
 
 

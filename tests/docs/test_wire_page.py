@@ -27,7 +27,7 @@ NEEDS = {"sh": "psql", "python": sys.executable, "r": "Rscript"}
 @pytest.fixture(scope="module")
 def door(ann: OpenSite) -> Iterator[tuple[int, str]]:
     """The port, and a key of ann's."""
-    key = ann.accounts.new_key("ann").secret
+    key = ann.accounts.keys.new("ann").secret
     listening = listen("127.0.0.1", 0)
     with open_wire(ann, listening):
         yield listening[0].getsockname()[1], key

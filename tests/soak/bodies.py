@@ -84,7 +84,7 @@ def run() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         opened = make_site(Path(folder), np.random.default_rng(seed))
         opened.accounts.add_user("eve", "researcher")
-        key = opened.accounts.new_key("eve").secret
+        key = opened.accounts.keys.new("eve").secret
         with serving(opened.site.folder) as (port, pid):
             found = send(port, pid, key, limit, random.Random(seed), opened.site.settings["query_timeout_s"])
         log_mb = sum(path.stat().st_size for path in opened.site.folder.glob("control.db*")) / 2**20

@@ -85,7 +85,7 @@ def attacked(folder: Path, where: dict[int, str]) -> Iterator[Door]:
         pyarrow.parquet.write_table(pa.Table.from_pylist(people), source := folder / f"{name}.parquet")
         publish_to(opened, policy(name).parsed(), str(source), user="custodian")
     opened.accounts.add_user("ann", "researcher")
-    served = ServedSite(opened, {"ann": opened.accounts.new_key("ann").secret})
+    served = ServedSite(opened, {"ann": opened.accounts.keys.new("ann").secret})
     opened.log.database.close()
     os.environ.pop("QUERYGATE_NOISE_TICK_MS", None)
     with serving(served) as door:

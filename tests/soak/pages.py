@@ -139,7 +139,7 @@ def _empty_app(folder: Path) -> tuple[Flask, dict[str, str]]:
     tokens = {}
     for name in PEOPLE:
         client = app.test_client()
-        client.post("/sign-in", data={"key": opened.accounts.new_key(name).secret})
+        client.post("/sign-in", data={"key": opened.accounts.keys.new(name).secret})
         cookie = client.get_cookie(COOKIE)
         assert cookie
         tokens[name] = cookie.value

@@ -200,7 +200,7 @@ def served_from_postgres(folder: Path) -> Iterator[tuple[ServedSite, Server]]:
         opened = open_gate(open_site(made.folder))
         for name in RESEARCHERS:
             opened.accounts.add_user(name, "researcher")
-        keys = {name: opened.accounts.new_key(name).secret for name in RESEARCHERS}
+        keys = {name: opened.accounts.keys.new(name).secret for name in RESEARCHERS}
         yield ServedSite(opened, {**made.keys, **keys}), running
     finally:
         postgres.stop()

@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireSite]:
     opened = noisy_site(tmp_path_factory.mktemp("noise"), each=EACH, total=5.0, user=OF_ONE_USER).opened
     for name in PEOPLE:
         opened.accounts.add_user(name, "researcher")
-    with served_noise(opened, {name: opened.accounts.new_key(name).secret for name in PEOPLE}, HANG_S) as served:
+    with served_noise(opened, {name: opened.accounts.keys.new(name).secret for name in PEOPLE}, HANG_S) as served:
         yield served
 
 
@@ -174,12 +174,12 @@ def test_whoever_cancels_while_waiting_pays_nothing(hasty: WireSite) -> None:
 
 
 def test_a_revoked_key_gets_no_answer_that_it_waits_for(hasty: WireSite) -> None:
-    key = hasty.opened.accounts.new_key("eve")
+    key = hasty.opened.accounts.keys.new("eve")
     with RawClient(hasty.port) as client:
         client.sign_in("eve", key.secret)
         client.send(packet(b"Q", f"SET querygate.mode = 'laplace'; {count(85)}\0".encode()))
         while jobs(hasty, "eve")[:1] != ["queued"]:
             time.sleep(0.02)
-        hasty.opened.accounts.revoke_key(key.id)  # nobody works, so it is still waiting
+        hasty.opened.accounts.keys.revoke(key.id)  # nobody works, so it is still waiting
         told = [(kind, body) for kind, body in client.until_end() if kind == b"E"]
     assert [fields(body)["M"][:5] for _, body in told] == ["QG301"]

@@ -75,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireSite]:
         pq.write_table(odd_rows(*made), folder / f"{name}.parquet")
         publish_to(opened, make_policy(name, COLUMNS).parsed(), str(folder / f"{name}.parquet"), user="local")
     opened.accounts.add_user("ann", "researcher")
-    keys = {"ann": opened.accounts.new_key("ann").secret}
+    keys = {"ann": opened.accounts.keys.new("ann").secret}
     with served(opened) as port:
         yield WireSite(opened, port, keys)
 

@@ -243,12 +243,12 @@ def test_rows_that_are_not_fetched_are_kept_only_up_to_a_limit(site: WireSite) -
 
 
 def test_a_revoked_key_gets_no_more_rows_of_a_portal(site: WireSite) -> None:
-    key = site.opened.accounts.new_key("bob")
+    key = site.opened.accounts.keys.new("bob")
     with RawClient(site.port) as client:
         client.sign_in("bob", key.secret)
         client.send(packet(b"P", b"kept\0SELECT typname FROM pg_type\0\0\0") + suspended(b"p") + packet(b"S"))
         assert [kind for kind, _ in client.until(b"Z")] == [b"1", b"2", b"D", b"s", b"Z"]
-        site.opened.accounts.revoke_key(key.id)
+        site.opened.accounts.keys.revoke(key.id)
         client.send(packet(b"E", b"p\0\0\0\0\1") + packet(b"S"))
         answered = list(client.until_end())
     assert [(kind, fields(body)["M"][:5]) for kind, body in answered] == [(b"E", "QG301")]

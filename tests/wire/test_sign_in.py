@@ -37,15 +37,15 @@ def salt_of(site: WireSite, user: str, key: str) -> bytes:
 
 
 def test_each_key_of_a_person_opens_and_upper_case_counts_as_lower(site: WireSite) -> None:
-    second = site.opened.accounts.new_key("ann").secret
+    second = site.opened.accounts.keys.new("ann").secret
     salts = {salt_of(site, name, key) for name in ("ann", "ANN") for key in (site.keys["ann"], second)}
     assert len(salts) == 1
 
 
 def test_every_way_of_being_wrong_gets_the_same_bytes(site: WireSite) -> None:
     accounts = site.opened.accounts
-    revoked, expired = accounts.new_key("ann"), accounts.new_key("bob", expires=datetime.now(UTC) + timedelta(days=1))
-    accounts.revoke_key(revoked.id)
+    revoked, expired = accounts.keys.new("ann"), accounts.keys.new("bob", expires=datetime.now(UTC) + timedelta(days=1))
+    accounts.keys.revoke(revoked.id)
     with accounts._database.writing() as connection:
         connection.execute("UPDATE keys SET expires = '2020-01-01T00:00:00.000000Z' WHERE id = ?", (expired.id,))
     wrong = [
@@ -61,8 +61,8 @@ def test_every_way_of_being_wrong_gets_the_same_bytes(site: WireSite) -> None:
 
 def test_it_is_as_much_work_to_turn_away_a_stranger_as_somebody_with_a_wrong_key(site: WireSite) -> None:
     """Counted in calls, which no busy machine changes: looking up, and trying the proof on what was found."""
-    proofs, accounts = site.opened.accounts.proofs, site.opened.accounts
-    accounts.revoke_key(accounts.new_key("rita").id)
+    proofs, accounts = site.opened.accounts.keys.proofs, site.opened.accounts
+    accounts.keys.revoke(accounts.keys.new("rita").id)
 
     def turn_away(name: str) -> int:
         def tried() -> None:
@@ -77,7 +77,7 @@ def test_it_is_as_much_work_to_turn_away_a_stranger_as_somebody_with_a_wrong_key
 
 
 def test_a_name_that_nobody_has_gets_the_same_salt_each_time(site: WireSite) -> None:
-    proofs = site.opened.accounts.proofs
+    proofs = site.opened.accounts.keys.proofs
     assert proofs.salt("nobody") == proofs.salt("Nobody") != proofs.salt("ann")
 
 
@@ -105,20 +105,20 @@ def test_failures_are_on_record_and_throttled_and_no_key_is_logged(
 
 def test_a_key_from_before_opens_once_it_was_used_over_http(site: WireSite) -> None:
     accounts = site.opened.accounts
-    old = accounts.new_key("bob")
+    old = accounts.keys.new("bob")
     with accounts._database.writing() as connection:
         connection.execute("UPDATE keys SET scram = NULL WHERE id = ?", (old.id,))
     assert fields(refused(site, "bob", old.secret))["M"].startswith("QG301")
-    accounts._verified._hashes.clear()
-    assert accounts.authenticate(old.secret).name == "bob"
+    accounts.keys._verified._hashes.clear()
+    assert accounts.keys.authenticate(old.secret).name == "bob"
     assert salt_of(site, "bob", old.secret)
 
 
 def test_a_session_ends_when_its_key_is_revoked(site: WireSite) -> None:
-    key = site.opened.accounts.new_key("ann")
+    key = site.opened.accounts.keys.new("ann")
     with psycopg.connect(site.dsn(password=key.secret), autocommit=True) as connection:
         connection.execute("SELECT COUNT(*) FROM survey")
-        site.opened.accounts.revoke_key(key.id)
+        site.opened.accounts.keys.revoke(key.id)
         with pytest.raises(psycopg.OperationalError, match="QG301: Your key was revoked"):
             connection.execute("SELECT COUNT(*) FROM survey")
 

@@ -96,7 +96,7 @@ def publish_survey(opened: OpenSite, folder: Path) -> dict[str, str]:
     publish_to(opened, POLICY.parsed(), str(source), user="local")
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)
-    return {name: opened.accounts.new_key(name).secret for name in PEOPLE}
+    return {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import click
 
 from querygate.cli.shared.command_rights import is_decision, rights_of
 from querygate.control import Actor
-from querygate.control.accounts import no_user
+from querygate.control.account_terms import no_user
 from querygate.core.errors import NotPermitted
 from querygate.core.rights import not_allowed
 from querygate.core.types import Principal
@@ -79,7 +79,7 @@ def identify(context: click.Context) -> None:
     if presented is None or not rights:
         return
     opened = open_gate(open_site(context.params["site"]))
-    principal = opened.accounts.authenticate(presented)
+    principal = opened.accounts.keys.authenticate(presented)
     if not any(principal.may(right) for right in rights):
         raise not_allowed(rights[0])
     context.meta[_PRINCIPAL] = principal

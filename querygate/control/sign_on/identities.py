@@ -9,7 +9,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from querygate.control.accounts import HAND, SIGN_ON, USER_NAME, no_user
+from querygate.control.account_terms import HAND, SIGN_ON, no_user
+from querygate.control.accounts import USER_NAME
 from querygate.control.grants import Actor, Grants, GroupGrant
 from querygate.control.ids import stamp_now
 from querygate.control.keys.ways_in import end_ways_in

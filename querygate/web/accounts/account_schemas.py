@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from querygate.control.accounts import Source
+from querygate.control.account_terms import Source
 from querygate.core.rights import ROLES, SCOPES
 from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS
 from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref

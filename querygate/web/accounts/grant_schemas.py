@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from querygate.control.accounts import Source
+from querygate.control.account_terms import Source
 from querygate.control.grants import GRANTEES
 from querygate.core.rights import MODES
 from querygate.web.schema_parts import MAYBE_TEXT, TEXT, Schema, array, record, ref

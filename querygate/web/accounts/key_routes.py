@@ -7,7 +7,7 @@ from dataclasses import asdict
 from flask import Response, request
 
 from querygate.control import Actor
-from querygate.control.accounts import NewKey
+from querygate.control.keys.keys import NewKey
 from querygate.core.json_body import JsonValue
 from querygate.core.rights import SCOPES
 from querygate.core.types import Principal
@@ -69,11 +69,11 @@ class KeyViews:
     # -- along the way -----------------------------------------------------------------------------------
 
     def _give_keys(self, user: str | None) -> Response:
-        keys = self._accounts.list_keys()
+        keys = self._accounts.keys.all()
         return give({"keys": [asdict(key) for key in keys if user is None or key.user.lower() == user.lower()]})
 
     def _give_issued(self, issued: NewKey) -> Response:
-        return give({**asdict(self._accounts.find_key(issued.id)), "key": issued.secret})
+        return give({**asdict(self._accounts.keys.find(issued.id)), "key": issued.secret})
 
 
 def read_scopes(body: dict[str, JsonValue]) -> list[str]:

@@ -12,8 +12,8 @@ from typing import Final
 from flask import Response, request
 
 from querygate.control import Actor, Grant, Grantee, User
-from querygate.control.accounts import StoredKey
 from querygate.control.grants import GRANTEES, read_until
+from querygate.control.keys.keys import StoredKey
 from querygate.control.sessions import Session
 from querygate.core.budget import SpentBudget
 from querygate.core.errors import QueryGateError
@@ -172,7 +172,7 @@ class AccessPages:
             needs_second=needs_second,
             changes_role=not needs_second and not is_own,
             makes_keys=gives_keys and not (is_own and is_trusted(user.role)),
-            keys=[key for key in self._opened.accounts.list_keys() if key.user.lower() == user.name.lower()],
+            keys=[key for key in self._opened.accounts.keys.all() if key.user.lower() == user.name.lower()],
             grants=[grant for grant in self._grants() if _concerns(grant, user)],
             roles=ROLES,
             scopes=[scope for scope, rights in SCOPES.items() if (rights - {"own_keys"}) & TABLE[user.role]],
@@ -186,7 +186,7 @@ class AccessPages:
     def _used(self) -> dict[str, str]:
         """When each user last came in, as far as their keys tell."""
         found: dict[str, str] = {}
-        keys: tuple[StoredKey, ...] = self._opened.accounts.list_keys()
+        keys: tuple[StoredKey, ...] = self._opened.accounts.keys.all()
         for key in keys:
             found[key.user] = max(found.get(key.user, ""), key.used or "")
         return found

@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Response, request
 
-from querygate.control.accounts import id_of_key
+from querygate.control.keys.key_text import id_of_key
 from querygate.control.sessions import LASTS, Session, Sessions
 from querygate.control.sign_on import attempts
 from querygate.core.errors import NotPermitted

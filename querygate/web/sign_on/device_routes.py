@@ -53,5 +53,5 @@ class DeviceViews:
         if not isinstance(found, LetIn):
             return give({"state": found})
         issued = sign_on.issue_key(found)
-        expires = self._accounts.find_key(issued.id).expires
+        expires = self._accounts.keys.find(issued.id).expires
         return give({"state": "approved", "key": issued.secret, "user": issued.user, "expires": expires})

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from querygate.control.accounts import NewKey
 from querygate.control.ids import stamp
+from querygate.control.keys.keys import NewKey
 from querygate.control.sign_on.attempts import Attempts, derive
 from querygate.control.sign_on.device_codes import DeviceCodes, LetIn
 from querygate.control.sign_on.identities import Identities, Person

@@ -87,7 +87,7 @@ def test_whoever_is_promoted_by_their_groups_brings_no_key_that_others_made(site
     ann = provider.add("ann", "researchers")
     before = site.browser()
     before.sign_in("ann")
-    planted = site.opened.accounts.new_key("ann")
+    planted = site.opened.accounts.keys.new("ann")
     ann.groups = ["reviewers"]
     after = site.browser()
     after.sign_in("ann")

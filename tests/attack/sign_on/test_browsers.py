@@ -102,7 +102,7 @@ def test_over_tls_cookies_are_for_tls_alone(tmp_path, provider, monkeypatch):
     monkeypatch.setenv("QUERYGATE_PUBLIC_URL", "https://gate.example.org")
     made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
     assert "Secure" in made.app.test_client().get("/sign-in/provider").headers["Set-Cookie"]
-    key = made.opened.accounts.new_key(made.opened.accounts.add_user("carl", "custodian").name).secret
+    key = made.opened.accounts.keys.new(made.opened.accounts.add_user("carl", "custodian").name).secret
     assert "Secure" in made.app.test_client().post("/sign-in", data={"key": key}).headers["Set-Cookie"]
 
 

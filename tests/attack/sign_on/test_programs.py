@@ -49,7 +49,7 @@ def test_a_program_that_is_refused_gets_nothing(site, ann):
 
 def test_only_whom_the_provider_vouches_for_lets_programs_in(site, ann):
     device = begin_device(site)
-    key = site.opened.accounts.new_key(site.opened.accounts.add_user("carl", "custodian").name).secret
+    key = site.opened.accounts.keys.new(site.opened.accounts.add_user("carl", "custodian").name).secret
     by_key = site.browser()
     assert by_key.client.post("/sign-in", data={"key": key}).status_code == 303
     assert by_key.client.get("/device").status_code == 403

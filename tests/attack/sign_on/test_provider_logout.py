@@ -66,7 +66,7 @@ def test_a_token_that_is_sent_again_ends_nothing_that_began_since(people):
 
 def test_sessions_with_a_key_are_not_the_providers(people):
     enter(people, "ann")
-    key = people.opened.accounts.new_key("ann").secret
+    key = people.opened.accounts.keys.new("ann").secret
     client = people.app.test_client()
     client.post("/sign-in", data={"key": key})
     assert send(people, people.provider.sign(claims(people.provider, sub="sub-ann"))) == 200

@@ -7,7 +7,7 @@ from tests.each import each
 
 
 def test_without_the_provider_keys_work_and_pages_do_not_wait(tmp_path, site, provider):
-    key = site.opened.accounts.new_key(site.opened.accounts.add_user("carl", "custodian").name).secret
+    key = site.opened.accounts.keys.new(site.opened.accounts.add_user("carl", "custodian").name).secret
     client = site.app.test_client()
     calls = len(provider.calls)
     page = client.get("/sign-in")

@@ -32,7 +32,7 @@ def test_failures_are_on_record_and_throttled_as_for_keys(tmp_path, provider, mo
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "3")
     made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
     provider.add("ann", "researchers")
-    key = made.opened.accounts.new_key(made.opened.accounts.add_user("carl", "custodian").name).secret
+    key = made.opened.accounts.keys.new(made.opened.accounts.add_user("carl", "custodian").name).secret
     assert own_keys(made, key).status_code == 200
     for _ in range(20):
         assert made.app.test_client().get("/sign-in/callback?code=x&state=y").status_code == 401  # nothing was tried

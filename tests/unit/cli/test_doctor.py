@@ -136,7 +136,7 @@ def test_a_key_that_an_admin_made_for_a_custodian_before_it_took_two_people(run,
     planted = {}
     for maker, owner in (("adam", "carl"), ("adam", "rita"), ("cora", "carl"), ("carl", "carl"), ("local", "carl")):
         note = partial(_noted, opened.log, maker)
-        planted[maker, owner] = opened.accounts.new_key(owner, note=note)
+        planted[maker, owner] = opened.accounts.keys.new(owner, note=note)
     bad = planted["adam", "carl"].id
     assert failing(run) == [f"key {bad}"]
     assert "custodian carl has a key that the admin adam made" in run("doctor").stdout

@@ -72,7 +72,7 @@ def test_the_server_starts_for_the_other_and_says_which_it_cannot_serve(two, cap
     check_served(opened)
     assert "clinic" in capsys.readouterr().err
     opened.accounts.add_user("ann", "researcher")
-    headers = {"Authorization": f"Bearer {opened.accounts.new_key('ann').secret}"}
+    headers = {"Authorization": f"Bearer {opened.accounts.keys.new('ann').secret}"}
     client = create_app(opened).test_client()
     listed = client.get("/api/v1/datasets", headers=headers)
     assert [line["dataset"] for line in listed.json["datasets"]] == ["other"]

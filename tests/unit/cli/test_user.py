@@ -20,10 +20,10 @@ def test_a_key_opens_until_it_is_revoked(run, tmp_path):
     assert "Added ann (researcher)." in run("user", "add", "ann", "--role", "researcher").stdout
     made = json.loads(run("key", "new", "ann", "--format", "json").stdout)
     accounts = open_gate(open_site(tmp_path / "site")).accounts
-    assert accounts.authenticate(made["key"]).name == "ann"
+    assert accounts.keys.authenticate(made["key"]).name == "ann"
     assert run("key", "revoke", made["id"]).stdout == f"Revoked key {made['id']} of ann.\n"
     with pytest.raises(NotPermitted):
-        accounts.authenticate(made["key"])
+        accounts.keys.authenticate(made["key"])
 
 
 def test_an_admin_at_the_shell_needs_a_custodian_for_a_custodian(run, tmp_path):
@@ -131,9 +131,9 @@ def test_a_role_is_changed_from_the_next_request_on(run, tmp_path):
     run("user", "add", "ann", "--role", "researcher")
     key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
     accounts = open_gate(open_site(tmp_path / "site")).accounts
-    assert not accounts.authenticate(key).may("publish")
+    assert not accounts.keys.authenticate(key).may("publish")
     assert run("user", "change", "ANN", "--role", "admin").stdout == "ann: admin, no project, no organisation.\n"
-    assert accounts.authenticate(key).may("accounts")
+    assert accounts.keys.authenticate(key).may("accounts")
     *_, event = open_gate(open_site(tmp_path / "site")).log.events()
     assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "admin", **BY}
     assert run("user", "change", "ann", "--role", "king").exit_code == 2
@@ -144,10 +144,10 @@ def test_a_removed_user_stays_out_and_their_name_stays_theirs(run, tmp_path):
     run("user", "add", "ann", "--role", "researcher", "--project", "Heart")
     key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
     accounts = open_gate(open_site(tmp_path / "site")).accounts
-    assert accounts.authenticate(key).name == "ann"
+    assert accounts.keys.authenticate(key).name == "ann"
     assert run("user", "remove", "Ann").stdout == "Removed ann. What they asked stays on record.\n"
     with pytest.raises(NotPermitted):
-        accounts.authenticate(key)
+        accounts.keys.authenticate(key)
     assert run("user", "list").stdout == "There are no users yet.\n"
     [listed] = json.loads(run("user", "list", "--removed", "--format", "json").stdout)
     assert (listed["name"], listed["project"]) == ("ann", "Heart")

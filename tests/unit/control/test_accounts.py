@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from querygate.control import Accounts, Database, Log
-from querygate.control import accounts as accounts_module
 from querygate.control.keys import key_proofs, verified_keys
+from querygate.control.keys import keys as key_module
 from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
@@ -18,15 +18,15 @@ from querygate.core.types import Principal
 @pytest.fixture
 def hashings(monkeypatch):
     """Every slow comparison that is made: with a verifier, or with the hash of a key from before there were any."""
-    made, derive, match = [], key_proofs.make_verifier, accounts_module._matches
+    made, derive, match = [], key_proofs.make_verifier, key_module._matches
     monkeypatch.setattr(key_proofs, "make_verifier", lambda *given: made.append("verifier") or derive(*given))
-    monkeypatch.setattr(accounts_module, "_matches", lambda *given: made.append("hash") or match(*given))
+    monkeypatch.setattr(key_module, "_matches", lambda *given: made.append("hash") or match(*given))
     return made
 
 
 def refusal(accounts, presented):
     with pytest.raises(NotPermitted) as refused:
-        accounts.authenticate(presented)
+        accounts.keys.authenticate(presented)
     assert refused.value.__cause__ is None
     return refused.value
 
@@ -79,14 +79,14 @@ def test_a_name_is_taken_once_whatever_its_letters(accounts, again):
 
 def test_a_key_lets_its_owner_in(accounts):
     accounts.add_user("ann", "custodian")
-    key = accounts.new_key("ann")
-    assert accounts.authenticate(key.secret) == Principal("ann", "custodian")
-    assert accounts.authenticate(key.secret) == Principal("ann", "custodian")
+    key = accounts.keys.new("ann")
+    assert accounts.keys.authenticate(key.secret) == Principal("ann", "custodian")
+    assert accounts.keys.authenticate(key.secret) == Principal("ann", "custodian")
 
 
 def test_the_text_of_a_key(accounts):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
+    key = accounts.keys.new("ann")
     prefix, key_id, secret = key.secret.split("_")
     assert (prefix, key_id) == ("qg", key.id)
     assert re.fullmatch("[a-z2-7]{8}", key_id)
@@ -96,7 +96,7 @@ def test_the_text_of_a_key(accounts):
 
 def test_only_a_hash_of_the_secret_is_kept(accounts, database, path):
     accounts.add_user("ann", "researcher")
-    secret = accounts.new_key("ann").secret.split("_")[2]
+    secret = accounts.keys.new("ann").secret.split("_")[2]
     [row] = database.rows("SELECT hash FROM keys")
     assert row["hash"].startswith("$argon2id$")
     database.close()
@@ -107,11 +107,11 @@ def test_only_a_hash_of_the_secret_is_kept(accounts, database, path):
 
 def test_a_user_may_have_several_keys(accounts):
     accounts.add_user("ann", "researcher")
-    keys = [accounts.new_key("ann") for _ in range(3)]
-    accounts.revoke_key(keys[1].id)
-    assert accounts.authenticate(keys[0].secret) == accounts.authenticate(keys[2].secret)
+    keys = [accounts.keys.new("ann") for _ in range(3)]
+    accounts.keys.revoke(keys[1].id)
+    assert accounts.keys.authenticate(keys[0].secret) == accounts.keys.authenticate(keys[2].secret)
     refusal(accounts, keys[1].secret)
-    assert {(key.id, key.user, key.revoked is None) for key in accounts.list_keys()} == {
+    assert {(key.id, key.user, key.revoked is None) for key in accounts.keys.all()} == {
         (keys[0].id, "ann", True),
         (keys[1].id, "ann", False),
         (keys[2].id, "ann", True),
@@ -120,23 +120,23 @@ def test_a_user_may_have_several_keys(accounts):
 
 def test_a_key_needs_a_user(accounts):
     with pytest.raises(ConfigError) as refused:
-        accounts.new_key("nobody")
+        accounts.keys.new("nobody")
     assert refused.value.code == "QG808"
 
 
 def test_revoking_needs_a_key_and_repeats_nothing_it_was_given(accounts):
     with pytest.raises(ConfigError) as refused:
-        accounts.revoke_key("qg_aaaaaaaa_topsecret")
+        accounts.keys.revoke("qg_aaaaaaaa_topsecret")
     assert refused.value.code == "QG808"
     assert "topsecret" not in str(refused.value.to_dict())
 
 
 def test_a_key_stays_revoked_since_the_first_time(accounts, clock):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
-    first = accounts.revoke_key(key.id)
+    key = accounts.keys.new("ann")
+    first = accounts.keys.revoke(key.id)
     clock.pass_minutes(5)
-    assert accounts.revoke_key(key.id) == first
+    assert accounts.keys.revoke(key.id) == first
 
 
 # -- the door --------------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ def test_a_key_stays_revoked_since_the_first_time(accounts, clock):
 def test_every_way_of_being_wrong_has_one_wording(accounts):
     for name in ("ann", "bob", "cyd"):
         accounts.add_user(name, "researcher")
-    good, revoked, shut = (accounts.new_key(name) for name in ("ann", "bob", "cyd"))
-    assert accounts.authenticate(revoked.secret).name == "bob"
-    accounts.revoke_key(revoked.id)
+    good, revoked, shut = (accounts.keys.new(name) for name in ("ann", "bob", "cyd"))
+    assert accounts.keys.authenticate(revoked.secret).name == "bob"
+    accounts.keys.revoke(revoked.id)
     accounts.disable_user("cyd")
     other_secret = good.secret[:-1] + ("b" if good.secret.endswith("a") else "a")
     malformed = ["", "qg_", "qg__", good.secret + "a", good.secret + "\n", " " + good.secret, good.secret.upper()]
@@ -160,10 +160,10 @@ def test_every_way_of_being_wrong_has_one_wording(accounts):
 
 def test_only_the_first_request_pays_for_the_comparison(accounts, hashings):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
+    key = accounts.keys.new("ann")
     hashings.clear()
     for _ in range(5):
-        accounts.authenticate(key.secret)
+        accounts.keys.authenticate(key.secret)
     assert len(hashings) == 1
 
 
@@ -171,8 +171,8 @@ def test_wrong_unknown_revoked_and_disabled_cost_the_same_each_time(accounts, da
     """Also of a key from before there were verifiers: as long as one of those opens, all cost what it costs."""
     for name in ("ann", "bob", "old"):
         accounts.add_user(name, "researcher")
-    good, revoked, shut, old = (accounts.new_key(name) for name in ("ann", "ann", "bob", "old"))
-    accounts.revoke_key(revoked.id)
+    good, revoked, shut, old = (accounts.keys.new(name) for name in ("ann", "ann", "bob", "old"))
+    accounts.keys.revoke(revoked.id)
     accounts.disable_user("bob")
     unknown = "qg_aaaaaaaa_" + old.secret.split("_")[2]
     wrong = (unknown, good.secret[:-4] + "aaaa", revoked.secret, shut.secret, old.secret[:-4] + "aaaa")
@@ -186,75 +186,75 @@ def test_wrong_unknown_revoked_and_disabled_cost_the_same_each_time(accounts, da
     assert set(costs()) == {("verifier",)}
     with database.writing() as connection:
         connection.execute("UPDATE keys SET scram = NULL WHERE id = ?", (old.id,))
-    assert accounts.has_slow_keys()
+    assert accounts.keys.has_slow_keys()
     assert set(costs()) == {("verifier", "hash")}
-    accounts.revoke_key(old.id)
-    assert not accounts.has_slow_keys()
+    accounts.keys.revoke(old.id)
+    assert not accounts.keys.has_slow_keys()
     assert set(costs()) == {("verifier",)}
 
 
 def test_a_key_from_before_there_were_verifiers_opens_by_its_hash_and_leaves_one(accounts, database, hashings):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
+    key = accounts.keys.new("ann")
     with database.writing() as connection:
         connection.execute("UPDATE keys SET scram = NULL")
     assert refusal(accounts, key.secret[:-4] + "aaaa").code == "QG301"
-    assert accounts.authenticate(key.secret).name == "ann"
+    assert accounts.keys.authenticate(key.secret).name == "ann"
     assert database.rows("SELECT scram FROM keys")[0]["scram"]
 
 
 def test_revocation_by_another_process_takes_effect_at_once(accounts, path, clock):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
-    assert accounts.authenticate(key.secret).name == "ann"
+    key = accounts.keys.new("ann")
+    assert accounts.keys.authenticate(key.secret).name == "ann"
     elsewhere = Database(path)
-    Accounts(elsewhere, clock, secrets.token_bytes).revoke_key(key.id)
+    Accounts(elsewhere, clock, secrets.token_bytes).keys.revoke(key.id)
     elsewhere.close()
     assert refusal(accounts, key.secret).code == "QG301"
 
 
 def test_a_disabled_user_stays_out_until_enabled(accounts):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
-    accounts.authenticate(key.secret)
+    key = accounts.keys.new("ann")
+    accounts.keys.authenticate(key.secret)
     accounts.disable_user("ann")
     refusal(accounts, key.secret)
     assert accounts.list_users()[0].disabled is not None
     accounts.enable_user("ann")
-    assert accounts.authenticate(key.secret).name == "ann"
+    assert accounts.keys.authenticate(key.secret).name == "ann"
     with pytest.raises(ConfigError):
         accounts.disable_user("nobody")
 
 
 def test_a_key_whose_row_has_changed_is_verified_anew(accounts, database):
     accounts.add_user("ann", "researcher")
-    key = accounts.new_key("ann")
-    accounts.authenticate(key.secret)
+    key = accounts.keys.new("ann")
+    accounts.keys.authenticate(key.secret)
     with database.writing() as connection:
-        connection.execute("UPDATE keys SET scram = ?", (accounts.proofs.make("ann", "another"),))
+        connection.execute("UPDATE keys SET scram = ?", (accounts.keys.proofs.make("ann", "another"),))
     refusal(accounts, key.secret)
 
 
 def test_memory_of_verified_keys_is_bounded_and_forgets_the_least_used(accounts, hashings, monkeypatch):
     monkeypatch.setattr(verified_keys, "REMEMBERED", 2)
     accounts.add_user("ann", "researcher")
-    keys = [accounts.new_key("ann").secret for _ in range(3)]
+    keys = [accounts.keys.new("ann").secret for _ in range(3)]
     for key in (keys[0], keys[1], keys[0], keys[2]):
-        accounts.authenticate(key)
+        accounts.keys.authenticate(key)
     hashings.clear()
-    accounts.authenticate(keys[0])
+    accounts.keys.authenticate(keys[0])
     assert hashings == []
-    accounts.authenticate(keys[1])
+    accounts.keys.authenticate(keys[1])
     assert len(hashings) == 1
 
 
 def test_the_door_is_safe_for_threads(accounts):
     accounts.add_user("ann", "researcher")
-    keys = [accounts.new_key("ann").secret for _ in range(4)]
+    keys = [accounts.keys.new("ann").secret for _ in range(4)]
     seen = []
 
     def knock(secret: str) -> None:
-        seen.extend(accounts.authenticate(secret).name for _ in range(50))
+        seen.extend(accounts.keys.authenticate(secret).name for _ in range(50))
 
     threads = [threading.Thread(target=knock, args=(secret,)) for secret in keys * 2]
     for thread in threads:
@@ -287,114 +287,114 @@ def timed(tmp_path):
 
 def opens(accounts, key):
     try:
-        return accounts.authenticate(key.secret).name
+        return accounts.keys.authenticate(key.secret).name
     except NotPermitted:
         return None
 
 
 def test_a_key_expires(timed):
     accounts, clock = timed
-    key = accounts.new_key("carl", expires=clock.now + timedelta(hours=1))
+    key = accounts.keys.new("carl", expires=clock.now + timedelta(hours=1))
     assert opens(accounts, key) == "carl"
     clock.now += timedelta(hours=1)
     assert opens(accounts, key) is None
     with pytest.raises(ConfigError):
-        accounts.new_key("carl", expires=clock.now)
+        accounts.keys.new("carl", expires=clock.now)
 
 
 def test_a_key_is_replaced_with_an_overlap(timed):
     accounts, clock = timed
-    old = accounts.new_key("carl", scopes=["worker"])
-    new = accounts.rotate_key(old.id, timedelta(hours=24))
-    assert accounts.authenticate(new.secret).scopes == {"worker"}
+    old = accounts.keys.new("carl", scopes=["worker"])
+    new = accounts.keys.rotate(old.id, timedelta(hours=24))
+    assert accounts.keys.authenticate(new.secret).scopes == {"worker"}
     assert (opens(accounts, old), opens(accounts, new)) == ("carl", "carl")
-    accounts.rotate_key(old.id, timedelta(days=90))  # an end does not move further away
+    accounts.keys.rotate(old.id, timedelta(days=90))  # an end does not move further away
     clock.now += timedelta(hours=24)
     assert (opens(accounts, old), opens(accounts, new)) == (None, "carl")
     for gone in (old.id, "nonsense"):
         with pytest.raises(ConfigError):
-            accounts.rotate_key(gone, timedelta(0))
+            accounts.keys.rotate(gone, timedelta(0))
 
 
 @pytest.mark.parametrize("meanwhile", ["revoked", "rotated"])
 def test_a_key_that_another_process_ends_while_it_is_replaced(accounts, path, clock, meanwhile):
     """The new key is drawn after the old one was looked up: that is when the other process comes."""
     accounts.add_user("ann", "researcher")
-    old = accounts.new_key("ann", expires=clock() + timedelta(days=30))
+    old = accounts.keys.new("ann", expires=clock() + timedelta(days=30))
     elsewhere = Database(path)
     other = Accounts(elsewhere, clock, secrets.token_bytes)
 
     def end(size):
         if size == 5 and meanwhile == "revoked":
-            other.revoke_key(old.id)
+            other.keys.revoke(old.id)
         elif size == 5:
-            other.rotate_key(old.id, timedelta(hours=1))
+            other.keys.rotate(old.id, timedelta(hours=1))
         return secrets.token_bytes(size)
 
     mine = Accounts(Database(path), clock, end)
     if meanwhile == "revoked":
         with pytest.raises(ConfigError) as refused:
-            mine.rotate_key(old.id, timedelta(hours=1))
+            mine.keys.rotate(old.id, timedelta(hours=1))
         assert refused.value.code == "QG806"
-        assert [key.id for key in accounts.list_keys()] == [old.id]
+        assert [key.id for key in accounts.keys.all()] == [old.id]
     else:
-        made = mine.rotate_key(old.id, timedelta(hours=1), keeps_end=True)
-        assert accounts.find_key(made.id).expires == accounts.find_key(old.id).expires
+        made = mine.keys.rotate(old.id, timedelta(hours=1), keeps_end=True)
+        assert accounts.keys.find(made.id).expires == accounts.keys.find(old.id).expires
     elsewhere.close()
 
 
 def test_what_has_ended_stays_so_though_the_clock_is_set_back(timed):
     accounts, clock = timed
     log = Log(accounts._database, clock)
-    key = accounts.new_key("carl", expires=clock.now + timedelta(hours=1))
+    key = accounts.keys.new("carl", expires=clock.now + timedelta(hours=1))
     clock.now += timedelta(hours=2)
     log.note("user.change", user=None)  # anything that is put on record while the clock is right
     clock.now -= timedelta(hours=2)
     for _ in range(2):
         log.note("user.change", user=None)  # and after: earlier times on record do not help either
         assert opens(accounts, key) is None
-        assert accounts.proofs.principal(key.id) is None
+        assert accounts.keys.proofs.principal(key.id) is None
         with pytest.raises(ConfigError):
-            accounts.rotate_key(key.id, timedelta(hours=1))
+            accounts.keys.rotate(key.id, timedelta(hours=1))
         with pytest.raises(ConfigError):
-            accounts.new_key("carl", expires=clock.now + timedelta(minutes=1))
+            accounts.keys.new("carl", expires=clock.now + timedelta(minutes=1))
     log.note(CLOCK_ACCEPTED, user=None)  # unless it was the later time that was wrong
     assert opens(accounts, key) == "carl"
 
 
 def test_the_last_use_is_known_to_the_minute_and_written_once_a_minute(timed, monkeypatch):
     accounts, clock = timed
-    key = accounts.new_key("carl")
+    key = accounts.keys.new("carl")
     written = []
-    note = accounts._note_use
-    monkeypatch.setattr(accounts, "_note_use", lambda *given: (written.append(1), note(*given)))
+    note = accounts.keys._note_use
+    monkeypatch.setattr(accounts.keys, "_note_use", lambda *given: (written.append(1), note(*given)))
     for _ in range(100):
         opens(accounts, key)
         clock.now += timedelta(seconds=3)
     assert 4 <= len(written) <= 6
-    [stored] = accounts.list_keys()
+    [stored] = accounts.keys.all()
     assert stored.used == "2026-03-01T12:05:00.000000Z"
 
 
 @pytest.mark.parametrize("scopes", [["root"], ["ask", ""], [" ask"]])
 def test_scopes_that_there_are_not(timed, scopes):
     with pytest.raises(ConfigError):
-        timed[0].new_key("carl", scopes=scopes)
+        timed[0].keys.new("carl", scopes=scopes)
 
 
 def test_what_a_key_was_replaced_by_is_revoked_with_it(accounts):
     """Whoever stole a key may have replaced it, more than once."""
     accounts.add_user("ann", "researcher")
-    first, other = accounts.new_key("ann"), accounts.new_key("ann")
-    second = accounts.rotate_key(first.id, timedelta(hours=1))
-    twin = accounts.rotate_key(first.id, timedelta(hours=1))
-    third = accounts.rotate_key(second.id, timedelta(hours=1))
+    first, other = accounts.keys.new("ann"), accounts.keys.new("ann")
+    second = accounts.keys.rotate(first.id, timedelta(hours=1))
+    twin = accounts.keys.rotate(first.id, timedelta(hours=1))
+    third = accounts.keys.rotate(second.id, timedelta(hours=1))
     noted = []
-    accounts.revoke_key(twin.id)
-    revoked = accounts.revoke_key(first.id, note=lambda connection, key: noted.append(key.id))
+    accounts.keys.revoke(twin.id)
+    revoked = accounts.keys.revoke(first.id, note=lambda connection, key: noted.append(key.id))
     assert revoked.id == first.id
     assert noted[0] == first.id
     assert sorted(noted) == sorted([first.id, second.id, third.id])
     for key in (first, second, twin, third):
         refusal(accounts, key.secret)
-    assert accounts.authenticate(other.secret).name == "ann"
+    assert accounts.keys.authenticate(other.secret).name == "ann"

@@ -154,7 +154,7 @@ def test_everybody_of_an_older_site_keeps_what_they_had_and_newcomers_get_nothin
         "dora": "custodian",
         "eve": "researcher",
     }
-    assert [(key.id, key.user, key.expires) for key in site.accounts.list_keys()] == [("aaaaaaaa", "ann", None)]
+    assert [(key.id, key.user, key.expires) for key in site.accounts.keys.all()] == [("aaaaaaaa", "ann", None)]
     site.accounts.add_user("new", "auditor")
     assert [site.grants.modes(name, "clinic") for name in ("ann", "dora", "eve", "new")] == [
         ALL, ALL, frozenset(), frozenset(),

@@ -32,7 +32,7 @@ def made(tmp_path):
 
 def test_a_session_is_its_keys_owner(made):
     _, database, accounts, sessions = made
-    token = sessions.begin(accounts.new_key("ann").id)
+    token = sessions.begin(accounts.keys.new("ann").id)
     found = sessions.find(token)
     assert (found.principal.name, found.principal.role) == ("ann", "researcher")
     assert sessions.find("") is sessions.find("x" * 64) is sessions.find("\ud800") is None
@@ -42,7 +42,7 @@ def test_a_session_is_its_keys_owner(made):
 
 def test_signing_out_ends_one_session(made):
     _, _, accounts, sessions = made
-    key = accounts.new_key("ann").id
+    key = accounts.keys.new("ann").id
     here, there = sessions.begin(key), sessions.begin(key)
     sessions.end(here)
     sessions.end("no such token")
@@ -53,7 +53,7 @@ def test_signing_out_ends_one_session(made):
 @pytest.mark.parametrize(
     "close",
     [
-        lambda accounts, key: accounts.revoke_key(key),
+        lambda accounts, key: accounts.keys.revoke(key),
         lambda accounts, key: accounts.disable_user("ann"),
         lambda accounts, key: accounts.remove_user("ann"),
     ],
@@ -61,7 +61,7 @@ def test_signing_out_ends_one_session(made):
 )
 def test_a_session_ends_with_its_key(made, close):
     _, _, accounts, sessions = made
-    key = accounts.new_key("ann").id
+    key = accounts.keys.new("ann").id
     token = sessions.begin(key)
     close(accounts, key)
     assert sessions.find(token) is None
@@ -69,33 +69,33 @@ def test_a_session_ends_with_its_key(made, close):
 
 def test_another_role_is_seen_at_once(made):
     _, _, accounts, sessions = made
-    token = sessions.begin(accounts.new_key("ann").id)
+    token = sessions.begin(accounts.keys.new("ann").id)
     accounts.change_user("ann", role="custodian")
     assert sessions.find(token).principal.may("oversee")
 
 
 def test_a_session_ends_by_itself(made):
     clock, database, accounts, sessions = made
-    token = sessions.begin(accounts.new_key("ann").id)
+    token = sessions.begin(accounts.keys.new("ann").id)
     clock.moment += IDLE
     assert sessions.find(token) is None
-    token, began = sessions.begin(accounts.new_key("ann").id), clock.moment
+    token, began = sessions.begin(accounts.keys.new("ann").id), clock.moment
     while clock.moment < began + LASTS - timedelta(minutes=30):
         clock.moment += timedelta(minutes=30)
         assert (sessions.find(token) is not None) == (clock.moment < began + LASTS)
     clock.moment += timedelta(minutes=30)
     assert sessions.find(token) is None
-    sessions.begin(accounts.new_key("ann").id)
+    sessions.begin(accounts.keys.new("ann").id)
     assert len(database.rows("SELECT * FROM session")) == 1  # those that ended are swept
 
 
 def test_a_session_does_not_come_back_with_the_account(made):
     _, _, accounts, sessions = made
-    key = accounts.new_key("ann")
+    key = accounts.keys.new("ann")
     tokens = sessions.begin(key.id), sessions.begin_by_sign_on("ann")
     other = sessions.begin_by_sign_on("carl")
     accounts.disable_user("Ann")
     accounts.enable_user("ann")
     assert [sessions.find(token) for token in tokens] == [None, None]
     assert sessions.find(other) is not None
-    assert accounts.authenticate(key.secret).name == "ann"
+    assert accounts.keys.authenticate(key.secret).name == "ann"

@@ -14,13 +14,13 @@ from tests.empty_site import empty_site
 def test_a_stolen_database_has_no_key_and_no_proof_of_one(tmp_path: Path) -> None:
     opened = open_gate(empty_site(tmp_path / "site"))
     opened.accounts.add_user("ann", "researcher")
-    key = opened.accounts.new_key("ann")
+    key = opened.accounts.keys.new("ann")
     with closing(sqlite3.connect(opened.site.control)) as stolen:
         text = "\n".join(stolen.iterdump())
     assert key.secret not in text
     assert key.secret.split("_")[2] not in text
-    (known,) = opened.accounts.proofs.of_user("ANN")
-    salt = opened.accounts.proofs.salt("ann")
+    (known,) = opened.accounts.keys.proofs.of_user("ANN")
+    salt = opened.accounts.keys.proofs.salt("ann")
     assert is_proof(known.verifier, b"exchange", make_proof(key.secret, salt, b"exchange"))
     assert not is_proof(known.verifier, b"another", make_proof(key.secret, salt, b"exchange"))
     assert not is_proof(known.verifier, b"exchange", known.verifier.stored_key)
@@ -30,8 +30,8 @@ def test_a_stolen_database_has_no_key_and_no_proof_of_one(tmp_path: Path) -> Non
 def test_a_key_that_does_not_open_is_nobodys(tmp_path: Path) -> None:
     opened = open_gate(empty_site(tmp_path / "site"))
     opened.accounts.add_user("ann", "researcher")
-    key = opened.accounts.new_key("ann", scopes=["ask"])
-    proofs = opened.accounts.proofs
+    key = opened.accounts.keys.new("ann", scopes=["ask"])
+    proofs = opened.accounts.keys.proofs
     found = proofs.principal(key.id)
     assert found is not None
     assert (found.name, found.scopes) == ("ann", frozenset({"ask"}))
@@ -39,5 +39,5 @@ def test_a_key_that_does_not_open_is_nobodys(tmp_path: Path) -> None:
     assert proofs.principal(key.id) is None
     assert proofs.of_user("ann") == ()
     opened.accounts.enable_user("ann")
-    opened.accounts.revoke_key(key.id)
+    opened.accounts.keys.revoke(key.id)
     assert proofs.principal(key.id) is None

@@ -29,7 +29,7 @@ class Two:
         self.ledger = SqliteBudgets(log.database, clock, log=log, patience_s=0.0)
         for user in ("ann", "bob"):
             self.accounts.add_user(user, "researcher")
-        self.key = self.accounts.new_key("ann")
+        self.key = self.accounts.keys.new("ann")
         self.ledger.reserve("q_1", "key 1", [EVERYBODY, ANN], Cost(0.1))
         log.database.close()
         self.old = Log(Database(Path(shutil.copy(log.database.path, to))), clock)
@@ -62,7 +62,7 @@ def test_nothing_that_was_spent_is_forgotten(two: Two) -> None:
 def test_keys_that_were_revoked_stay_revoked_and_accounts_closed(two: Two) -> None:
     catch_up(two.old, two.lines, ledger=True)
     accounts = Accounts(two.old.database, two.clock, secrets.token_bytes)
-    assert [key.revoked is not None for key in accounts.list_keys()] == [True]
+    assert [key.revoked is not None for key in accounts.keys.all()] == [True]
     assert {user.name: user.disabled is not None for user in accounts.list_users()} == {"ann": False, "bob": True}
 
 
