@@ -48,11 +48,12 @@ def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]
         case "coherence":
             return lists.present(sensitive_codes(column, system)), k, asked.m, asked.share
         case "uncertainty":
-            return lists.present(sensitive_codes(column, system)), asked.share, asked.m
+            given = lists.present(sensitive_codes(column, system)), asked.share, asked.m
+            return (*given, lists.levels) if wanted.method == "tdcontrol" else given
         case "rules":
             rules, secret = _rules(lists)
             return rules, k, asked.share, lists.levels, secret
-    if wanted.method == "apriori":
+    if wanted.method in ("apriori", "vpa", "local-suppression"):
         return lists.levels, k, asked.m
     if wanted.method == "lra":
         return halved(lists.levels), k, asked.m

@@ -27,14 +27,14 @@ from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 SYSTEMS = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs", "flat")
 _OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
 METHODS: dict[Protection, tuple[str, ...]] = {
-    "k^m": (*_OF_SETS, "apriori", "lra"),
+    "k^m": (*_OF_SETS, "apriori", "vpa", "lra", "local-suppression"),
     "itemsets": _OF_SETS,
     "visits": _OF_SETS,
     "complete": ("partition",),
     "classes": ("classes",),
     "coherence": ("coherence",),
     "rules": ("rbat",),
-    "uncertainty": ("rho",),
+    "uncertainty": ("rho", "tdcontrol"),
 }
 """The methods that protect what a kind asks for; the first is the default."""
 

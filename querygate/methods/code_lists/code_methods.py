@@ -6,7 +6,7 @@
 `classes`: run(baskets, labels, levels, k, m, centres=None, most_loss=1.0) -> CodesInClasses.
 `coherence`: run(baskets, sensitive, k, p, share) -> Items.
 `rules`: run(baskets, rules, k, confidence, levels=None, sensitive=()) -> Items.
-`uncertainty`: run(baskets, sensitive, rho, length=None) -> Items.
+`uncertainty`: run(baskets, sensitive, rho, length=None) -> Items; tdcontrol takes levels besides.
 
 >>> METHODS.get("ugaclip").kind
 'policy'
@@ -24,11 +24,14 @@ from querygate.methods.code_lists.coherence import coherent
 from querygate.methods.code_lists.km import km_anonymous
 from querygate.methods.code_lists.least_frequent import least_frequent
 from querygate.methods.code_lists.local_km import local_km
+from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.relational import codes_in_classes
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.sensitive_rules import rbat
 from querygate.methods.code_lists.set_partition import partitioned
+from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
+from querygate.methods.code_lists.vertical_km import vertical_km
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,19 @@ METHODS.register("aclip", CodeMethod(aclip, "policy", "rarest code first, with a
 METHODS.register("least-frequent", CodeMethod(least_frequent, "policy", "suppression alone: a baseline"))
 METHODS.register("apriori", CodeMethod(km_anonymous, "itemsets", "k^m by full subtrees (Terrovitis et al. 2008)"))
 METHODS.register("lra", CodeMethod(local_km, "itemsets", "k^m by local recoding (Terrovitis et al. 2011)"))
+METHODS.register(
+    "vpa", CodeMethod(vertical_km, "itemsets", "k^m by groups of the system first (Terrovitis et al. 2011)")
+)
+METHODS.register(
+    "local-suppression",
+    CodeMethod(suppressed_locally, "itemsets", "k^m by hiding codes of single records, and merging none"),
+)
 METHODS.register("partition", CodeMethod(partitioned, "complete", "top-down, local recoding (He & Naughton 2009)"))
 METHODS.register("classes", CodeMethod(codes_in_classes, "classes", "k^m in relational classes (Poulis et al. 2013)"))
 METHODS.register("coherence", CodeMethod(coherent, "coherence", "(h,k,p) by suppression (Xu et al. 2008)"))
 METHODS.register("rbat", CodeMethod(rbat, "rules", "rules from public to sensitive codes (Loukides et al. 2013)"))
 METHODS.register("rho", CodeMethod(rho_uncertain, "uncertainty", "rho-uncertainty by suppression (Cao et al. 2010)"))
+METHODS.register(
+    "tdcontrol",
+    CodeMethod(td_control, "uncertainty", "rho-uncertainty by generalising public codes (Cao et al. 2010)"),
+)

@@ -44,7 +44,7 @@ def km_anonymous(baskets: Baskets, levels: Sequence[Ints], k: int, m: int) -> It
     codes = Index.of(tree.ordered(baskets))
     cut = Cut(tree, codes)
     for size in range(1, m + 1):
-        _settle(cut, size, k)
+        settle(cut, size, k)
     return tree.items(refined(tree, codes, cut.node, k, m))
 
 
@@ -76,8 +76,9 @@ class Cut:
         self.index = Index.of(Baskets(upto[before.starts], item[new], before.size))
 
 
-def _settle(cut: Cut, size: int, k: int) -> None:
-    """Lift nodes until no itemset of the size is rare.
+def settle(cut: Cut, size: int, k: int, under: int | None = None) -> None:
+    """Lift nodes until no itemset of the size is rare. `under` is a node that nothing is lifted beyond; all codes are
+    under it, and it may be rare itself.
 
     `settled` items have no rare itemset among themselves. Frequent items are settled first: an item is then counted
     in few records against many others, or in many against few.
@@ -87,6 +88,8 @@ def _settle(cut: Cut, size: int, k: int) -> None:
     while waiting.size:
         rare, counted = _collect(cut.index, waiting, settled, size, k)
         waiting = waiting[counted:]
+        if under is not None:
+            rare = rare[(cut.node[rare] != under).all(axis=1)]
         if len(rare):
             nodes = _choose(cut, rare)
             cut.lift(nodes)

@@ -122,7 +122,8 @@ def changes(baskets: Baskets, recoding: Items | LocalItems) -> Changes:
 def _entry_sizes(baskets: Baskets, published: PublishedRecords) -> Ints:
     """For each entry, how many codes the item has as which it is published; 0 where it is not.
 
-    Each item that has the code of an entry is looked up among the items of its record; one at most is there.
+    Each item that has the code of an entry is looked up among the items of its record; of several that are there,
+    the narrowest counts.
     """
     sizes = published.sizes()
     code = np.fromiter(chain.from_iterable(published.groups), dtype=np.int64, count=int(sizes.sum()))
@@ -138,9 +139,9 @@ def _entry_sizes(baskets: Baskets, published: PublishedRecords) -> Ints:
     )  # rises, but for -1
     there = told[np.searchsorted(told[:-1], key)] == key
     entry = np.repeat(np.arange(baskets.members.size), number)[there]
-    found = np.zeros(baskets.members.size, dtype=np.int64)
-    found[entry] = sizes[candidate[there]]
-    return found
+    found = np.full(baskets.members.size, baskets.size + 1, dtype=np.int64)
+    np.minimum.at(found, entry, sizes[candidate[there]])
+    return np.where(found > baskets.size, 0, found)
 
 
 # -- counts ------------------------------------------------------------------------------------------------------------

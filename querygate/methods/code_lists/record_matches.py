@@ -94,7 +94,8 @@ class _Seen:
     """Known sets by the codes that count, and the published items that have these codes.
 
     Set i, those with most codes first, has the codes members[starts[i] : starts[i] + lengths[i]], as numbers of rows.
-    Row c is the union of items[item_of[begin[c]:begin[c + 1]]]; of a code that no item has the row is empty.
+    Row c is the union of items[item_of[begin[c]:begin[c + 1]]]; of a code that no item has the row is empty. Narrower
+    items stand behind wider ones.
     """
 
     order: Ints  # where set i stands among the known ones
@@ -120,6 +121,8 @@ class _Seen:
         wanted = np.isin(code, codes)
         by_code = np.argsort(code[wanted], kind="stable")
         items, item_of = np.unique(item[wanted][by_code], return_inverse=True)
+        narrower = np.argsort(-sizes[items], kind="stable")
+        items, item_of = items[narrower], np.argsort(narrower)[item_of]
         begin = np.searchsorted(code[wanted][by_code], np.append(codes, known.size))
         idle = np.flatnonzero(lengths == 0)
         return cls(order, starts, lengths[order], members, items, item_of, begin, idle)
@@ -143,9 +146,11 @@ class _Seen:
         return rows | np.packbits(published.silent[first:last])
 
     def holders(self, published: PublishedRecords, first: int, last: int) -> Array:
-        """For each code that counts, the item by which each record of a block has it, from 1 up; 0 where none does."""
+        """For each code that counts, the narrowest item by which each record of a block has it, from 1 up; 0 where none
+        does.
+        """
         number = np.arange(1, self.items.size + 1, dtype=np.int32)
-        return self._united(self.held(published, first, last) * number[:, None], np.add)
+        return self._united(self.held(published, first, last) * number[:, None], np.maximum)
 
     def _united(self, rows: Array, union: np.ufunc) -> Array:
         made = np.zeros((self.begin.size - 1, rows.shape[1]), dtype=rows.dtype)

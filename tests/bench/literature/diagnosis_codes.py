@@ -16,13 +16,18 @@ import numpy as np
 
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.cba import cba
-from querygate.methods.code_lists.code_policies import CodePrivacy
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.least_frequent import least_frequent
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.local_km import local_km
+from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.losses import changes, frequent_sets, workload_errors
+from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.subtrees import halved
+from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
+from querygate.methods.code_lists.vertical_km import vertical_km
 from querygate.methods.disassociation import Disassociated, disassociate, find_faults, support
 from tests.bench.codes import Study, synpuf
 from tests.bench.literature import figure
@@ -44,6 +49,7 @@ def _of(study: Study) -> Iterator[dict[str, Any]]:
     yield figure(f"{name}: unique by all codes", 100 * alone, "%", "96.5 (other patients)", met=alone > 0.9)
     yield from _diseases(study, name)
     yield from _known_pairs(study, name)
+    yield from _inferred(study, name)
 
 
 def _diseases(study: Study, name: str) -> Iterator[dict[str, Any]]:
@@ -67,7 +73,10 @@ def _known_pairs(study: Study, name: str) -> Iterator[dict[str, Any]]:
         "CBA": cba(baskets, K, privacy, study.utilities["diseases"]),
         "UGACLIP": ugaclip(baskets, K, privacy, study.utilities["diseases"]),
         "Apriori, halves": km_anonymous(baskets, halved(study.levels), K, M),
+        "VPA, halves": vertical_km(baskets, halved(study.levels), K, M),
         "LRA, halves": local_km(baskets, halved(study.levels), K, M),
+        "local suppression": suppressed_locally(baskets, study.levels, K, M),
+        "global suppression": least_frequent(baskets, K, privacy, CodeUtility(())),
     }
     for method, recoding in made.items():
         held = recoding.publish(baskets) if isinstance(recoding, Items) else recoding.published
@@ -79,6 +88,28 @@ def _known_pairs(study: Study, name: str) -> Iterator[dict[str, Any]]:
         )
         yield figure(f"{name}: entries as they were, {method}", 100 * exact, "%", "none for k^m here")
     yield from _chunks(study, name, frequent_sets(baskets))
+
+
+def _inferred(study: Study, name: str) -> Iterator[dict[str, Any]]:
+    """rho-uncertainty (share 0.3, two codes known) of twenty rather frequent codes: what each way leaves unchanged."""
+    baskets = study.baskets
+    secret = np.argsort(-baskets.supports(), kind="stable")[20:40]
+    made = {
+        "suppression": rho_uncertain(baskets, secret, 0.3, M),
+        "TDControl": td_control(baskets, secret, 0.3, M, study.levels),
+    }
+    lost = {method: _lost(baskets, items) for method, items in made.items()}
+    for method, share in lost.items():
+        met = share <= lost["suppression"] if method == "TDControl" else None
+        published = "TDControl loses less than suppression (web data)"
+        yield figure(f"{name}: loss for rho-uncertainty, {method}", 100 * share, "%", published, met=met)
+
+
+def _lost(baskets: Baskets, items: Items) -> float:
+    """Mean over entries of the share of codes in their item; 1 where suppressed."""
+    sizes = np.bincount(items.of[items.of >= 0], minlength=1)[items.of]
+    share = np.where(items.of < 0, 1.0, np.where(sizes > 1, sizes / baskets.size, 0.0))
+    return float(share[baskets.members].mean())
 
 
 def _chunks(study: Study, name: str, asked: Baskets) -> Iterator[dict[str, Any]]:

@@ -70,14 +70,27 @@ def test_guarantees_are_those_of_one_class(tmp_path: Path) -> None:
     assert refused.value.code == "QG803"
 
 
-@pytest.mark.parametrize("kind", ["classes", "complete", "k^m"])
-def test_codes_may_be_recoded_locally_in_the_one_class(kind: str, tmp_path: Path) -> None:
-    protect = {"kind": kind} | ({"m": 1} if kind != "complete" else {})
+@pytest.mark.parametrize(
+    ("protect", "method"),
+    [
+        ({"kind": "classes", "m": 1}, "classes"),
+        ({"kind": "complete"}, "partition"),
+        ({"kind": "k^m", "m": 1}, "lra"),
+        ({"kind": "k^m", "m": 2}, "vpa"),
+        ({"kind": "k^m", "m": 2}, "local-suppression"),
+        ({"kind": "uncertainty", "m": 2, "sensitive": ["493.00"], "share": 0.4}, "tdcontrol"),
+    ],
+)
+def test_every_method_is_chosen_verified_and_answers_soundly(
+    protect: dict[str, Any], method: str, tmp_path: Path
+) -> None:
     opened, data = new_site(tmp_path), rows()
-    method = {"method": "lra"} if kind == "k^m" else {}
-    put(opened, biobank().but(columns={"dx": {"protect": protect, **method}}), data)
-    low, high = ends(opened, "COUNT(*)", "has_code(dx, '401.9')")
-    assert low <= truth(data["dx"], "401.9") <= high
+    policy = make_policy("t", {"dx": code_list("flat", values=sorted(CODES), protect=protect, method=method)}, k=3)
+    report = put(opened, policy, data)
+    assert report.codes[0].method == method
+    for code in CODES:
+        low, high = ends(opened, "COUNT(*)", f"has_code(dx, '{code}')")
+        assert low <= truth(data["dx"], code) <= high
 
 
 def test_a_policy_of_sequences_alone_is_published_as_a_number_of_records(tmp_path: Path) -> None:
