@@ -81,7 +81,7 @@ CODES: dict[str, Code] = {
     "QG322": Code("Single sign-on is not set up here", 404, "0A000", 1),
     "QG323": Code("The code has expired", 410, "28000", 1),
     "QG324": Code("No such saved query or notebook", 404, "02000", 1),
-    "QG325": Code("The same request is still under way", 409, "55P03", 1),
+    "QG325": Code("The same request is still being answered", 409, "55P03", 1),
     "QG401": Code("Not enough privacy budget", 403, "53400", 1),
     "QG402": Code("The budget ledger does not match the log", 503, "XX001", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),

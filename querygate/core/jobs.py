@@ -61,7 +61,7 @@ ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it stands. `body` is what was asked; `result` what came of it: figures, or where it failed a problem.
+    """The state of a job. `body` is what was asked; `result` what came of it: figures, or where it failed a problem.
     `lease` is until when its worker may be silent; `attempt` counts the workers that took it."""
 
     id: str

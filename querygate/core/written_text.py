@@ -47,8 +47,8 @@ def _check(field: str, text: str, most: int, least: int) -> None:
     if any(map(_is_refused, text)):
         raise ConfigError(
             "QG806",
-            f"The {field} has a control character, or one that turns the direction of the text.",
-            "Remove it, or type the text anew.",
+            f"The {field} has a control character, or one that reverses the direction of text.",
+            "Remove it, or type the text again.",
         )
 
 

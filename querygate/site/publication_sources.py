@@ -94,7 +94,7 @@ def configured_sources(text: str) -> dict[str, str]:
 def dropped_file(site: Site, name: str) -> Path:
     """Where a file lies that was put down; QG306 for a name that is none of theirs."""
     if not is_upload(name):
-        raise NotPermitted("QG306", "source: is no file that was uploaded.", "Choose one of the list.")
+        raise NotPermitted("QG306", "source: is no file that was uploaded.", "Choose one from the list.")
     return site.dropped / name
 
 

@@ -94,7 +94,7 @@ class Publications:
         if "source" in body:
             known = {one.name: one.title for one in self.sources()}
             if body["source"] not in known:
-                raise NotPermitted("QG306", "source: is none of this site.", "Choose one of the list.")
+                raise NotPermitted("QG306", "source: is none of this site.", "Choose one from the list.")
             body["title"] = known[body["source"]]
         if len(str(body.get("policy", ""))) > LONGEST_POLICY:
             raise NotPermitted("QG308", "The policy is larger than this site accepts.", "Send a shorter policy.")

@@ -81,7 +81,7 @@ FINDINGS_EXAMPLE = {
     "alerts": [],
 }
 
-INCIDENT: Schema = {**TEXT, "description": "Where the auditor failed: the number of its entry in the server's log."}
+INCIDENT: Schema = {**TEXT, "description": "If the auditor failed: the incident number in the server's log."}
 
 SEVERITY: Schema = {"enum": ["notice", "attempt", "exposed", "disclosed"]}
 

@@ -14,15 +14,15 @@ EXPLANATION_SCHEMAS: dict[str, Schema] = {
             "columns": {**array(ref("Width")), "description": "The columns of ranges, in order."},
             "apart": {
                 **array(array(TEXT)),
-                "description": "Columns that an aggregate needs and no view has together, of a dataset that has views.",
+                "description": "Columns that an aggregate needs but no view has together, in a dataset with views.",
             },
             "straddling": array(ref("Straddle")),
             "suggestions": {**array(ref("Sharper")), "description": "At most five, the best first."},
-            "complete": {**TRUTH, "description": "false if not all questions nearby were tried."},
+            "complete": {**TRUTH, "description": "False if not all similar questions were tried."},
             "withheld": {
                 **TEXT,
-                "description": "Why widths are all that is told: questions of this dataset are judged before they are "
-                "answered, and those nearby were not.",
+                "description": "Why only widths are given: questions about this dataset are audited before they are "
+                "answered, and similar ones were not.",
             },
         },
         optional=("apart", "withheld"),
@@ -63,8 +63,8 @@ EXPLANATION_SCHEMAS: dict[str, Schema] = {
         {"name": TEXT, "width": END, "causes": array(ref("Cause"))},
     ),
     "Cause": record(
-        "What a part of the statement costs: by how much the range becomes narrower where that part follows what is "
-        "published, after the causes before it.",
+        "What a part of the statement costs: how much narrower the range gets if that part follows what is published, "
+        "after the causes before it.",
         {
             "column": TEXT,
             "at": {**TEXT, "description": "The part as it stands in the statement; empty for ranges and rest."},

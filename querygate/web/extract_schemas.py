@@ -78,7 +78,7 @@ WISH: Schema = {
     "dataset": {**TEXT, "description": "Dataset to take records from."},
     "purpose": {**TEXT, "description": "Purpose of the extract."},
     "kind": {"enum": list(get_args(Kind)), "description": "How records are protected. The default is k-anonymous."},
-    "columns": {**array(TEXT), "description": "Columns. Empty: all that queries reach."},
+    "columns": {**array(TEXT), "description": "Columns. Empty: all that can be queried."},
     "where": {**TEXT, "description": "Condition in SQL that selects records."},
     "method": {**TEXT, "description": "Method. Empty: the builder chooses one."},
     "k": {
@@ -103,7 +103,7 @@ WISH: Schema = {
         "description": "Survival times of condensed records: drawn like other numbers (the default), or kept, which "
         "are the patients' own.",
     },
-    "noisy": {**TEXT, "description": "Of a noisy model: family and formula, such as `logistic: died ~ age + sex`."},
+    "noisy": {**TEXT, "description": "For a noisy model: family and formula, such as `logistic: died ~ age + sex`."},
     "parts": {
         "type": ["integer", "null"],
         "description": "Components, clusters or bins of a noisy model; bins of a synthetic table.",
@@ -137,7 +137,7 @@ EXPORT: Schema = {
     "wish": ref("Wish"),
     "summary": {
         "type": ["object", "null"],
-        "description": "Figures on what was built, for reviewers.",
+        "description": "Figures about the built extract, for reviewers.",
     },
     "manifest": {
         "type": ["string", "null"],
@@ -151,7 +151,7 @@ EXPORT: Schema = {
     "events": array(ref("ExportEvent")),
     "changes": {
         **array(ref("WishChange")),
-        "description": "What was changed since it was last returned; absent if it never was.",
+        "description": "What has changed since it was last returned; absent if it never was.",
     },
     "preview": {"type": "object", "description": "What a reviewer needs before the extract is built, if asked for."},
 }
@@ -189,7 +189,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
         example={"signed_by": "Ann Lee, Shelby University", "sha256": "a" * 64, "until": "2031-01-31"},
     ),
     "ExportEvent": record(
-        "One action on a request. `user` is null if it happened through time alone.",
+        "One action on a request. `user` is null if it happened automatically.",
         {
             "number": WHOLE,
             "time": TEXT,
@@ -201,7 +201,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
         },
     ),
     "WishChange": record(
-        "A part of what is requested that differs from what was returned, as text.",
+        "A part of the request that changed since it was returned, as text.",
         {"field": TEXT, "before": TEXT, "after": TEXT},
     ),
     "Export": record(

@@ -23,12 +23,12 @@ _LINKS_EXAMPLE = {
 
 JOB_SCHEMAS: dict[str, Schema] = {
     "JobLinks": record(
-        "A job that was put.",
+        "A queued job.",
         {**_LINKS, "state": {"enum": ["queued"]}},
         example={**_LINKS_EXAMPLE, "state": "queued"},
     ),
     "Job": record(
-        "A job as it stands.",
+        "The state of a job.",
         {
             **_LINKS,
             "kind": {"enum": list(KINDS)},
@@ -41,8 +41,8 @@ JOB_SCHEMAS: dict[str, Schema] = {
             "request": {**TEXT, "description": "The extract request that it is about."},
             "result": {
                 "type": "object",
-                "description": "What would have been answered at once. Of builds, releases and "
-                "audits it is found with the request, or among the findings.",
+                "description": "The answer. Results of builds, releases and audits are found with the request, or "
+                "among the findings.",
             },
             "problem": record(
                 "Why there is no result.",
@@ -80,7 +80,7 @@ JOB_SCHEMAS: dict[str, Schema] = {
         example={"worker": "vault-1", "progress": "measuring", "fraction": None},
     ),
     "WorkerResult": record(
-        "What came of a job: one of result and problem.",
+        "The outcome of a job: either result or problem.",
         {
             "worker": _WORKER,
             "result": {"type": "object", "description": "What was computed."},

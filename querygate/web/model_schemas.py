@@ -46,7 +46,7 @@ MODEL_SCHEMAS: dict[str, Schema] = {
         example={"dataset": "patients", "family": "logistic", "formula": "diabetes ~ bands(age) + sex"},
     ),
     "Model": record(
-        "A row for each coefficient or level. Every range contains what a fit to the raw records gives.",
+        "A row for each coefficient or level. Every range contains the result of fitting to the raw records.",
         {
             "query_id": {**TEXT, "description": "Of the answer that the model was computed from."},
             "dataset": TEXT,

@@ -12,8 +12,8 @@ from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref
 
 _TAGS = {name: title for title, names in SECTIONS.items() for name in names}
-SAME = "It is as before: `If-None-Match` had its `ETag`."
-LATER = "It takes longer: a job was put, and the links say where to look for its result."
+SAME = "Not changed: `If-None-Match` matches its `ETag`."
+LATER = "It takes longer: a job was queued, and the links say where to find its result."
 
 
 def make_openapi() -> Schema:

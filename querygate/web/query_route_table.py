@@ -20,8 +20,8 @@ DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"
 ONCE = Parameter(
     "Idempotency-Key",
     "header",
-    "A name for this very request, new for each question. Sent again with the same name, it is the same question: it "
-    "is answered from the log and costs nothing. The gate remembers it for a day.",
+    "A new name for each question. A request sent again with the same name is the same question: it is answered from "
+    "the log and costs nothing. The gate remembers names for a day.",
     {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
 )
 ANSWER_MEDIA = tuple(media for media, _ in FORMATS.values())
@@ -89,7 +89,7 @@ ASK_ROUTES: tuple[Route, ...] = (
         "list_datasets",
         "GET",
         f"{API}/datasets",
-        "List the datasets that you may ask, or look after.",
+        "List the datasets that you may query or manage.",
         LOOK,
         gives="Datasets",
     ),
@@ -107,8 +107,8 @@ ASK_ROUTES: tuple[Route, ...] = (
         "fetch_twin",
         "GET",
         f"{API}/datasets/{{dataset}}/twin.{{form}}",
-        "Get made-up rows that look like the dataset, to write programs against. They are drawn from what is published "
-        "alone. It is logged.",
+        "Get made-up rows that look like the dataset, to write programs against. They are drawn from published data "
+        "only. The request is logged.",
         ASK,
         media=tuple(media for media, _ in TWIN_FORMATS.values()),
         parameters=(
@@ -139,7 +139,7 @@ ASK_ROUTES: tuple[Route, ...] = (
                 "form",
                 "path",
                 "Tabular formats have columns name_low, name_high, name_estimate and name_may_be_null; Arrow and "
-                "Parquet also name_sharp, and in their metadata what the answer says of itself.",
+                "Parquet also name_sharp, and the answer's other details in their metadata.",
                 {"enum": list(FORMATS)},
             ),
         ),
@@ -149,7 +149,7 @@ ASK_ROUTES: tuple[Route, ...] = (
         "read_history",
         "GET",
         f"{API}/history",
-        "Get your own questions and what came of them, newest first, page by page.",
+        "Get your own questions and their outcomes, newest first, page by page.",
         ASK,
         gives="Log",
         parameters=(

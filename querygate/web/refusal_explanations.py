@@ -337,9 +337,9 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "
-        "people than the dataset allows, or that could not be ruled out. The decision is made before anything is "
-        "computed, from which people the queries are about, never from their sensitive values or from answers. The "
-        "wording is the same whatever the reason; the reason is in the custodian's log.",
+        "people than the dataset allows, or this could not be ruled out. The decision is made before anything is "
+        "computed. It depends on which people the queries are about, never on their sensitive values or on answers. "
+        "The message is the same whatever the reason; the custodian's log has the reason.",
         "Query other or larger groups. A query that has been answered before can be repeated.",
         "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 40 AND 51, after the same up to 50",
     ),
@@ -392,12 +392,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "The dataset is published as views. Their certificates cover only the views: combined with an extract of "
         "records, they can reveal whole records of single people. Nothing was approved, built or released.",
         "Use statistics or synthetic records instead. If the recipient may know single people's records, every "
-        "reviewer approves with the acknowledgement `beside_views`, which is logged.",
+        "reviewer must approve with `beside_views`, which is logged.",
         "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),
     "QG609": Explanation(
-        "A limited data set (45 CFR 164.514(e)) leaves under a data use agreement. None was named, it has ended, or "
-        "another reviewer named another one. Nothing was approved, built or released.",
+        "A limited data set (45 CFR 164.514(e)) needs a data use agreement. None was named, it has ended, or another "
+        "reviewer named a different one. Nothing was approved, built or released.",
         "Approve with the signed agreement: who signed, the SHA-256 of its text, and its last day.",
         "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),

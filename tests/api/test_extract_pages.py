@@ -56,11 +56,11 @@ def test_an_extract_from_request_to_download_with_two_reviewers(people: dict[str
         assert act(people, name, path, action) == 303
         if action == "take":
             figures = people["rita"].get(f"{path}/preview").text
-            assert figures.index("<h3>Risk</h3>") < figures.index("<h3>What it keeps</h3>")
+            assert figures.index("<h3>Risk</h3>") < figures.index("<h3>What it preserves</h3>")
             assert "Alike, at least: <span>5</span>" in figures
             assert "asked 0 questions about this dataset; 0 answered" in figures
-    assert "What was built" in people["carl"].get(path).text
-    assert "What was built" not in people["ann"].get(path).text  # its figures are for those who decide
+    assert "The built extract" in people["carl"].get(path).text
+    assert "The built extract" not in people["ann"].get(path).text  # its figures are for those who decide
     with people["ann"].get(f"{path}/zip") as fetched:
         names = zipfile.ZipFile(io.BytesIO(fetched.data)).namelist()
     assert any(name.endswith("extract.csv") for name in names)
@@ -154,7 +154,7 @@ def test_a_trial_build_is_begun_by_a_reviewer_and_shared_by_all(site: ConsoleSit
     for name in ("carl", "rita"):
         for page in (reviewed, f"{reviewed}/preview"):
             assert site[name].get(page).status_code == 200
-    assert "Nobody has had it built on trial yet" in site["rita"].get(f"{reviewed}/preview").text
+    assert "There is no trial build yet" in site["rita"].get(f"{reviewed}/preview").text
     assert previews(site) == 0  # to look begins nothing
     assert site["ann"].post(f"{reviewed}/preview", part=False).status_code == 403
     site["carl"].post(f"{reviewed}/take", part=False)
@@ -177,4 +177,4 @@ def test_what_cannot_be_built_is_said_to_every_reviewer(site: ConsoleSite, revie
     site["carl"].post(f"{reviewed}/preview")
     job = site.opened.log.database.rows("SELECT id FROM job WHERE finished IS NULL ORDER BY number DESC")[0][0]
     site["carl"].post(f"/jobs/{job}/cancel")
-    assert "Nobody has had it built on trial yet" in site["rita"].get(f"{reviewed}/preview").text
+    assert "There is no trial build yet" in site["rita"].get(f"{reviewed}/preview").text

@@ -16,7 +16,7 @@ def test_a_model_is_a_table_and_a_forest_plot(site: ConsoleSite) -> None:
     assert shown.status_code == 200, shown.text
     assert 'class="chart intervals"' in shown.text
     assert '<th scope="row">(intercept)</th>' in shown.text
-    assert "Thin lines reach to the 95% confidence limits" in shown.text
+    assert "Thin lines show the 95% confidence limits" in shown.text
     whole = site["ann"].post("/datasets/clinic/model", part=False, family="linear", formula=FORMULA)
     assert '<h1 class="tight">Model</h1>' in whole.text
 

@@ -93,10 +93,10 @@ def test_a_notebook_is_written_run_and_put_in_order(ann):
     ann.post(f"{address}/cells/{third}", part=False, act="remove")
     assert cells_of(ann, address) == [first, second]
     ann.post(f"{address}/cells/{second}", part=False, act="save", text=OTHER)
-    assert "Not asked yet." in ann.get(address).text  # the answer to another statement is none to this
+    assert "Not run yet." in ann.get(address).text  # the answer to another statement is none to this
     assert "20 exactly" not in ann.get(address).text
     ann.post(f"{address}/run", part=False)
-    assert "Not asked yet." not in ann.get(address).text
+    assert "Not run yet." not in ann.get(address).text
 
 
 def test_an_answer_is_the_one_on_record(ann, rights):

@@ -1,4 +1,4 @@
-"""What each choice would cost, in the console: the map of risk and utility, the log asked again, predicted answers."""
+"""What each choice would cost, in the console: the map of risk and utility, the log run again, predicted answers."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_log_is_asked_again_under_a_version(site: ConsoleSite) -> None:
     site["ann"].ask("SELECT sbp FROM clinic")
     answers = len(list(site.opened.log.queries(dataset="clinic")))
     _, page = worked(site, f"{CLINIC}/what-if", version="1", days="30")
-    assert "of the last 30 days, asked again" in page
+    assert "of the last 30 days, run again" in page
     assert re.search(r"SELECT sex, AVG\(sbp\) FROM clinic GROUP BY sex</code></td><td>same width</td>", page)
     assert re.search(r"SELECT sbp FROM clinic</code></td><td>still refused</td>", page)
     assert len(list(site.opened.log.queries(dataset="clinic"))) == answers  # nothing is recorded as a question
@@ -105,7 +105,7 @@ def test_the_log_is_asked_again_under_a_coarser_policy(site: ConsoleSite) -> Non
     site.worker.work_off()
     coarser = POLICY.replace(f"k = {POLICY.parsed().k}", "k = 20")
     _, page = worked(site, "/publish/what-if", source=dropped(site)[-1].name, policy=coarser, days="30")
-    assert "asked again" in page
+    assert "run again" in page
     assert "<td>wider</td>" in page
     assert 'id="policy"' in page  # one goes on from here
 
@@ -132,7 +132,7 @@ def test_a_policy_shows_what_it_would_answer(site: ConsoleSite) -> None:
     source = dropped(site)[-1].name
     questions = "SELECT sex, COUNT(*) FROM clinic GROUP BY sex;\nSELECT nothing FROM clinic;"
     page = step(site, "preview", source=source, policy=str(POLICY), questions=questions)
-    assert "What would be answered" in page
+    assert "Answers that researchers would get" in page
     assert re.search(r'<td class="range">F</td>\s*<td class="range">30 exactly</td>', page)
     assert '<span class="state returned">refused</span>' in page
     assert "SELECT nothing FROM clinic;" in page  # still there to be tried again

@@ -197,7 +197,7 @@ def test_a_query_is_saved_from_the_editor_and_opened_there_again(browse):
     assert SQL in unescape(form.text)
     made = ann.post("/saved", dataset="clinic", sql=SQL, name="Sexes & ages", shared="true")
     assert "Sexes &amp; ages" in made.text
-    assert "shared with everybody who may ask clinic" in made.text
+    assert "shared with everybody who may query clinic" in made.text
     address = keep(ann)
     page = ann.get(address)
     assert SQL in unescape(page.text)

@@ -61,8 +61,8 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.click("text=Try your own questions")
     page.fill("#questions", "SELECT sex, COUNT(*) FROM visits GROUP BY sex;")
     page.click("text=What would be usable?")
-    page.wait_for_selector("h2 >> text=What would be answered")
-    assert "(about 30)" in page.locator("section", has_text="What would be answered").inner_text()
+    page.wait_for_selector("h2 >> text=Answers that researchers would get")
+    assert "(about 30)" in page.locator("section", has_text="Answers that researchers would get").inner_text()
     assert grave_findings(page, "preview") == []
     page.check("text=I have checked every column")
     page.click("button:text-is('Publish')")
@@ -82,7 +82,7 @@ def test_what_each_choice_costs_is_drawn_and_listed(open_page, case):
     assert saved.value.suggested_filename.endswith("-map.png")
     page.click("text=Versions of clinic")
     page.click("button:text-is('Ask them again')")
-    page.wait_for_selector("h2 >> text=asked again")
+    page.wait_for_selector("h2 >> text=run again")
     assert "BETWEEN 30 AND 51" in page.locator("main").inner_text()
     assert grave_findings(page, "what if") == []
 

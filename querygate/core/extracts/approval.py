@@ -203,7 +203,7 @@ def check_act(request: ExtractRequest, action: Action, by: Principal) -> Approva
     if action in DECISIONS and by.assumed:
         raise ExtractRefused(
             "QG602",
-            f"'{action}' needs the reviewer's own key; --as, or working on the server, is not enough.",
+            f"'{action}' needs the reviewer's own key; --as, or access to the server, is not enough.",
             "Use --key-file FILE, or set QUERYGATE_KEY.",
         )
     if action == "approve" and _has_approved(by, request):
@@ -325,7 +325,7 @@ class ExtractBuilder(Protocol):
 
 def _not_theirs(action: str, who: Collection[str]) -> ExtractRefused:
     whose = " or the ".join(sorted(set(who) - {"time"}))
-    told = f"Only the {whose} can do this now: '{action}'." if whose else f"Nobody can do this by hand: '{action}'."
+    told = f"Only the {whose} can do this now: '{action}'." if whose else f"This happens automatically: '{action}'."
     if "requester" in who:
         return ExtractRefused("QG602", told, "If you are that person, say so on the command line with --as NAME.")
     if "reviewer" in who:

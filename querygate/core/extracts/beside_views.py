@@ -25,7 +25,7 @@ SYNTHETIC = (
 
 NOISED = (
     "The dataset is published as views, whose certificates say nothing about noisy models and tables. The privacy "
-    "budget covers these instead: whatever else is known, nobody's record changes what leaves by more than epsilon."
+    "budget covers these instead: whatever else is known, nobody's record changes the result by more than epsilon."
 )
 
 
@@ -60,4 +60,4 @@ def check_needed(spec: ExtractSpec, catalog: Catalog, acknowledged: bool) -> Non
     """QG604 where something is acknowledged that is not so: it would be on record for later, unread."""
     if acknowledged and (not catalog.margins or is_synthetic(spec)):
         why = "its records are synthetic" if catalog.margins else f"{catalog.dataset} is not published as views"
-        raise invalid("beside_views", f"there is nothing to acknowledge, since {why}")
+        raise invalid("beside_views", f"there is nothing to acknowledge, because {why}")

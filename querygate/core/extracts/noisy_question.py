@@ -69,7 +69,7 @@ def check_noisy(spec: ExtractSpec, types: Mapping[str, Type]) -> None:
     for name in asked.all:
         if name not in types or types[name] == "codes":
             numbers = (column for column, kind in types.items() if kind != "codes")
-            raise invalid("noisy", f"{name} is not a number or a category that may leave", *numbers)
+            raise invalid("noisy", f"{name} is not a number or category that an extract may contain", *numbers)
     if asked.family == "linear" and types[str(asked.response)] not in NUMERIC:
         raise invalid("noisy", f"the response {asked.response} is not a number")
     if asked.family in ("logistic", "bayes") and types[str(asked.response)] in NUMERIC:

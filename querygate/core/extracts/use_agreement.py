@@ -65,7 +65,7 @@ def check_agreed(spec: ExtractSpec, agreement: UseAgreement | None, now: str) ->
     if not needs_agreement(spec):
         return
     if agreement is None:
-        raise ExtractRefused("QG609", "A limited data set leaves under a data use agreement, and none is named.", _NAME)
+        raise ExtractRefused("QG609", "A limited data set needs a data use agreement, and none was named.", _NAME)
     if not agreement.holds_on(now):
         raise ExtractRefused(
             "QG609",
@@ -80,7 +80,7 @@ def check_same(on_record: UseAgreement | None, agreement: UseAgreement | None) -
         raise ExtractRefused(
             "QG609",
             "The first reviewer approved under another data use agreement.",
-            "Compare the texts and what was entered; return the request to begin the approvals anew.",
+            "Compare the texts and what was entered. To start the approvals again, return the request.",
         )
 
 

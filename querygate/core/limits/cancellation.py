@@ -31,4 +31,6 @@ def is_called_off() -> bool:
 def check_cancelled() -> None:
     """Stop here if the request was called off."""
     if is_called_off():
-        raise NotPermitted("QG315", "The statement was cancelled at the client's request.", "Send it again to have it.")
+        raise NotPermitted(
+            "QG315", "The statement was cancelled at the client's request.", "Send it again to get the answer."
+        )

@@ -58,7 +58,7 @@ class SyntheticPlan:
         there = {column.name: column for column in out_of(policy)}
         for name in spec.columns:
             if name not in there:
-                raise invalid("columns", f"{name} is not a number or a category that may leave", *there)
+                raise invalid("columns", f"{name} is not a number or category that an extract may contain", *there)
         columns = tuple(PublicColumn.of(there[name]) for name in spec.columns) or _declared(policy)
         if not 2 <= len(columns) <= MOST_COLUMNS:
             raise invalid(

@@ -32,7 +32,7 @@ def version_again(opened: OpenSite, dataset: str, version: int) -> Iterator[Publ
     """A version that can be read, served or not."""
     found = open_version(opened.site.store, dataset, version, memory_mb=opened.site.settings.limits.memory_mb)
     if found is None:
-        raise NotPermitted("QG303", "There is no such version.", "Choose one of the list.")
+        raise NotPermitted("QG303", "There is no such version.", "Choose one from the list.")
     yield found
 
 

@@ -89,7 +89,7 @@ class AccessPages:
         return self._changed(session, name, lambda: self._changes.enable_user(name, by=_actor(session)))
 
     def remove_user(self, session: Session, name: str) -> Response:
-        text = "Their keys are revoked for good. What they asked stays on record, and nobody else is given the name."
+        text = "Their keys are revoked permanently. Their queries stay in the log, and the name cannot be used again."
         asked = ask_first(session, f"Remove {name}?", text, "Remove", f"/access/users/{name}")
         return asked or self._changed(
             session, name, lambda: self._changes.remove_user(name, by=_actor(session)), then="/access"
@@ -105,7 +105,7 @@ class AccessPages:
         return make_page("custodian/new_key.html", session=session, issued=issued)
 
     def revoke_key(self, session: Session, name: str, key_id: str) -> Response:
-        text = "It opens nothing from now on, in any process, and sessions that began with it end."
+        text = "It stops working at once, and sessions that were started with it end."
         asked = ask_first(session, f"Revoke the key {key_id}?", text, "Revoke", f"/access/users/{name}")
         return asked or self._changed(session, name, lambda: self._changes.revoke_key(key_id, by=_actor(session)))
 
@@ -124,7 +124,7 @@ class AccessPages:
         return go("/access#grants")
 
     def revoke_grant(self, session: Session, grant_id: str) -> Response:
-        text = "They can no longer ask. Answers that they were given stay theirs to read."
+        text = "They can no longer query. They can still read the answers they have received."
         if (asked := ask_first(session, "Revoke this grant?", text, "Revoke", "/access#grants")) is not None:
             return asked
         self._opened.grants.revoke(grant_id, by=_actor(session))

@@ -51,8 +51,8 @@ class DevicePages:
         if not self._sign_on.there or not session.by_sign_on:
             raise NotPermitted(
                 "QG302",
-                "A program is let in by whoever came through single sign-on.",
-                "Give it your key, or sign in so.",
+                "Only people who signed in through single sign-on can authorise a program.",
+                "Give the program your key, or sign in through single sign-on.",
             )
 
     def _find(self, session: Session, typed: str) -> WaitingDevice:
@@ -72,5 +72,5 @@ class DevicePages:
 
 def _unknown() -> NotPermitted:
     return NotPermitted(
-        "QG323", "No waiting program shows this code.", "Check the code, or start again in the program."
+        "QG323", "No waiting program shows this code.", "Check the code, or start the sign-in again in the program."
     )

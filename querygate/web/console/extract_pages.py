@@ -68,7 +68,7 @@ DONE = {
     "submit": "submitted it",
     "take": "started the review",
     "comment": "commented",
-    "note": "noted, for reviewers alone",
+    "note": "left a note for reviewers",
     "approve": "approved it",
     "return": "returned it",
     "reject": "rejected it",
@@ -77,7 +77,7 @@ DONE = {
     "release": "released it",
     "fetch": "downloaded it",
     "revoke": "revoked it",
-    "expire": "closed it: its time is over",
+    "expire": "closed it, because it expired",
 }
 """What was done, in the history."""
 

@@ -125,7 +125,7 @@ def _code_cell(shown: ShownCell, dataset: str, origin: str) -> JsonValue:
 def _about(found: Notebook, origin: str) -> str:
     return (
         f"Dataset `{found.dataset}`, by {make_inert(found.owner)}, changed {_minute(found.changed)} UTC, from {origin}"
-        ". Each range contains the true value, ends included; a value after “about” is likely, and not guaranteed."
+        ". Each range contains the true value, ends included; a value after “about” is likely, but not guaranteed."
     )
 
 

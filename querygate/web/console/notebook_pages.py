@@ -89,7 +89,9 @@ class NotebookPages:
 
     def delete_notebook(self, session: Session, notebook_id: str) -> Response:
         found = self._work.read(session.principal, notebook_id)
-        words = f"{found.name}: texts and queries are gone for you" + (" and for others." if found.shared else ".")
+        words = f"{found.name}: its texts and queries will be deleted for you" + (
+            " and for others." if found.shared else "."
+        )
         asked = ask_first(session, "Delete this notebook?", words, "Delete", f"/notebooks/{found.id}")
         if asked is not None and found.owner == session.principal.name:
             return asked

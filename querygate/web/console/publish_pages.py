@@ -83,7 +83,7 @@ class PublishPages:
         source, policy = request.form.get("source", ""), request.form.get("policy", "").replace("\r\n", "\n")
         kind = cast(JobKind, f"publish.{step}")
         if step == "version" and request.form.get("sure") != "yes":
-            return self._page(session, malformed("sure: is missing.", "Say that you have checked every column."))
+            return self._page(session, malformed("sure: is missing.", "Confirm that you have checked every column."))
         more: dict[str, Any] = {"reinstate": request.form.get("reinstate") == "yes"} if step == "version" else {}
         more |= {"questions": request.form.get("questions", "")[:LONGEST_QUESTIONS]} if step == "preview" else {}
         return self._put(session, kind, source=source, policy=policy, **more)
@@ -126,7 +126,10 @@ class PublishPages:
 
     def withdraw(self, session: Session, dataset: str) -> Response:
         self._publications.versions(dataset)
-        text = "No version is served from now on. Those who asked still know their answers. It can be served again."
+        text = (
+            "No version will be served from now on. People keep the answers they have received. You can serve the "
+            "dataset again later."
+        )
         asked = ask_first(session, f"Withdraw {dataset}?", text, "Withdraw", f"/publish/datasets/{dataset}")
         return asked or self._put(session, "publish.withdraw", dataset)
 
@@ -134,8 +137,8 @@ class PublishPages:
         version = request.form.get("version", "")
         known = {str(one.version) for one in self._publications.versions(dataset) if one.state == "readable"}
         if version not in known:
-            raise malformed("version: is none that could be served.", "Choose one of the list.")
-        text = "All questions are answered from it, from now on."
+            raise malformed("version: cannot be served.", "Choose one from the list.")
+        text = "From now on all questions will be answered from it."
         back = f"/publish/datasets/{dataset}"
         asked = ask_first(session, f"Serve version {version} of {dataset}?", text, "Serve it", back, version=version)
         return asked or self._put(session, "publish.serve", dataset, version=int(version))
@@ -159,7 +162,7 @@ class PublishPages:
         _check_overseer(session)
         version = request.form.get("version", "")
         if version not in {str(one.version) for one in self._publications.versions(dataset) if one.is_readable}:
-            raise malformed("version: is none that could be asked.", "Choose one of the list.")
+            raise malformed("version: cannot be queried.", "Choose one from the list.")
         return self._put(session, WHAT_IF, dataset, version=int(version), days=_read_days())
 
     def what_if_policy(self, session: Session) -> Response:

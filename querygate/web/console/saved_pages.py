@@ -96,7 +96,7 @@ class SavedPages:
 
     def delete_query(self, session: Session, saved_id: str) -> Response:
         found = self._saved.read(session.principal, saved_id)
-        words = f"{found.name}: the statement is gone for you" + (" and for others." if found.shared else ".")
+        words = f"{found.name}: the statement will be deleted for you" + (" and for others." if found.shared else ".")
         asked = ask_first(session, "Delete this query?", words, "Delete", f"/saved/{found.id}")
         if asked is not None and is_own(session.principal, found):
             return asked

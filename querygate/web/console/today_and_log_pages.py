@@ -132,8 +132,8 @@ class OverviewPages:
         if found is None:
             raise NotPermitted(
                 "QG307",
-                "There is no such entry, or it lies in an archive.",
-                "`querygate log list` reads archives as well.",
+                "There is no such entry, or it is in an archive.",
+                "`querygate log list` reads archives too.",
             )
         self._opened.log.note("log.read", user=session.principal.name, body={"entry": seq})
         body = json.dumps(found["body"], indent=2, ensure_ascii=False)
@@ -173,7 +173,7 @@ def _read_filter() -> LogFilter:
         except ValueError:
             raise malformed(f"{name}: must be a day.", "Write it as 2026-03-01.") from None
     if given["code"] and given["code"] not in CODES:
-        raise malformed("code: is not a code of this gate.", "Choose one of the list.")
+        raise malformed("code: is not a code of this gate.", "Choose one from the list.")
     return LogFilter(**given)
 
 

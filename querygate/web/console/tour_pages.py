@@ -45,14 +45,14 @@ class TourPages:
         if not self._is_demo or kept == OVER:
             return None
         if session is None:
-            text = "Sign in with the researcher's key that the demo has printed. A tour of five minutes begins there."
+            text = "Sign in with the researcher's key that the demo printed. A five-minute tour begins there."
             return TourStrip(text)
         steps = steps_of(session.principal)
         if not steps:
             return None
         name, _, at = kept.rpartition(".")
         if name != session.principal.name or not at.isdigit() or not 1 <= int(at) <= len(steps):
-            return TourStrip("See how an attack is made, found and resolved: a tour of five minutes.", next=1)
+            return TourStrip("See how an attack is made, found and resolved: a five-minute tour.", next=1)
         number = int(at)
         one = steps[number - 1]
         return TourStrip(one.text, one.title, number, len(steps), number + 1 if number < len(steps) else None)

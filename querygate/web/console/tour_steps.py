@@ -46,20 +46,20 @@ RESEARCHER: Final = (
         _editor(FIRST),
     ),
     TourStep(
-        "Ask again, with one person more",
-        "Now the statement goes up to 51, so the person of 51 is in it too. Choose Run. With exact answers you could "
-        "subtract: eleven times this mean, less ten times the other, is that person's blood pressure.",
+        "Ask again, with one more person",
+        "Now the statement goes up to 51, so it includes the 51-year-old. Choose Run. With exact answers you could "
+        "subtract: eleven times this mean, minus ten times the other, is that person's blood pressure.",
         _editor(SECOND),
     ),
     TourStep(
         "Try the subtraction",
-        "You have two ranges, not two numbers. What is left between them for one person is about everything that a "
-        "blood pressure can be. Your history keeps both questions; so does the log of the custodian.",
+        "You have two ranges, not two numbers. For that one person they leave open almost every possible blood "
+        "pressure. Your history keeps both questions, and so does the custodian's log.",
         "/history",
     ),
     TourStep(
         "Change sides",
-        "Open this address in a private window, and sign in with the custodian's key. The tour goes on there.",
+        "Open this address in a private window and sign in with the custodian's key. The tour continues there.",
     ),
 )
 
@@ -71,19 +71,18 @@ CUSTODIAN: Final = (
     ),
     TourStep(
         "Audit the log",
-        "An audit combines all answers that someone was given, and looks for people who are singled out. Choose Audit "
-        "the log now, and wait for the case to appear.",
+        "An audit combines all the answers that someone received and looks for people who are singled out. Choose "
+        "Audit the log now, and wait for the case to appear.",
         "/audits/clinic",
     ),
     TourStep(
         "Read the case",
-        "Open the case of ada; that of demo is from when the demo was set up. It shows both questions with the "
+        "Open the case of ada; the case of demo comes from setting up the demo. It shows both questions with the "
         "difference marked, who is singled out, and the arithmetic. Choose Unmask to see what the answers leave open.",
     ),
     TourStep(
         "Resolve it",
-        "Write down in the note what you found out, and choose Resolve. What you did stays in the log, under your "
-        "name.",
+        "Write what you found out in the note, and choose Resolve. The log keeps what you did, under your name.",
     ),
     TourStep(
         "See the record",
