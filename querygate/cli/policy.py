@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from querygate.cli.shared.command import Command, LazyGroup
-from querygate.cli.shared.output import print_json, print_records
+from querygate.cli.shared.output import print_json, print_records, progress
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.policy_draft import draft_from
@@ -44,7 +44,8 @@ def draft(source: str, out: Path | None, form: str) -> None:
     text, and gives reasons in comments. It can be published as it stands, but its figures come from the raw data, and
     only you know what others know: check every column before you publish. Nothing is published, and no site is needed.
     """
-    drafted = draft_from(source)
+    with progress(elsewhere=False) as tell:
+        drafted = draft_from(source, tell)
     if out is not None:
         write_new(out, drafted.text)
     columns = [

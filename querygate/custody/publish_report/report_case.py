@@ -22,6 +22,7 @@ from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question
+from querygate.custody.workload.policy_cost import RareValues
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 
 PER_DAY = 86_400e6
@@ -67,6 +68,8 @@ class TrialVersion(Protocol):
 
     def figures(self, questions: Iterable[Question]) -> list[Figure]:
         """What it answers to questions."""
+
+    def rare(self) -> tuple[RareValues, ...]: ...
 
 
 class OnTrial(Protocol):

@@ -13,10 +13,12 @@ from querygate.control import stamp_now
 from querygate.core.ports import Native, PublishedVersion
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
+from querygate.custody.policy.drafts.column_proposal import named_from
 from querygate.custody.publish.publish import publish_on_trial
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
+from querygate.custody.workload.policy_cost import RareValues
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 from querygate.site.open_gate import now, shared_native
 from querygate_adapters.sources.open_source import open_source
@@ -44,6 +46,17 @@ class TrialVersion:
     def figures(self, questions: Iterable[Question]) -> list[Figure]:
         answer = partial(ranges_of, release=self.release, native=self.native)
         return list(asked_figures(questions, self.policy.dataset, answer, self.rows))
+
+    def rare(self) -> tuple[RareValues, ...]:
+        """Those of a frame are told in total, and hidden among nobody."""
+        framed = {name for name, _ in self.policy.views.frame} if self.policy.views else set()
+        least = named_from(self.rows.rows, self.policy.k)
+        few = {
+            column.name: sum(n for n in self.rows.counts(column.name).values() if n < least)
+            for column in self.policy.named("quasi-identifier")
+            if column.type == "category" and column.hierarchy is None and column.name not in framed
+        }
+        return tuple(RareValues(name, records) for name, records in few.items() if records)
 
 
 @contextmanager

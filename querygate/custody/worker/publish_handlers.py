@@ -74,8 +74,7 @@ class PublishHandlers:
         from querygate.custody.roots.policy_draft import tried_draft
         from querygate_adapters.sources.open_source import open_source
 
-        progress("looking over the source")
-        drafted = tried_draft(open_source(self._source(job)), str(job.body["title"]))
+        drafted = tried_draft(open_source(self._source(job)), str(job.body["title"]), progress)
         columns = [{"name": p.name, "role": p.role, "type": p.type, "found": p.warning} for p in drafted.columns]
         body = {"source": job.body["source"], "rows": drafted.rows}
         self._opened.log.note("publish.draft", user=job.user, body=body)

@@ -42,6 +42,14 @@ CANNOT = "QG803"
 NOT_A_POLICY = "QG801"
 
 
+@dataclass(frozen=True, slots=True)
+class RareValues:
+    """A quasi-identifier of which so many records have no value or a rare one, and are hidden among others."""
+
+    column: str
+    records: int
+
+
 class AskedVersion(Protocol):
     """A version that nobody is served."""
 
@@ -49,6 +57,9 @@ class AskedVersion(Protocol):
         """The standing workload, or so many of it."""
 
     def figures(self, questions: Iterable[Question]) -> list[Figure]: ...
+
+    def rare(self) -> tuple[RareValues, ...]:
+        """Categories that make classes, with values of few records."""
 
 
 OnTrial: TypeAlias = "Callable[[Policy], AbstractContextManager[AskedVersion]]"
@@ -98,7 +109,8 @@ class MeasuredEdit:
 @dataclass(frozen=True, slots=True)
 class OwnCost:
     """The policy as it is: of what was asked, what could be printed; by kind and by how conditions end. `columns` are
-    the sensitive columns that were asked about, of so many; `untried` are inserted views, which were left out.
+    the sensitive columns that were asked about, of so many; `untried` are inserted views, which were left out; `rare`
+    are quasi-identifiers with rare values outside the frame.
     """
 
     standing: Standing
@@ -106,6 +118,7 @@ class OwnCost:
     columns: tuple[str, ...]
     of_columns: int
     untried: tuple[tuple[str, ...], ...] = ()
+    rare: tuple[RareValues, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +204,13 @@ class CostTrials:
     def ask_own(self) -> OwnCost:
         """The policy as it is, other kinds of figures too."""
         shares: tuple[UsableShare, ...] = ()
+        rare: tuple[RareValues, ...] = ()
         try:
             with self._on_trial(self.own_part) as version:
                 self._begin(version)
                 others = drawn(version.questions(MOST_QUESTIONS), 0, self._number // OTHERS)
-                shares = usable_shares([*self._first, *version.figures(others)])
+                shares = usable_shares([*self._first, *version.figures(others)], self.policy.k)
+                rare = version.rare()
                 self.standing = standing(self._first)
         except ConfigError as problem:
             if problem.code != CANNOT:
@@ -203,7 +218,7 @@ class CostTrials:
             self._problem, self.standing = problem, Standing(problem=problem.detail)
         sensitive = [column.name for column in self.policy.named("sensitive")]
         told = tuple(name for name in sensitive if name in self._columns)
-        return OwnCost(self.standing, shares, told, len(sensitive), self._untried)
+        return OwnCost(self.standing, shares, told, len(sensitive), self._untried, rare)
 
     def ask_changes(self, records: int, progress: Progress = no_progress) -> PolicyCost:
         """All changes, once the policy itself was asked; `records` is how many the source has. ConfigError where

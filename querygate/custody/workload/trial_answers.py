@@ -60,7 +60,7 @@ def asked_figures(
         for keys, size in held.items():
             found = None if ranges is None else ranges.get(keys)
             about = (question.kind, found, size, spread)
-            yield Figure(question, usable(*about), relative_width(*about))
+            yield Figure(question, usable(*about), relative_width(*about), size)
 
 
 def ranges_of(question: Question, release: PublishedVersion, native: Native) -> Ranges | None:

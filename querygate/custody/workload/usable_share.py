@@ -58,6 +58,9 @@ class Figure:
     width: float = inf
     """Relative to the greatest that could be printed."""
 
+    records: int = 0
+    """Those of the group, in truth."""
+
     @property
     def kind(self) -> Kind:
         return self.question.kind
@@ -87,14 +90,16 @@ PARTS: tuple[tuple[str, Callable[[Figure], bool]], ...] = (
 KINDS: tuple[Kind, ...] = ("count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio")
 
 
-def usable_shares(figures: Iterable[Figure]) -> tuple[UsableShare, ...]:
+def usable_shares(figures: Iterable[Figure], k: int = 0) -> tuple[UsableShare, ...]:
     """Of counts, prevalences and means, all and those with aligned and with free ends (no condition at all is aligned);
-    and by kind. What is told of two columns at once is in no total: views refuse most of it, and classes tell little
-    else.
+    those about k people or more, if that is asked for; and by kind. What is told of two columns at once is in no total:
+    views refuse most of it, and classes tell little else.
     """
     found = list(figures)
     paper = [figure for figure in found if figure.kind in PAPER]
     parts = [(name, [figure for figure in paper if belongs(figure)]) for name, belongs in PARTS]
+    if k:
+        parts.append((f"counts, prevalences and means, of {k} or more", [one for one in paper if one.records >= k]))
     parts += [(kind, [figure for figure in found if figure.kind == kind]) for kind in KINDS]
     return tuple(UsableShare(name, len(part), _share(part)) for name, part in parts)
 

@@ -241,3 +241,24 @@ def test_inserted_views_are_left_out_and_with_them_no_range_is_wider(tmp_path: P
     assert (more.width or inf) <= (own.standing.width or inf)
     said = CliRunner().invoke(main, ["policy", "preview", "--policy", str(file), "--source", str(source)]).stdout
     assert "The inserted views (alter, größe) take long to certify and are left out here." in said
+
+
+def test_the_preview_names_columns_with_rare_values_and_how_to_tell_them(tmp_path: Path) -> None:
+    """Nobody can print what is about three people, which the share of groups of k or more leaves out."""
+    rows = [[f"p{i}", i % 90, "riesig" if i < 3 else "groß" if i % 2 else "klein"] for i in range(400)]
+    policy = make_policy(
+        "visits",
+        {
+            "id": IDENTIFIER,
+            "alter": quasi("integer", (0, 99), grid=1, cuts=[50]),
+            "größe": quasi("category", values=["klein", "groß"], rare="andere"),
+        },
+        k=10,
+        person="id",
+        views={"mode": "auto"},
+    )
+    done = previewed(tmp_path, policy, rows, "--format", "table")
+    assert done.exit_code == 0, done.output
+    assert "größe: 3 records without a value, or with a rare one, hidden among others" in done.stdout
+    assert 'with frame = ["größe"] in [views] it does not' in done.stdout
+    assert "of 10 or more" in done.stdout
