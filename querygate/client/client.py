@@ -34,11 +34,15 @@ from querygate.client.conversation import (
     quoted,
     with_query,
 )
+from querygate.client.problem import no_gate, too_large
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 TIMEOUT_S = 60.0
+
+MOST_BYTES = 256 << 20
+"""More than any answer has: what answers at an address may not be a gate, or not mean well."""
 
 
 def software() -> str:
@@ -227,7 +231,13 @@ class Client(_Talk):
 
     def _send(self, call: Call) -> Reply | NotArrived:
         try:
-            return _reply(self._http.request(call.method, call.path, json=call.body, headers=call.headers))
+            with self._http.stream(call.method, call.path, json=call.body, headers=call.headers) as response:
+                content = bytearray()
+                for part in response.iter_bytes():
+                    _gather(content, part)
+                return Reply(response.status_code, response.headers, bytes(content))
+        except httpx.DecodingError:
+            raise no_gate() from None
         except httpx.TransportError as error:
             return NotArrived(type(error).__name__)
 
@@ -273,7 +283,13 @@ class AsyncClient(_Talk):
 
     async def _send(self, call: Call) -> Reply | NotArrived:
         try:
-            return _reply(await self._http.request(call.method, call.path, json=call.body, headers=call.headers))
+            async with self._http.stream(call.method, call.path, json=call.body, headers=call.headers) as response:
+                content = bytearray()
+                async for part in response.aiter_bytes():
+                    _gather(content, part)
+                return Reply(response.status_code, response.headers, bytes(content))
+        except httpx.DecodingError:
+            raise no_gate() from None
         except httpx.TransportError as error:
             return NotArrived(type(error).__name__)
 
@@ -293,8 +309,10 @@ def _told(conversation: Generator[Call | Pause, Reply | None, Any], reply: Reply
     return conversation.throw(reply) if isinstance(reply, NotArrived) else conversation.send(reply)
 
 
-def _reply(response: httpx.Response) -> Reply:
-    return Reply(response.status_code, response.headers, response.content)
+def _gather(content: bytearray, part: bytes) -> None:
+    content += part
+    if len(content) > MOST_BYTES:
+        raise too_large()
 
 
 def connect(url: str, key: str | Path | None = None, dataset: str | None = None, **more: Any) -> Client:

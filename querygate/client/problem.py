@@ -90,3 +90,7 @@ def no_gate() -> ConfigError:
 
 def unreachable() -> ConfigError:
     return ConfigError("QG804", "Nothing answers at this address.", "Check the address, and that the gate runs there.")
+
+
+def too_large() -> ConfigError:
+    return ConfigError("QG804", "What came back is larger than any answer.", "Check the address, and ask for less.")

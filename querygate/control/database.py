@@ -21,7 +21,7 @@ from weakref import WeakSet
 from querygate.control.schema import MIGRATIONS
 from querygate.control.write_queue import WriteQueue, sync_file
 from querygate.core.errors import ConfigError
-from querygate.core.files.full_disk import full_disk, is_full_disk
+from querygate.core.files.full_disk import full_disk, is_full_disk, lacks_room
 from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Scalar
 
@@ -76,7 +76,7 @@ class Database:
             finally:
                 connection.close()  # none is left open here, so that a server may fork after making its database
         except (sqlite3.Error, OSError) as error:
-            if is_full_disk(error):
+            if is_full_disk(error) or lacks_room(path.parent):
                 raise full_disk() from None
             raise ConfigError(
                 "QG804",

@@ -97,7 +97,7 @@ def _asked(
     """The answer of a member and its groups. What another machine sends is not believed to be an answer before it was
     looked at."""
     try:
-        answer = member.ask(statement.member_sql(member.dataset, only))
+        answer = _ask(member, statement.member_sql(member.dataset, only))
         groups = answer.rows
         names = [f"f{at}" for at in range(sum(len(figure.asked) for figure in statement.figures))]
         sound = all(_is_range(group[name]) for group in groups for name in (*names, "records"))
@@ -108,7 +108,12 @@ def _asked(
         return answer, groups
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, IndexError):
         raise _no_answer(member) from None
-    except Refusal as refusal:
+
+
+def _ask(member: Member, sql: str) -> Answer:
+    try:
+        return member.ask(sql)
+    except (Refusal, ConfigError) as refusal:
         refusal.detail = f"{member.name}: {refusal.detail}"
         refusal.args = (refusal.detail,)
         refusal.suggestion, refusal.span = None, None  # they are of what the member was asked, not of what you wrote

@@ -26,11 +26,12 @@ OVERHEAD = 2048
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
     """Two questions with the same have the same answer. `user` is whom it was given to: nobody learns by how fast an
-    answer comes what others have asked."""
+    answer comes what others have asked. `published`: the versions of a site that is made anew begin with one again."""
 
     user: str
     dataset: str
     version: int
+    published: str
     policy_hash: str
     sql: str
     mode: str

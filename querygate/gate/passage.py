@@ -74,7 +74,7 @@ class State(Passage):
     def key(self) -> AnswerKey:
         """What an answer that was given before is found by."""
         request, catalog = self.request, self.catalog
-        served = (catalog.dataset, catalog.version, catalog.policy_hash)
+        served = (catalog.dataset, catalog.version, catalog.published, catalog.policy_hash)
         return AnswerKey(request.principal.name, *served, request.sql, self.mode, request.options)
 
     def make_body(self) -> AnswerBody:

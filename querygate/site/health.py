@@ -39,6 +39,9 @@ from querygate_adapters.store.retired_versions import STAGED, readable_in, retir
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
 
+WAYS = ("anchor_file", "anchor_webhook", "anchor_mail_command")
+"""Settings that send marks of the log elsewhere."""
+
 DRIFT = timedelta(minutes=1)
 
 LEAST_FREE_BYTES = 16 << 20
@@ -225,7 +228,13 @@ def mark_health(opened: OpenSite) -> Health:
     except ConfigError as error:
         return Health("mark", False, error.detail, error.remedy)
     mark = read_mark(mark_file(opened.site))
-    return Health("mark", True, f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet")
+    told = f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet"
+    if not any(opened.site.settings[way] for way in WAYS):
+        told += (
+            "; on this machine alone: whoever can write to the folder can put back an old control.db with its mark, "
+            f"and nothing here would show it (settings {', '.join(WAYS)})"
+        )
+    return Health("mark", True, told)
 
 
 def grant_health(opened: OpenSite) -> Health:

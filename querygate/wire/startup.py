@@ -113,8 +113,8 @@ async def sign_in(
     await in_thread(guard.check, address)
     try:
         found = await _prove(channel, arrival.user, opened, in_thread)
-    except NotPermitted:
-        await in_thread(guard.note_failure, address, is_guess=True)
+    except NotPermitted as refused:  # a client that speaks another language has tried nothing
+        await in_thread(guard.note_failure, address, is_guess=refused.code == WRONG)
         raise
     principal = await in_thread(opened.accounts.keys.proofs.principal, found)
     if not isinstance(principal, Principal):
@@ -197,13 +197,15 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
+WRONG = "QG301"
+
 _NOBODY = ProvableKey("", make_verifier(secrets.token_hex(32), secrets.token_bytes(16)))
 """A key that nobody has."""
 
 
 def _not_signed_in() -> NotPermitted:
     return NotPermitted(
-        "QG301",
+        WRONG,
         "The user name or the key is not valid.",
         "The password is one of your keys (qg_...). A key from before this gate spoke PostgreSQL's protocol "
         "works after it was used over HTTP once, or after `querygate key rotate`.",

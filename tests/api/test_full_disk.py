@@ -8,8 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from querygate.control.log.head_mark import MARK, read_mark
 from querygate.core.budget_ledger import Ledger
+from querygate.core.errors import ConfigError
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.site.layout import open_site
@@ -49,6 +52,17 @@ def test_answers_stop_with_the_disk_and_come_back_with_it(small: SmallSite, tmp_
         assert tell() == well
         opened.log.verify()
         opened.log.database.close()
+
+
+def test_a_full_disk_is_called_one_where_nothing_was_open(small: SmallSite, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        folder = Path(shutil.copytree(small.folder, disk.folder / "site"))
+        open_gate(open_site(folder)).log.database.close()  # what lies beside a database goes with its last user
+        disk.fill()
+        with pytest.raises(ConfigError, match="The disk is full"):
+            open_gate(open_site(folder))
+        disk.free()
+        open_gate(open_site(folder)).log.database.close()
 
 
 def test_a_full_disk_costs_no_budget(tmp_path: Path) -> None:

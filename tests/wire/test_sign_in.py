@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -90,6 +91,12 @@ def test_failures_are_on_record_and_throttled_and_no_key_is_logged(
     keys = publish_survey(opened, tmp_path)
     with served(opened) as port:
         site = WireSite(opened, port, keys)
+        for _ in range(5):  # another language than SCRAM: nothing was tried
+            with RawClient(port) as client:
+                client.send(startup("ann"))
+                client.read()
+                client.send(b"p" + struct.pack("!I", 4 + 5 + 6) + b"PLAIN\0" + b"secret"[:5])
+                client.read()
         told = [fields(refused(site, "ann", NOBODYS))["M"][:5] for _ in range(3)]
         assert told == ["QG301"] * 3
         with RawClient(port) as client:

@@ -99,17 +99,22 @@ class DuckDBStore:
         version = current_version(folder)
         if version is None:
             raise withdrawn() if is_withdrawn(folder) else no_dataset()
+        file = version_file(folder, version)
         with self._lock:
-            release = self._open.get(dataset)
-            if release is None or release.catalog.version != version:
-                file = version_file(folder, version)
-                try:
-                    self._check_noted(dataset, version, file)
-                    release = DuckDBRelease(file, memory_mb=self._memory_mb, threads=self._threads)
-                except (duckdb.Error, OSError):  # its words may quote what it read
-                    raise _cannot_be_opened(dataset, version) from None
-                self._open[dataset] = release
+            try:
+                release = self._open.get(dataset)
+                if release is None or not release.is_of(version, file):
+                    release = self._open[dataset] = self._opened(dataset, version, file)
+            except (duckdb.Error, OSError):  # its words may quote what it read
+                raise _cannot_be_opened(dataset, version) from None
             return release
+
+    def _opened(self, dataset: str, version: int, file: Path) -> DuckDBRelease:
+        before = self._open.pop(dataset, None)
+        if before is not None and before.catalog.version == version:
+            before.close()  # the engine gives again what it has open under a name, though another file has it now
+        self._check_noted(dataset, version, file)
+        return DuckDBRelease(file, memory_mb=self._memory_mb, threads=self._threads)
 
     def _check_noted(self, dataset: str, version: int, file: Path) -> None:
         noted = self._noted(dataset, version) or FileDigest.told_beside(file)
@@ -126,6 +131,12 @@ class DuckDBStore:
         return self.root / dataset
 
 
+def _identity(path: Path) -> tuple[int, int, int, int]:
+    """What another file under the same name has otherwise; OSError where there is none."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _cannot_be_opened(dataset: str, version: int) -> ConfigError:
     return ConfigError(
         "QG804",
@@ -138,6 +149,7 @@ class DuckDBRelease:
     """One published version. `project` groups cells inside DuckDB; only sums of counts come out."""
 
     def __init__(self, path: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
+        self._file = _identity(path)
         self._connection = connect(path, read_only=True, memory_mb=memory_mb, threads=threads)
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
@@ -148,6 +160,14 @@ class DuckDBRelease:
             for c in self.catalog.columns
             if not c.is_numeric and not c.groups
         }
+
+    def is_of(self, version: int, path: Path) -> bool:
+        """Whether it is what lies there now: a site that was made anew counts its versions from one again."""
+        return self.catalog.version == version and self._file == _identity(path)
+
+    def close(self) -> None:
+        """Whoever is reading finishes with a cursor of their own."""
+        self._connection.close()
 
     def _code_sets(self, column: Column) -> CodeSets:
         codes, pairs = (

@@ -49,6 +49,8 @@ def print_record(record: Mapping[str, Any], form: str, readable: Callable[[], st
 
 def explain_head(entries: int, head: str) -> str:
     """Where a log ends, and what that is good for."""
+    if not entries:
+        return "The log is empty: there is nothing to keep yet."
     return (
         f"{entries}:{head}\n"
         "This is where the log ends: the number of its entries and the hash of the last one. Keep this line away from "

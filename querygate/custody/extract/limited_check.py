@@ -32,10 +32,19 @@ NAMED = {
 }
 """Words of a column's name, and what the column then holds."""
 
+WITHIN = re.compile(r"phone|email|street|surname|(first|last|full|maiden|middle)name|ipaddr|homeaddr")
+"""Of these, what counts also within a word: names are written together, as in `cellphone`."""
+
+TEN_DIGITS = r"(?:\+?1[-. ]?)?[2-9]\d{2}[2-9]\d{6}"
+"""A telephone number of North America in one piece. Neither of its first two parts begins with 0 or 1."""
+
 FORMS = {
     "an email address": re.compile(r"\S+@\S+\.\w{2,}"),
     "a social security number": re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)"),
-    "a telephone number": re.compile(r"(?<!\d)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)"),
+    "a telephone number": re.compile(
+        r"(?<!\d)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)|"
+        rf"(?<![\w.]){TEN_DIGITS}(?!\w|\.\d)|(?<![\w+])\+\d{{1,3}}(?:[-. ()]*\d){{7,12}}(?!\d)"
+    ),
     "a web address": re.compile(r"(?:https?|ftp)://|\bwww\.", re.IGNORECASE),
     "an internet address": re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
 }
@@ -48,10 +57,10 @@ def check_limited(table: pa.Table, checked: Collection[str] = ()) -> None:
     A name may be `checked` by a custodian; a value may not.
     """
     for name in table.column_names:
-        words = set(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
-        for what, telling in NAMED.items():
-            if words & telling and name not in checked:
-                raise _held(f"{name} is named like {what}")
+        if name not in checked and (what := _named_like(name)):
+            raise _held(f"{name} is named like {what}")
+        if pa.types.is_integer(table.schema.field(name).type):
+            _check_numbers(name, table[name])
         if not pa.types.is_string(table.schema.field(name).type):
             continue
         texts = [text for text in table[name].unique().to_pylist() if text is not None]
@@ -59,6 +68,22 @@ def check_limited(table: pa.Table, checked: Collection[str] = ()) -> None:
             held = sum(1 for text in texts if form.search(text))
             if held:
                 raise _held(f"{counted(held, 'value')} of {name} {'has' if held == 1 else 'have'} the form of {what}")
+
+
+def _named_like(column: str) -> str | None:
+    words = set(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", column).lower()))
+    found = next((what for what, telling in NAMED.items() if words & telling), None)
+    return found or ("a direct identifier" if any(map(WITHIN.search, words)) else None)
+
+
+def _check_numbers(name: str, column: pa.ChunkedArray) -> None:
+    """Telephone numbers that were read as numbers. One alone may be an amount; most of a column are none."""
+    numbers = [str(number) for number in column.unique().to_pylist() if number is not None]
+    held = sum(1 for number in numbers if re.fullmatch(TEN_DIGITS, number))
+    if 2 * held > len(numbers):
+        raise _held(
+            f"{counted(held, 'value')} of {name} {'has' if held == 1 else 'have'} the form of a telephone number"
+        )
 
 
 def _held(what: str) -> ExtractRefused:

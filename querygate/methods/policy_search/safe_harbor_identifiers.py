@@ -80,7 +80,7 @@ class Suggestion:
 NAMES: tuple[tuple[str, Treatment, str], ...] = (
     ("E", "drop", r"fax"),
     ("F", "drop", r"e_?mail"),
-    ("D", "drop", r"(tele)?phone|mobile|tel(_no)?"),
+    ("D", "drop", r"[a-z]*phone|mobile|tel(_no)?"),
     ("G", "drop", r"ssn|social_security"),
     ("L", "drop", r"vin|(licen[cs]e_)?plate|vehicle"),
     ("O", "drop", r"ip|ip_?addr\w*|ipv[46]"),
@@ -109,7 +109,7 @@ VALUES: tuple[tuple[str, Treatment, str], ...] = (
         "drop",
         r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)|([0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}",
     ),
-    ("D", "drop", r"(\+?1[-. ]?)?\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}"),
+    ("D", "drop", r"(\+?1[-. ]?)?(\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|[2-9]\d{2}[2-9]\d{6})"),
     ("B", "zip3", r"\d{5}(-\d{4})?"),
     ("C", "year", r"\d{4}-\d{2}-\d{2}([T ].*)?|\d{1,2}/\d{1,2}/\d{2,4}"),
     ("L", "drop", r"(?=.*\d)(?=.*[A-Z])[A-HJ-NPR-Z0-9]{17}"),

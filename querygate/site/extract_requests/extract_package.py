@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 
-from querygate.core.errors import ExtractRefused
+from querygate.core.errors import ExtractRefused, NotPermitted
 from querygate.core.files.private_files import for_owner
 from querygate.site.encrypted_file import FileSeal, is_sealed
 from querygate.site.encryption_key import needs_key
@@ -68,6 +68,14 @@ def named(name: str) -> str:
     return name
 
 
+def no_raw_rows() -> NotPermitted:
+    return NotPermitted(
+        "QG310",
+        "Extracts are made from the raw rows, and this gate has no access to them.",
+        "Run `querygate export` on the custodian's machine.",
+    )
+
+
 # -- where they lie -----------------------------------------------------------------------------------------------
 
 
@@ -81,7 +89,10 @@ class ExtractFiles:
     @contextmanager
     def locked(self, request_id: str) -> Iterator[None]:
         """One process at a time. The lock is the kernel's, so it dies with its holder."""
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError:
+            raise no_raw_rows() from None
         with open(self._folder / f"{named(request_id)}.lock", "w", opener=for_owner) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -48,7 +48,7 @@ from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.encryption_key import open_seal
-from querygate.site.extract_requests.extract_package import ExtractFiles
+from querygate.site.extract_requests.extract_package import ExtractFiles, no_raw_rows
 from querygate.site.extract_requests.request_rounds import changes_since_return
 from querygate.site.open_gate import OpenSite
 from querygate.sql.extract_condition import read_condition
@@ -389,11 +389,7 @@ class Extracts:
 
     def _check_vault(self) -> Callable[[], ExtractBuilder]:
         if self._open_builder is None:
-            raise NotPermitted(
-                "QG310",
-                "Extracts are made from the raw rows, and this gate has no access to them.",
-                "Run `querygate export` on the custodian's machine.",
-            )
+            raise no_raw_rows()
         return self._open_builder
 
     @cached_property

@@ -39,6 +39,12 @@ def test_a_new_site_is_all_green(run, site):
     assert "dataset clinic: version 1, 40 rows, k = 5" in done.stdout
 
 
+def test_marks_that_do_not_leave_the_machine_are_named(run, site):
+    assert "on this machine alone" in run("doctor").stdout
+    (site / "querygate.toml").write_text('anchor_mail_command = "mail -s head"\n')
+    assert "on this machine alone" not in run("doctor").stdout
+
+
 def test_settings_come_with_their_origin(run, site):
     (site / "querygate.toml").write_text("port = 9000\n")
     body = json.loads(run("doctor", "--format", "json", env={"QUERYGATE_HOST": "0.0.0.0"}).stdout)

@@ -64,6 +64,13 @@ def bring(run, ident, *steps):
 RELEASED = ("ann submit", "carl take", "carl approve", "carl build", "carl release")
 
 
+def test_where_there_is_no_vault_it_says_so(run, site, ident):
+    bring(run, ident, "ann submit", "carl take", "carl approve")
+    shutil.rmtree(site.site.vault)
+    done = run("export", "build", ident, *in_the_name_of("carl", "build", Path("site")))
+    assert (done.exit_code, done.stderr[:5]) == (1, "QG310")
+
+
 def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
     done = bring(run, ident, *RELEASED)
     assert done.stdout.startswith(f"{ident} is now released. It can be fetched until 20")

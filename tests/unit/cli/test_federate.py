@@ -57,6 +57,16 @@ def test_a_gate_that_refuses_is_named(gates: Path) -> None:
     assert "north: " in told.output
 
 
+def test_a_gate_that_cannot_be_reached_is_named(gates: Path, tmp_path: Path) -> None:
+    text = gates.read_text().replace('"north.key"', f'"{gates.parent / "north.key"}"')
+    lines = [*text.replace('"south.key"', f'"{gates.parent / "south.key"}"').splitlines()]
+    lines[5] = 'url = "http://127.0.0.1:9"'
+    (tmp_path / "gates.toml").write_text("\n".join(lines))
+    told = federate(tmp_path / "gates.toml", SQL)
+    assert told.exit_code == 2
+    assert "south: Nothing answers" in told.output
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "x", "[gates.a]\nurl = 'http://localhost'", "gates = 3", "[gates.a]\n[gates.b]\n", "[other]\n", "\xff"],

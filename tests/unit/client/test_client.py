@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,36 @@ def test_whoever_is_busy_is_asked_again_under_the_same_key() -> None:
     with pytest.raises(NotPermitted) as refused:
         gate.query("SELECT 1")
     assert refused.value.retry_after_s == 3600
+
+
+class Endless(httpx.SyncByteStream):
+    """What never ends; how much of it was read."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            self.read += 1 << 20
+            yield b" " * (1 << 20)
+
+
+def test_what_answers_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("querygate.client.client.MOST_BYTES", 4 << 20)
+    endless = Endless()
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=endless))
+    with (
+        Client("http://localhost", "k", "d", transport=transport) as client,
+        pytest.raises(ConfigError, match="larger"),
+    ):
+        client.query("SELECT 1")
+    assert endless.read == 5 << 20
+    broken = Scripted((200, b"no gzip", {"content-encoding": "gzip"}))
+    with (
+        Client("http://localhost", "k", "d", transport=broken) as client,
+        pytest.raises(ConfigError, match="not a gate"),
+    ):
+        client.query("SELECT 1")
 
 
 def test_a_job_is_waited_for() -> None:

@@ -20,8 +20,9 @@ from querygate.gate.passage import Gate
 from querygate.gate.steps import understand as step_understand
 from querygate.gate.steps.admit import WARNING
 from querygate.gate.steps.protect import HURRIED, protect
-from querygate.site.layout import open_site
+from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.store.duckdb_store import DuckDBStore
 from tests.api.small_site import POLICY, make_small_site, write_inputs
 
 SQL = "SELECT sex, COUNT(*) AS n, AVG(sbp) FROM clinic WHERE age < 55 GROUP BY sex ORDER BY sex"
@@ -174,11 +175,24 @@ def test_what_was_cut_short_is_computed_again(
     assert len(computed) == 2
 
 
+def test_a_gate_whose_custodian_began_anew_answers_from_the_new_version(site: OpenSite, tmp_path: Path) -> None:
+    """It is version 1 again, of the same policy. What the engine has open it gives again under the same name."""
+    gate = replace(site.gate, store=DuckDBStore(site.site.store))  # of copied files: the gate's log knows none of them
+    anew, fewer = open_gate(init_site(tmp_path / "anew")), tmp_path / "fewer.csv"
+    fewer.write_text("".join(write_inputs(tmp_path)[1].read_text().splitlines(keepends=True)[:31]))
+    publish_to(anew, POLICY.parsed(), str(fewer), user="local")
+    count = "SELECT COUNT(*) AS n FROM clinic"
+    assert asked(gate, count)["rows"][0]["n"]["low"] == 40
+    shutil.rmtree(site.site.store / "clinic")
+    shutil.copytree(anew.site.store / "clinic", site.site.store / "clinic")
+    assert asked(gate, count)["rows"][0]["n"]["low"] == 30
+
+
 # -- what is kept ------------------------------------------------------------------------------------------------------
 
 
 def key(sql: str) -> AnswerKey:
-    return AnswerKey("ann", "clinic", 1, "p", sql, "interval", QueryOptions())
+    return AnswerKey("ann", "clinic", 1, "2026", "p", sql, "interval", QueryOptions())
 
 
 def kept(json_bytes: int) -> KeptAnswer:

@@ -83,7 +83,11 @@ def test_records_leave_as_they_are_without_identifiers(tmp_path: Path, count: in
 
 
 @pytest.mark.parametrize(
-    "value", ["ann@example.org", "call 555-867-5309", "123-45-6789", "see www.example.org", "host 10.0.0.12"]
+    "value",
+    [
+        *("ann@example.org", "call 555-867-5309", "123-45-6789", "see www.example.org", "host 10.0.0.12"),
+        *("6155551234", "call 16155551234.", "+44 20 7946 0958"),
+    ],
 )
 def test_one_value_of_a_forbidden_form_stops_it(tmp_path: Path, value: str) -> None:
     table = rows(12, town=["Shelby"] * 11 + [value])
@@ -93,7 +97,13 @@ def test_one_value_of_a_forbidden_form_stops_it(tmp_path: Path, value: str) -> N
     assert value not in refused.value.detail
 
 
-@pytest.mark.parametrize("value", ["2031-01-31", "38104-1234", "1.5.2", "12:30:45", "555 1234567", "ICD 250.00"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("2031-01-31", "38104-1234", "1.5.2", "12:30:45", "555 1234567", "ICD 250.00"),
+        *("1003000126", "6155551234567", "0.6155551234", "x6155551234", "2025551"),
+    ],
+)
 def test_what_is_no_identifier_may_stay(value: str) -> None:
     check_limited(pa.table({"town": [value, None]}))
 
@@ -105,6 +115,19 @@ def test_a_column_named_like_an_identifier_is_refused_unless_somebody_looked(tmp
         made(table, tmp_path, POLICY.but(columns=columns).parsed())
     allowed = POLICY.but(columns=columns, limited_data_set={"checked": ["device_type"]}).parsed()
     assert "device_type" in made(table, tmp_path, allowed)[0].table.column_names
+
+
+@pytest.mark.parametrize("name", ["cellphone", "HomePhone2", "emailaddr", "lastname", "ipaddr"])
+def test_names_that_are_written_together_are_read(name: str) -> None:
+    with pytest.raises(ExtractRefused, match=f"{name} is named like"):
+        check_limited(pa.table({name: ["a"]}))
+    check_limited(pa.table({name: ["a"]}), [name])
+
+
+def test_telephone_numbers_that_were_read_as_numbers_are_found() -> None:
+    with pytest.raises(ExtractRefused, match="2 values of reach have the form of a telephone number"):
+        check_limited(pa.table({"reach": [6155551234, 2025550143, None]}))
+    check_limited(pa.table({"platelets": [6155551234, 250_000, 310_000], "none": pa.array([None] * 3, pa.int64())}))
 
 
 def test_without_the_policys_word_nothing_leaves(tmp_path: Path) -> None:
