@@ -65,7 +65,7 @@ def adult_columns(path: Path = ADULT) -> dict[str, tuple[np.ndarray, np.ndarray]
 
 def adult_records() -> Table:
     """One row for each record."""
-    attributes = [_attribute(name, *adult_columns()[name]) for name in QUASI_IDENTIFIERS]
+    attributes = [attribute_of(name, *adult_columns()[name]) for name in QUASI_IDENTIFIERS]
     return Table(tuple(attributes), np.ones(attributes[0].codes.size, dtype=np.int64))
 
 
@@ -74,13 +74,13 @@ def adult_table() -> Table:
     columns = [adult_columns()[name] for name in QUASI_IDENTIFIERS]
     codes, counts = np.unique(np.stack([codes for _, codes in columns], axis=1), axis=0, return_counts=True)
     attributes = [
-        _attribute(name, domain, np.ascontiguousarray(column))
+        attribute_of(name, domain, np.ascontiguousarray(column))
         for name, (domain, _), column in zip(QUASI_IDENTIFIERS, columns, codes.T, strict=True)
     ]
     return Table(tuple(attributes), counts)
 
 
-def _attribute(name: str, domain: np.ndarray, codes: np.ndarray) -> Attribute:
+def attribute_of(name: str, domain: np.ndarray, codes: np.ndarray) -> Attribute:
     if name != "age":
         return Attribute.nominal(name, codes, domain.size)
     span = float(domain[-1] - domain[0])

@@ -19,6 +19,8 @@ from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, li
 POSITIVE = Bound(above=0)
 FROM_TWO = Bound(least=2, whole=True)
 SHARE = Bound(above=0, most=1)
+MOST_PIECES = 4
+"""Of knowledge: beyond that hardly any class is safe, and ways to spread them grow fast."""
 
 PARAMETERS: dict[str, dict[str, Bound]] = {
     "distinct": {"l": FROM_TWO},
@@ -30,17 +32,23 @@ PARAMETERS: dict[str, dict[str, Bound]] = {
     "ke": {"e": POSITIVE},
     "em": {"epsilon": Bound(least=0), "m": Bound(above=1)},
     "personalised": {"share": SHARE},
+    "ck": {"share": Bound(above=0, most=0.999), "pieces": Bound(least=1, most=MOST_PIECES, whole=True)},
+    "growth": {"share": Bound(above=0, most=0.999)},
+    "mined": {"l": FROM_TWO},
 }
 """The numbers that each kind needs ..."""
 
-OPTIONAL = {"t-closeness": ("distance",), "ke": ("distinct",), "personalised": ("groups",)}
+OPTIONAL = {"t-closeness": ("distance",), "ke": ("distinct",), "personalised": ("groups",), "mined": ("expected",)}
 """... what else it takes ..."""
 
 NAMED = {"personalised": ("by",)}
 """... and the names it needs."""
 
 OF_NUMBERS = ("ke", "em")
-OF_CATEGORIES = ("personalised",)
+OF_CATEGORIES = ("personalised", "mined")
+
+USUAL_EXPECTED = 10.0
+"""Records in which a rule must have been possible, where the policy does not say (Li & Li use 9 to 50)."""
 
 NO_WISH = "none"
 """The wish of a person who guards nothing."""
@@ -68,7 +76,7 @@ def read_missing(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """Whether missing values are values to the guarantees, or left out because nobody asked."""
     if table.choice("missing") != "not applicable":
         return column
-    if any(diversity.kind in OF_CATEGORIES for diversity in column.diversity):
+    if any(diversity.kind == "personalised" for diversity in column.diversity):
         table.fail("missing", "not applicable cannot be combined with kind personalised", "value")
     return replace(column, missing="not applicable")
 
@@ -110,6 +118,8 @@ def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, obj
             return {"distance": _distance(table, column)}
         case "ke" if "distinct" in table:
             return {"distinct": table.number("distinct", FROM_TWO)}
+        case "mined":
+            return {"expected": table.number("expected", Bound(least=1)) or USUAL_EXPECTED}
         case "personalised":
             return {"by": table.text("by", SOME_TEXT), "groups": _groups(table, column)}
     return {}
@@ -164,7 +174,9 @@ def least_values(guarantees: Iterable[DiversityPolicy]) -> int:
 def _implied(diversity: DiversityPolicy) -> int:
     """How many different values a class has at least that keeps the guarantee."""
     match diversity.kind:
-        case "distinct" | "entropy" | "recursive":
+        case "ck":
+            return int(diversity.pieces or 0) + 2
+        case "distinct" | "entropy" | "recursive" | "mined":
             return math.ceil(diversity.l or 1)
         case "p-sensitive":
             return int(diversity.p or 1)

@@ -23,6 +23,7 @@ KEYS = {
     ),
     "columns.*.diversity": (
         *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
+        *("pieces", "expected"),
     ),
     "columns.*.protect": (
         *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
@@ -56,6 +57,7 @@ CHOICES = {
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),
     "columns.*.diversity.kind": (
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
+        *("ck", "growth", "mined"),
     ),
     "columns.*.missing": ("value", "not applicable"),
     "columns.*.unknown": ("refuse", "other"),

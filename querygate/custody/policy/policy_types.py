@@ -32,7 +32,18 @@ ClassMethod: TypeAlias = Literal[
 ]
 Carry: TypeAlias = Literal["bins", "hull", "univariate", "joint"]
 Diversity: TypeAlias = Literal[
-    "distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"
+    "distinct",
+    "entropy",
+    "recursive",
+    "t-closeness",
+    "alpha",
+    "p-sensitive",
+    "ke",
+    "em",
+    "personalised",
+    "ck",
+    "growth",
+    "mined",
 ]
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
 Missing: TypeAlias = Literal["", "not applicable"]
@@ -52,7 +63,8 @@ class DiversityPolicy:
 
     distinct (l), entropy (l) and recursive (c, l): Machanavajjhala et al. 2007; t-closeness (t): Li et al. 2007;
     alpha (no value may hold more than this share of a class): Wong et al. 2006; p-sensitive (p): Truta, Vinay 2006;
-    ke (e, distinct): Zhang et al. 2007; em (epsilon, m): Li et al. 2008; personalised (by, share): Xiao, Tao 2006.
+    ke (e, distinct): Zhang et al. 2007; em (epsilon, m): Li et al. 2008; personalised (by, share): Xiao, Tao 2006;
+    ck (share, pieces): Martin et al. 2007; growth (share): Tao et al. 2008; mined (l, expected): Li, Li 2008.
     """
 
     kind: Diversity
@@ -67,6 +79,8 @@ class DiversityPolicy:
     epsilon: Number | None = None
     m: float | None = None
     share: float | None = None
+    pieces: int | None = None  # of knowledge
+    expected: float | None = None  # records that a rule which nobody breaks must be seen in
     by: str | None = None  # the column that says what each person guards
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names for sets of values
 

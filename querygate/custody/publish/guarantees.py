@@ -10,6 +10,7 @@ import pyarrow as pa
 from querygate.core.types import Array, Floats, Ints
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
+from querygate.custody.columns.rule_conditions import rule_columns, rule_conditions
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy
 from querygate.custody.policy.diversity_rules import least_values
@@ -19,6 +20,7 @@ from querygate.methods.anonymise import (
     Closeness,
     Distinct,
     EntropyDiversity,
+    Growth,
     Guard,
     KMap,
     Numbers,
@@ -26,9 +28,11 @@ from querygate.methods.anonymise import (
     PersonalGuard,
     PersonCount,
     PersonRows,
+    PlausibleValues,
     Proximity,
     PSensitive,
     Recursive,
+    Safety,
     Sensitive,
     SpreadGuard,
     TreeCloseness,
@@ -132,6 +136,8 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
             return Proximity(_numbers(state, column), float(wanted.epsilon or 0), float(wanted.m or 0))
         case "personalised":
             return _personalised(state, column, wanted)
+        case "mined":
+            return _plausible(state, column, wanted)
     sensitive = _values(state, column)
     match wanted.kind:
         case "distinct":
@@ -142,6 +148,10 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
             return Recursive(sensitive, float(wanted.c or 0), int(wanted.l or 0))
         case "alpha":
             return Alpha(sensitive, float(wanted.alpha or 0))
+        case "ck":
+            return Safety(sensitive, float(wanted.share or 0), int(wanted.pieces or 0))
+        case "growth":
+            return Growth(sensitive, float(wanted.share or 0))
         case "t-closeness":
             if wanted.distance == "hierarchy":
                 return TreeCloseness(sensitive, float(wanted.t or 0), _levels(state, column))
@@ -193,6 +203,18 @@ def _personalised(state: PublicationState, column: ColumnPolicy, wanted: Diversi
     return PersonalGuard(
         held, pairs // len(sets), [sets[i] for i in (pairs % len(sets)).tolist()], float(wanted.share or 0)
     )
+
+
+def _plausible(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
+    known = rule_columns(state.policy)
+    combination, raw, count = state.staging.raw_counts([*(one.name for one in known), column.name], by="combination")
+    texts = state.texts[column.name]
+    place = {text: i for i, text in enumerate(texts)}
+    missing = len(texts) + 1 if column.spares_missing else len(texts)
+    value = np.array([place.get(text, missing) for text in raw[column.name].tolist()], dtype=np.int64)
+    held = Sensitive(column.name, combination, value, count, len(texts) if column.spares_missing else len(texts) + 1)
+    conditions = [rule_conditions(one, raw[one.name]) for one in known]
+    return PlausibleValues(held, conditions, int(wanted.l or 0), float(wanted.expected or 0))
 
 
 def _on_axis(state: PublicationState, population: Population, name: str) -> Floats:

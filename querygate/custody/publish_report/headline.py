@@ -125,6 +125,12 @@ def _asked(name: str, d: DiversityPolicy) -> Iterator[tuple[str, tuple[str, floa
             yield f"recursive c of {name}, l = {d.l}", ("below", float(d.c or 0))
         case "alpha":
             yield f"largest share of {name}", ("at most", float(d.alpha or 0))
+        case "ck":
+            yield f"surest belief in {name}, {d.pieces} pieces known", ("at most", float(d.share or 0))
+        case "growth":
+            yield f"growth of belief in {name}", ("at most", float(d.share or 0))
+        case "mined":
+            yield f"plausible values of {name}", ("at least", float(d.l or 0))
         case "t-closeness":
             yield f"{d.distance or 'equal'} t of {name}", ("at most", float(d.t or 0))
         case "em":

@@ -20,6 +20,7 @@ from querygate.custody.publish_report.earlier_versions import changes, versions
 from querygate.custody.publish_report.example_answers import counts, statistics
 from querygate.custody.publish_report.headline import class_sizes, guarantees, headline
 from querygate.custody.publish_report.k_sweep import sweep
+from querygate.custody.publish_report.knowledge import knowledge
 from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.publish_report.usable_figures import usable_figures
@@ -45,6 +46,7 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
         guarantees=guarantees(case),
         risk=risk(case),
         disclosure=disclosure(case),
+        knowledge=knowledge(case),
         outliers=outliers(case),
         class_sizes=class_sizes(case),
         widths=widths(case),

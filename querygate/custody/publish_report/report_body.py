@@ -15,6 +15,7 @@ from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
 from querygate.custody.publish_report.headline import ClassSizes, Guarantee, Headline
 from querygate.custody.publish_report.k_sweep import Sweep
+from querygate.custody.publish_report.knowledge import KnowledgeRisk
 from querygate.custody.publish_report.usable_figures import UsableFigures
 from querygate.custody.publish_report.version_risk import CloseNumbers, Outliers, Risk, SharedValues
 
@@ -86,6 +87,7 @@ class PublishReport:
     guarantees: tuple[Guarantee, ...]
     risk: Risk
     disclosure: tuple[SharedValues | CloseNumbers, ...]
+    knowledge: tuple[KnowledgeRisk, ...] = ()
     outliers: Outliers
     class_sizes: ClassSizes
     widths: tuple[ColumnWidth, ...]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from querygate.core.ports import Native, PublishedVersion
 from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints, Scalar
@@ -43,6 +44,9 @@ class VersionRows(Protocol):
     def far_out(self, column: str) -> int: ...
 
     def sample(self, columns: Sequence[str], most: int) -> tuple[Ints, Mapping[str, Floats]]: ...
+
+    def classed(self, columns: Sequence[str]) -> tuple[Ints, pa.Table]:
+        """The class of each row, and these columns in the same order."""
 
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""

@@ -16,9 +16,10 @@ from querygate.core.types import Array, Arrays, Bools, Column, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
+from querygate.custody.columns.rule_conditions import rule_columns, rule_conditions
 from querygate.custody.columns.value_codes import grid_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
-from querygate.methods.anonymise import partition_check
+from querygate.methods.anonymise import knowledge_check, partition_check
 
 ROOM = 1e-8
 """For rounding in logarithms and sums of shares."""
@@ -74,7 +75,7 @@ def measure_guarantees(
     for column in release.columns:
         wanted = policy.column(column.name)
         for diversity in wanted.diversity:
-            yield from _measured(release, column, wanted, diversity)
+            yield from _measured(release, policy, column, wanted, diversity)
     if policy.k_map is not None and population is not None:
         people = list(population.values.values())
         fewest = partition_check.fewest_matches(_boxes(release, population), people, population.persons)
@@ -89,12 +90,14 @@ def population_matches(release: WrittenCells, population: Population) -> Ints:
 
 
 def _measured(
-    release: WrittenCells, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
+    release: WrittenCells, policy: Policy, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
 ) -> Iterator[GuaranteeCheck]:
     if d.kind in ("ke", "em"):
         return _of_numbers(release, wanted, d)
     if d.kind == "personalised":
         return _of_wishes(release, wanted, d)
+    if d.kind == "mined":
+        return _of_rules(release, policy, wanted, d)
     return _of_values(release, column, wanted, d)
 
 
@@ -118,6 +121,17 @@ def _of_values(
         case "alpha":
             figure = partition_check.largest_share(box, values, counts)
             yield GuaranteeCheck(promise, f"largest share of {name}", figure, figure <= float(d.alpha or 0))
+        case "ck":
+            figure = knowledge_check.worst_belief(box, values, counts, int(d.pieces or 0))
+            yield GuaranteeCheck(
+                promise,
+                f"surest belief in {name}, {d.pieces} pieces known",
+                figure,
+                figure <= float(d.share or 0) + ROOM,
+            )
+        case "growth":
+            figure = knowledge_check.largest_growth(box, values, counts)
+            yield GuaranteeCheck(promise, f"growth of belief in {name}", figure, figure <= float(d.share or 0) + ROOM)
         case "t-closeness":
             if d.distance == "hierarchy":
                 levels = _levels(release, column, wanted)
@@ -162,6 +176,27 @@ def _of_wishes(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy) 
     yield GuaranteeCheck(
         f"what {by} guards of {name}", f"share that {by} guards", figure, figure <= float(d.share or 0) + ROOM
     )
+
+
+def _of_rules(
+    release: WrittenCells, policy: Policy, wanted: ColumnPolicy, d: DiversityPolicy
+) -> Iterator[GuaranteeCheck]:
+    """Rules are mined anew from the raw rows of each box."""
+    known = rule_columns(policy)
+    box, raw, counts = release.raw(*(one.name for one in known), wanted.name)
+    texts = raw[wanted.name]
+    missing = np.array([text is None for text in texts.tolist()], dtype=np.bool_)
+    asked = ~missing if wanted.spares_missing else np.ones_like(missing)
+    if not asked.any():
+        return
+    _, values = np.unique(np.where(missing, "", texts).astype(str), return_inverse=True)
+    values = np.where(missing, -1, values.reshape(-1))
+    conditions = [rule_conditions(one, raw[one.name])[asked] for one in known]
+    found = knowledge_check.mined_knowledge(
+        box[asked], conditions, values[asked], counts[asked], expected=float(d.expected or 0)
+    )
+    promise, least = f"values of {wanted.name} that no mined rule excludes", int(d.l or 0)
+    yield GuaranteeCheck(promise, f"plausible values of {wanted.name}", found.plausible, found.plausible >= least)
 
 
 def _values(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> tuple[Ints, Ints, Ints]:

@@ -13,7 +13,7 @@ Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups t
 from __future__ import annotations
 
 from querygate.core.registry import Registry
-from querygate.methods.anonymise import partition_check, version_overlay
+from querygate.methods.anonymise import knowledge_check, partition_check, version_overlay
 from querygate.methods.anonymise.anonymisers import ANONYMISERS, Method
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
@@ -41,13 +41,16 @@ from querygate.methods.anonymise.guards.diversity import (
     Recursive,
     Sensitive,
 )
+from querygate.methods.anonymise.guards.growth import Growth
 from querygate.methods.anonymise.guards.guard import Guard, NumericHull
 from querygate.methods.anonymise.guards.k_map import KMap
 from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
 from querygate.methods.anonymise.guards.person_guards import PersonCount, PersonRows, ValueHolders
 from querygate.methods.anonymise.guards.personal_guard import PersonalGuard
+from querygate.methods.anonymise.guards.plausible_values import PlausibleValues
 from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
+from querygate.methods.anonymise.guards.worst_knowledge import Safety
 from querygate.methods.anonymise.recode.full_domain import full_domain
 from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
@@ -88,6 +91,9 @@ __all__ = [
     "Closeness",
     "TreeCloseness",
     "PSensitive",
+    "Growth",
+    "PlausibleValues",
+    "Safety",
     "PersonalGuard",
     "PersonCount",
     "PersonRows",
@@ -116,6 +122,7 @@ __all__ = [
     "full_domain",
     "full_subtree",
     "local",
+    "knowledge_check",
     "partition_check",
     "version_overlay",
 ]

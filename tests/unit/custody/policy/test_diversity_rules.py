@@ -41,6 +41,13 @@ def kept(text: str) -> tuple[DiversityPolicy, ...]:
         (SBP + 'diversity = { kind = "ke", e = 10, distinct = 3 }', DiversityPolicy("ke", e=10, distinct=3)),
         (MASS + 'diversity = { kind = "ke", e = 0.5 }', DiversityPolicy("ke", e=0.5)),
         (SBP + 'diversity = { kind = "em", epsilon = 0, m = 2.5 }', DiversityPolicy("em", epsilon=0, m=2.5)),
+        (
+            ILL + 'diversity = { kind = "ck", share = 0.7, pieces = 2 }',
+            DiversityPolicy("ck", share=0.7, pieces=2),
+        ),
+        (ILL + 'diversity = { kind = "growth", share = 0.2 }', DiversityPolicy("growth", share=0.2)),
+        (ILL + 'diversity = { kind = "mined", l = 2 }', DiversityPolicy("mined", l=2, expected=10)),
+        (ILL + 'diversity = { kind = "mined", l = 2, expected = 5 }', DiversityPolicy("mined", l=2, expected=5)),
         (SBP + 'diversity = { kind = "entropy", l = 2 }', DiversityPolicy("entropy", l=2)),
         (
             ILL
@@ -77,6 +84,11 @@ def test_a_list_keeps_them_all():
         (ILL + 'diversity = { kind = "ke", e = 2 }', "columns.ill.diversity.kind", "for type integer, number or date"),
         (ILL + 'diversity = { kind = "em", epsilon = 2, m = 2 }', "columns.ill.diversity.kind", "for type integer"),
         (SBP + 'diversity = { kind = "personalised", share = 1 }', "columns.sbp.diversity.kind", "for type category"),
+        (ILL + 'diversity = { kind = "ck", share = 1, pieces = 2 }', "columns.ill.diversity.share", "0.999"),
+        (ILL + 'diversity = { kind = "ck", share = 0.5, pieces = 5 }', "columns.ill.diversity.pieces", "4"),
+        (ILL + 'diversity = { kind = "ck", share = 0.5 }', "columns.ill.diversity.pieces", "is missing"),
+        (ILL + 'diversity = { kind = "mined", l = 2, expected = 0 }', "columns.ill.diversity.expected", "at least 1"),
+        (SBP + 'diversity = { kind = "mined", l = 2 }', "columns.sbp.diversity.kind", "for type category"),
         (ILL + 'diversity = { kind = "p-sensitive", p = 4 }', "columns.ill.diversity.p", "at most 3"),
         (ILL + 'diversity = { kind = "p-sensitive", p = 2, l = 2 }', "columns.ill.diversity.l", "accepted: p"),
         (SBP + 'diversity = { kind = "ke", e = 0.5 }', "columns.sbp.diversity.e", "a whole number of at least 1"),

@@ -83,6 +83,12 @@ GUARANTEES: dict[str, tuple[dict[str, Column], dict[str, tuple[float, float]]]] 
         disease("personalised", by="wish", share=0.7, groups={"infection": ["flu", "HIV"]}) | {"wish": WITHHELD},
         {"share that wish guards": (0, 0.7)},
     ),
+    "(c,k)-safety": (
+        disease("ck", share=0.8, pieces=1),
+        {"surest belief in disease, 1 pieces known": (0.3, 0.8)},
+    ),
+    "growth": (disease("growth", share=0.3), {"growth of belief in disease": (0, 0.3)}),
+    "mined": (disease("mined", l=3), {"plausible values of disease": (3, 5)}),
     "several at once": (
         {
             "disease": ILLNESS | {"diversity": [{"kind": "entropy", "l": 2}, {"kind": "t-closeness", "t": 0.4}]},
