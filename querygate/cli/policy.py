@@ -10,6 +10,7 @@ from querygate.cli.shared.command import Command, LazyGroup
 from querygate.cli.shared.output import print_json, print_records, progress
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
+from querygate.custody.roots.omop_draft import draft_omop
 from querygate.custody.roots.policy_draft import draft_from
 
 ELSEWHERE = {
@@ -59,6 +60,30 @@ def draft(source: str, out: Path | None, form: str) -> None:
         print_records(columns, form, columns=("column", "role", "type", "found"))
     else:
         click.echo(drafted.text, nl=False)
+
+
+@policy.command(cls=Command, example="querygate policy omop --source cdm/ --out omop.toml")
+@click.option(
+    "--source",
+    required=True,
+    metavar="SOURCE",
+    help="A folder of .csv or .parquet files, one per table; duckdb:FILE; or postgresql://user@host/database#schema.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
+@format_option
+def omop(source: str, out: Path, form: str) -> None:
+    """Propose a policy over an OMOP common data model.
+
+    The records are persons. Sex, race and ethnicity, the last value of the commonest measurements, the commonest
+    conditions as yes or no, and counts of visits and drugs are worked out from the tables of events when you publish.
+    Check every column before you publish. Nothing is published, and no site is needed.
+    """
+    drafted = draft_omop(source, out.parent)
+    write_new(out, drafted.text)
+    columns = [
+        {"column": p.name, "role": p.role, "type": p.type or None, "found": p.warning or None} for p in drafted.columns
+    ]
+    print_records(columns, form, columns=("column", "role", "type", "found"))
 
 
 def write_new(path: Path, text: str) -> None:

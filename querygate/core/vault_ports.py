@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.coarse_parts import Parts
+from querygate.core.derived_columns import DerivedColumn, EventCondition
 from querygate.core.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -25,6 +26,15 @@ class Source(Protocol):
 
     def reading(self) -> AbstractContextManager[None]:
         """Around every read of the stream: turns the engine's complaints into coded errors that quote nothing."""
+        ...
+
+
+@runtime_checkable
+class SelectiveSource(Protocol):
+    """A source whose engine can leave rows out itself, so that they need not be read."""
+
+    def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
+        """As `batches`, with the rows of which at least one condition may be true; perhaps with others."""
         ...
 
 
@@ -64,7 +74,8 @@ AS_IT_IS = ReadAs()
 class JoinedTable:
     """A table whose columns the records of a source are to have too: (its column, the source's column) must be equal.
 
-    An inner join leaves out records without a row in the table; otherwise its columns are missing there.
+    An inner join leaves out records without a row in the table; otherwise its columns are missing there. Where columns
+    are derived, the table has events, of which a record may have any number: each column is worked out from them.
     """
 
     name: str
@@ -72,6 +83,14 @@ class JoinedTable:
     on: tuple[tuple[str, str], ...]
     columns: Mapping[str, str]  # name -> type
     inner: bool = False
+    derived: tuple[DerivedColumn, ...] = ()
+    time: str = ""  # the column of events that says when they were
+    of_source: bool = False  # the source itself holds the events: a record is made of each key that it has
+
+    @property
+    def label(self) -> str:
+        """The table of the policy that it comes from."""
+        return f"{'events' if self.derived else 'join'}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

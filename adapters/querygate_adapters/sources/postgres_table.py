@@ -10,6 +10,7 @@ cannot be read is then told with its row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
+from querygate.core.derived_columns import EventCondition
 from querygate.core.errors import ConfigError
 from querygate_adapters.store.postgres_connection import Connection, Location, as_told, told
 
@@ -37,6 +39,8 @@ _ARROW = {
 
 # A moment is told in the time zone of the session, without naming it: what is published is its day there.
 _WRITTEN = {"timestamptz": sql.SQL("{}::timestamp")}
+
+_WHOLE, _TEXTS = ("int2", "int4", "int8"), ("text", "varchar")
 
 _SESSION = "SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL extra_float_digits = 1"
 
@@ -67,8 +71,12 @@ class PostgresTable:
 
     def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         """The wanted columns as a stream of Arrow record batches."""
-        schema = pa.schema([(name, _ARROW.get(self._type(name), pa.string())) for name in columns])
-        return pa.RecordBatchReader.from_batches(schema, self._stream(schema))
+        return self._read(columns, sql.SQL("TRUE"))
+
+    def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
+        """The same of rows of which a condition may be true: the server leaves the others out."""
+        tests = [self._may_be_true(test) for test in either]
+        return self._read(columns, sql.SQL(" OR ").join(tests))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -102,20 +110,37 @@ class PostgresTable:
 
     # -- the stream ------------------------------------------------------------------------------------------------
 
-    def _stream(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _may_be_true(self, test: EventCondition) -> sql.Composable:
+        """What an index can answer of whole numbers; of texts, that they contain what is looked for: whoever reads
+        them compares them without the spaces around them.
+        """
+        column, kind = sql.Identifier(test.column), self._type(test.column)
+        if kind in _WHOLE and test.texts and not test.begins:
+            numbers = [int(text) for text in test.texts if re.fullmatch(r"-?[0-9]{1,18}", text)]
+            return sql.SQL("{} = ANY({}::bigint[])").format(column, sql.Literal(numbers))
+        if kind not in _TEXTS or not (test.texts or test.begins):
+            return sql.SQL("TRUE")
+        found = [sql.SQL("strpos({}, {}) > 0").format(column, sql.Literal(t)) for t in (*test.texts, *test.begins)]
+        return sql.SQL("({})").format(sql.SQL(" OR ").join(found))
+
+    def _read(self, columns: Sequence[str], where: sql.Composable) -> pa.RecordBatchReader:
+        schema = pa.schema([(name, _ARROW.get(self._type(name), pa.string())) for name in columns])
+        return pa.RecordBatchReader.from_batches(schema, self._stream(schema, where))
+
+    def _stream(self, schema: pa.Schema, where: sql.Composable) -> Iterator[pa.RecordBatch]:
         try:
             with self._location.connect() as connection:
                 connection.execute(_SESSION)
-                with connection.cursor().copy(self._copy(schema.names)) as copy:
+                with connection.cursor().copy(self._copy(schema.names, where)) as copy:
                     yield from _batches(_Reader(copy), schema)
         except psycopg.Error as error:
             self._trouble = as_told(error, CODE)
             raise self._trouble from None
 
-    def _copy(self, columns: Sequence[str]) -> sql.Composed:
+    def _copy(self, columns: Sequence[str], where: sql.Composable) -> sql.Composed:
         written = [_WRITTEN.get(self._type(name), sql.SQL("{}")).format(sql.Identifier(name)) for name in columns]
-        return sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv, HEADER)").format(
-            sql.SQL(", ").join(written), self._table
+        return sql.SQL("COPY (SELECT {} FROM {} WHERE {}) TO STDOUT (FORMAT csv, HEADER)").format(
+            sql.SQL(", ").join(written), self._table, where
         )
 
     def _type(self, column: str) -> str:

@@ -16,18 +16,24 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import or_
 
 import duckdb
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from querygate.core.derived_columns import EventCondition
 from querygate.core.errors import ConfigError
 
 CODE = "QG802"
 BATCH_ROWS = 100_000
+_EXACT = ("string", "byte", "short", "integer", "long")
+"""Types whose texts are the same wherever they are written."""
+
 FORMATS = ("parquet", "csv")
 
 # A row with too few or too many fields is an error, as in other CSV files; nothing is guessed.
@@ -61,8 +67,18 @@ class SparkTable:
 
     def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         """The wanted columns as a stream of Arrow record batches."""
+        return self._read(self._rows, columns)
+
+    def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
+        """The same of rows of which a condition may be true: Spark's workers leave the others out."""
         with self.reading():
-            wanted = self._rows.select(*(f"`{name.replace('`', '``')}`" for name in columns))
+            kinds = {field.name: field.dataType.typeName() for field in self._rows.schema.fields}
+            tests = [_may_be_true(test, kinds[test.column]) for test in either]
+            return self._read(self._rows.filter(reduce(or_, tests)), columns)
+
+    def _read(self, rows: DataFrame, columns: Sequence[str]) -> pa.RecordBatchReader:
+        with self.reading():
+            wanted = rows.select(*(_name(name) for name in columns))
             return pa.RecordBatchReader.from_batches(to_arrow_schema(wanted.schema), _stream(wanted))
 
     @contextmanager
@@ -101,6 +117,18 @@ def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
     if not place:
         return session.table(fragment)
     return session.read.options(**_CSV).csv(place) if fragment == "csv" else session.read.parquet(place)
+
+
+def _name(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
+def _may_be_true(test: EventCondition, kind: str) -> Column:
+    """Texts contain what is looked for: whoever reads them compares them without the spaces around them."""
+    column, sought = functions.col(_name(test.column)), (*test.texts, *test.begins)
+    if kind not in _EXACT or not sought:
+        return functions.lit(True)
+    return reduce(or_, [column.cast("string").contains(text) for text in sought])
 
 
 def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:

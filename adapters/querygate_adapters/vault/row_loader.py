@@ -1,4 +1,5 @@
-"""Raw rows on their way into a vault: read from their sources, typed as the policy says, joined to one table.
+"""Raw rows on their way into a vault: read from their sources, typed as the policy says, joined to one table, with what
+tables of events come to for each of them.
 
 Each source is read once, as a stream, into a table that spills to disk; only what the policy wants is kept. The columns
 that tables are joined on are kept as texts while they are needed, and leave no trace in the vault unless they are
@@ -10,20 +11,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import duckdb
+import pyarrow as pa
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import IdentifiedSource, JoinedTable, Source
+from querygate.core.vault_ports import IdentifiedSource, JoinedTable, SelectiveSource, Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_formats import as_key, cast_to, is_sure, is_unread
 from querygate_adapters.store.catalog_json import Row
+from querygate_adapters.vault.event_rows import People, date_sql, derive, derived_value
 
 LOADED = "loaded"
 """A table that says from what `rows` was read, while the publication goes on."""
 
-FORM = 3
+FORM = 4
 """To be raised whenever a source is read in another way."""
 
 
@@ -36,7 +40,8 @@ class RowLoader:
         self._db, self._columns, self._joins = database, columns, joins
         wanted = [*columns, *(name for join in joins for name in join.columns)]
         self.row = free_name("row_id", wanted)
-        self._key, self._wrong = (_free_stem(stem, wanted) for stem in ("key", "wrong"))  # and a number behind each
+        # and a number behind each
+        self._key, self._wrong, self._date = (_free_stem(stem, wanted) for stem in ("key", "wrong", "date"))
         self.matched: dict[str, int] = {}
 
     def run(self, source: Source) -> int:
@@ -68,15 +73,24 @@ class RowLoader:
         """Everything that the rows follow from; nothing where a source cannot tell whether it is the same."""
         sources = [source, *(join.source for join in self._joins)]
         told = [source.identity() for source in sources if isinstance(source, IdentifiedSource)]
-        joins = [[join.name, join.on, dict(join.columns), join.inner] for join in self._joins]
+        joins = [
+            [join.name, join.on, dict(join.columns), join.inner, join.time, *map(asdict, join.derived)]
+            for join in self._joins
+        ]
         return json.dumps([FORM, told, dict(self._columns), joins]) if len(told) == len(sources) else ""
 
     def _fill(self, source: Source) -> None:
         if self._joins:
             keys = list(dict.fromkeys(ours for join in self._joins for _, ours in join.on))
-            self._read(source, self._columns, keys, "TEMP TABLE main_rows")
-            for i, join in enumerate(self._joins):
-                label = f"join.{join.name}, "
+            dates = list(dict.fromkeys(one.around for join in self._joins for one in join.derived if one.around))
+            self._read(source, self._columns, keys, "TEMP TABLE main_rows", dates=dates)
+            if any(join.of_source for join in self._joins):
+                self._keep_one_each()
+            for i, join in self._brought():
+                if join.derived:
+                    self._derive(i, join, keys, dates)
+                    continue
+                label = f"{join.label}, "
                 self._read(join.source, join.columns, [theirs for theirs, _ in join.on], f"TEMP TABLE part_{i}", label)
                 self._check_once(i, join)
             self._join(keys)
@@ -86,36 +100,46 @@ class RowLoader:
     # -- one source ------------------------------------------------------------------------------------------------
 
     def _read(
-        self, source: Source, columns: Mapping[str, str], keys: Sequence[str], table: str, label: str = ""
+        self,
+        source: Source,
+        columns: Mapping[str, str],
+        keys: Sequence[str],
+        table: str,
+        label: str = "",
+        dates: Sequence[str] = (),
     ) -> None:
-        """A source as a typed table: a number for each row, the columns, and the keys as texts."""
+        """A source as a typed table: a number for each row, the columns, the keys as texts, and days."""
         with source.reading(), _within_memory():
-            self._db.register("incoming", source.batches(tuple(dict.fromkeys([*columns, *keys]))))
+            self._db.register("incoming", source.batches(tuple(dict.fromkeys([*columns, *keys, *dates]))))
             described = self._db.execute("DESCRIBE SELECT * FROM incoming").fetchall()
             found = {str(row[0]): str(row[1]) for row in described}
             casts = {name: cast_to(name, kind, found[name]) for name, kind in columns.items()}
             doubtful = [name for name, kind in columns.items() if not is_sure(kind, found[name])]
+            days = {name: date_sql(name, found[name]) for name in dates}
             typed = [f"row_number() OVER () - 1 AS {self.row}"]
             typed += [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
             typed += [f"{as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
-            typed += [f"{is_unread(name, casts[name])} AS {self._wrong}{i}" for i, name in enumerate(doubtful)]
+            typed += [f"{day} AS {self._date}{i}" for i, day in enumerate(days.values())]
+            unread = [(name, casts[name]) for name in doubtful] + list(days.items())
+            typed += [f"{is_unread(name, cast)} AS {self._wrong}{i}" for i, (name, cast) in enumerate(unread)]
             self._db.execute(f"CREATE {table} AS SELECT {', '.join(typed)} FROM incoming")
         self._db.unregister("incoming")
-        self._check_casts(table.rpartition(" ")[2], doubtful, columns, label)
+        kinds = [(name, columns[name]) for name in doubtful] + [(name, "date") for name in dates]
+        self._check_casts(table.rpartition(" ")[2], kinds, label)
 
-    def _check_casts(self, table: str, doubtful: Sequence[str], types: Mapping[str, str], label: str) -> None:
+    def _check_casts(self, table: str, kinds: Sequence[tuple[str, str]], label: str) -> None:
         """Every value that is there must have been read; NaN counts as missing. Says the row, never the value."""
-        if not doubtful:
+        if not kinds:
             return
-        marks = [f"{self._wrong}{i}" for i in range(len(doubtful))]
+        marks = [f"{self._wrong}{i}" for i in range(len(kinds))]
         wanted = ", ".join(f"COUNT(*) FILTER ({mark}), MIN({self.row} + 1) FILTER ({mark})" for mark in marks)
         figures = self._figures(f"SELECT {wanted} FROM {table}")
         for mark in marks:
             self._db.execute(f"ALTER TABLE {table} DROP COLUMN {mark}")
         problems = [
-            f"{label}column {name}: {counted(figures[2 * i], 'value')} cannot be read as {types[name]}, "
+            f"{label}column {name}: {counted(figures[2 * i], 'value')} cannot be read as {kind}, "
             f"the first in row {figures[2 * i + 1]:,}"
-            for i, name in enumerate(doubtful)
+            for i, (name, kind) in enumerate(kinds)
             if figures[2 * i]
         ]
         if problems:
@@ -124,6 +148,37 @@ class RowLoader:
             )
 
     # -- several ---------------------------------------------------------------------------------------------------
+
+    def _brought(self) -> list[tuple[int, JoinedTable]]:
+        """The tables that bring columns, or leave records out."""
+        return [(i, join) for i, join in enumerate(self._joins) if join.derived or not join.of_source]
+
+    def _keep_one_each(self) -> None:
+        """Of a source of events, one row for each person; what has no key is nobody's."""
+        key = f"{self._key}0"
+        self._db.execute(f"DELETE FROM main_rows WHERE {key} IS NULL")
+        self._db.execute(
+            f"DELETE FROM main_rows WHERE {self.row} NOT IN (SELECT MIN({self.row}) FROM main_rows GROUP BY {key})"
+        )
+        self._db.execute(
+            f"CREATE OR REPLACE TEMP TABLE main_rows AS SELECT * REPLACE (row_number() OVER (ORDER BY {self.row}) - 1 "
+            f"AS {self.row}) FROM main_rows"
+        )
+
+    def _derive(self, part: int, join: JoinedTable, keys: Sequence[str], dates: Sequence[str]) -> None:
+        """What the events of each person come to."""
+        names = [theirs for theirs, _ in join.on] + [name for one in join.derived for name in one.read]
+        names += [join.time] if join.time else []
+        people = People(
+            "main_rows",
+            self.row,
+            {name: f"{self._key}{i}" for i, name in enumerate(keys)},
+            {name: f"{self._date}{i}" for i, name in enumerate(dates)},
+        )
+        with join.source.reading(), _within_memory():
+            self._db.register("incoming", _events(join, tuple(dict.fromkeys(names))))
+            derive(self._db, f"part_{part}", join, people)
+        self._db.unregister("incoming")
 
     def _check_once(self, part: int, join: JoinedTable) -> None:
         """One row for each key: a second one would count its record twice."""
@@ -136,10 +191,10 @@ class RowLoader:
         if several:
             raise ConfigError(
                 "QG803",
-                f"join.{join.name}: {counted(several, 'key has', 'keys have')} more than one row ({rows:,} in all), "
+                f"{join.label}: {counted(several, 'key has', 'keys have')} more than one row ({rows:,} in all), "
                 "so a record would be counted several times.",
-                f"Provide one row per {', '.join(theirs for theirs, _ in join.on)}, for example with a view that "
-                "groups.",
+                f"Provide one row per {', '.join(theirs for theirs, _ in join.on)}, or put the table under [events] "
+                "and say with [derive] what is taken of several rows.",
             )
 
     def _join(self, keys: Sequence[str]) -> None:
@@ -147,13 +202,19 @@ class RowLoader:
         place = {name: f"m.{self._key}{i}" for i, name in enumerate(keys)}
         shown = [f"m.{self.row}", *(f"m.{quoted(name)}" for name in self._columns)]
         text = ""
-        for i, join in enumerate(self._joins):
-            on = " AND ".join(f"p{i}.{self._key}{j} = {place[ours]}" for j, (_, ours) in enumerate(join.on))
+        for i, join in self._brought():
+            on = f"p{i}.{self.row} = m.{self.row}"
+            if not join.derived:
+                on = " AND ".join(f"p{i}.{self._key}{j} = {place[ours]}" for j, (_, ours) in enumerate(join.on))
             self._count_matches(i, join, on)
             text += f" {'JOIN' if join.inner else 'LEFT JOIN'} part_{i} p{i} ON {on}"
-            shown += [f"p{i}.{quoted(name)}" for name in join.columns]
+            derived = {
+                one.name: f"{derived_value(one, join.columns[one.name], f'p{i}')} AS {quoted(one.name)}"
+                for one in join.derived
+            }
+            shown += [derived.get(name, f"p{i}.{quoted(name)}") for name in join.columns]
         self._db.execute(f"CREATE TABLE rows AS SELECT {', '.join(shown)} FROM main_rows m{text}")
-        for table in ("main_rows", *(f"part_{i}" for i in range(len(self._joins)))):
+        for table in ("main_rows", *(f"part_{i}" for i, _ in self._brought())):
             self._db.execute(f"DROP TABLE {table}")
 
     def _count_matches(self, part: int, join: JoinedTable, on: str) -> None:
@@ -163,13 +224,21 @@ class RowLoader:
         if not found:
             raise ConfigError(
                 "QG802",
-                f"join.{join.name}: no record of the source has a matching row.",
+                f"{join.label}: no record of the source has a matching row.",
                 f"Compare how both tables write {', '.join(f'{theirs} and {ours}' for theirs, ours in join.on)}: they "
                 "are compared as text.",
             )
 
     def _figures(self, sql: str) -> Row:
         return self._db.execute(sql).fetchall()[0]
+
+
+def _events(join: JoinedTable, columns: Sequence[str]) -> pa.RecordBatchReader:
+    """The events, without those that no column is about, where their engine can leave these out."""
+    tests = [one.where[0] for one in join.derived if one.where]
+    if isinstance(join.source, SelectiveSource) and len(tests) == len(join.derived):
+        return join.source.selected(columns, tests)
+    return join.source.batches(columns)
 
 
 @contextmanager

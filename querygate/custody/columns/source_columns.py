@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import folded
 from querygate.core.vault_ports import JoinedTable, Source
-from querygate.custody.policy import ColumnPolicy, JoinPolicy, Policy
+from querygate.custody.policy import ColumnPolicy, EventsPolicy, JoinPolicy, Policy
 from querygate.custody.policy.derived_ages import worked_out_ages
 
 Beside = Callable[[str], Source]
@@ -21,36 +21,82 @@ def tell_no_others(specification: str) -> Source:
     )
 
 
-def open_joined(policy: Policy, open_beside: Beside) -> tuple[JoinedTable, ...]:
-    """The tables to be joined, open; the columns they are joined on and bring must be there."""
-    return tuple(_open(policy, join, open_beside) for join in policy.joins)
+def open_joined(policy: Policy, open_beside: Beside, source: Source) -> tuple[JoinedTable, ...]:
+    """The tables to be joined, and those of events, open; the columns that are asked of them must be there. Tables of
+    events of which everything is withheld are left alone.
+    """
+    kinds = wanted_columns(policy)
+    joined = [_open(join, open_beside, kinds) for join in policy.joins]
+    summed = [_open_events(events, open_beside, source, kinds) for events in policy.events]
+    return (*joined, *(table for table in summed if table.derived or table.of_source))
 
 
-def _open(policy: Policy, join: JoinPolicy, open_beside: Beside) -> JoinedTable:
+def _open(join: JoinPolicy, open_beside: Beside, kinds: Mapping[str, str]) -> JoinedTable:
     source = open_beside(join.source)
     there = source.columns()
     for key, names in (("on", [theirs for theirs, _ in join.on]), ("columns", join.columns)):
         _check(f"join.{join.name}.{key}: the table has no column", names, there)
-    columns = {name: kind for name, kind in wanted_columns(policy).items() if name in join.columns}
+    columns = {name: kind for name, kind in kinds.items() if name in join.columns}
     return JoinedTable(join.name, source, join.on, columns, inner=join.kind == "inner")
+
+
+def _open_events(events: EventsPolicy, open_beside: Beside, source: Source, kinds: Mapping[str, str]) -> JoinedTable:
+    """Without what is withheld."""
+    opened = open_beside(events.source) if events.source else source
+    there = opened.columns()
+    _check(f"events.{events.name}.on: the table has no column", [theirs for theirs, _ in events.on], there)
+    _check(f"events.{events.name}.time: the table has no column", [events.time] if events.time else [], there)
+    derived = tuple(column for column in events.derived if column.name in kinds)
+    for column in derived:
+        _check(f"derive.{column.name}: the table of events has no column", column.read, there)
+    columns = {column.name: kinds[column.name] for column in derived}
+    return JoinedTable(
+        events.name, opened, events.on, columns, derived=derived, time=events.time, of_source=not events.source
+    )
 
 
 def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) -> None:
     """Every column the policy names must be in one of the tables, as spelled; what it does not name is left there."""
     there = source.columns()
     for join in joins:
-        _check(f"join.{join.name}.on: the source has no column", [ours for _, ours in join.on], there)
-    brought = [(join.name, name) for join in policy.joins for name in join.columns]
-    for join_name, name in brought:
+        _check(f"{join.label}.on: the source has no column", [ours for _, ours in join.on], there)
+        for column in join.derived:
+            around = [column.around] if column.around else []
+            _check(f"derive.{column.name}.around: the source has no column", around, there)
+    brought = policy.brought
+    for name, table in brought.items():
         if folded(name) in map(folded, there):
             raise ConfigError(
                 "QG801",
-                f"join.{join_name}.columns: the source also has a column {name}.",
+                f"{table}: the source also has a column {name}.",
                 "Rename one of them, for example in a view, so that the policy can distinguish them.",
             )
+    _check_one_each(policy, joins)
     _check_ages(policy, there)
     named = [column.name for column in policy.columns if column.of_codes is None and column.age is None]
-    _check("The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)])
+    _check("The policy names columns that the source does not have:", named, [*there, *brought])
+
+
+def _check_one_each(policy: Policy, joins: Sequence[JoinedTable]) -> None:
+    """Where the source holds events, a record is a person's: of its own columns it has the key alone."""
+    of_source = next((join for join in joins if join.of_source), None)
+    if of_source is None:
+        return
+    if len(of_source.on) > 1 or of_source.on[0][0] != of_source.on[0][1]:
+        raise ConfigError(
+            "QG801",
+            f"{of_source.label}.on: the source itself holds the events, so both columns are the same one.",
+            'Name the column that says whose event it is twice, as in on = { patient = "patient" }.',
+        )
+    key = of_source.on[0][1]
+    own = [name for name in wanted_columns(policy, exclude=policy.brought) if name != key]
+    if own or any(column.around for join in joins for column in join.derived):
+        raise ConfigError(
+            "QG801",
+            f"{of_source.label}: the source has several rows per {key}, so its columns have no one value: "
+            f"{', '.join(own) or 'around'}.",
+            'Take one value of them with [derive.NAME], for example with take = "last".',
+        )
 
 
 def _check_ages(policy: Policy, there: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
         max_width=widths,
         largest_k=bool(widths) and spec.k is None and spec.method not in RECODERS.names(),
     )
-    policy = replace(policy, references=(), joins=(), person="", noise=None, views=None)
+    policy = replace(policy.of_one_table(), person="", noise=None, views=None)
     return replace(policy, columns=columns, k=k, anonymise=options)
 
 

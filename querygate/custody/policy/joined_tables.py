@@ -28,7 +28,7 @@ _A_LIST = "a list of at least one distinct column name"
 def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]:
     """Every table [references.NAME]."""
     found = []
-    for name, table in _tables(top, "references"):
+    for name, table in tables_of(top, "references"):
         if name == dataset:
             top.problems.add(
                 table.path, "is the name of the dataset", "another name, because SQL could not distinguish them"
@@ -44,7 +44,7 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
     """Every table [join.NAME]. What it brings has rules in a table [columns.NAME], like any column."""
     known = {column.name for column in columns}
     found: list[JoinPolicy] = []
-    for name, table in _tables(top, "join"):
+    for name, table in tables_of(top, "join"):
         source, brought = table.text("source", SOME_TEXT), read_names(table, "columns")
         for column in brought:
             if column not in known:
@@ -56,7 +56,7 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
             table.fail("columns", f"brings a column that join.{taken[0]} also brings", "each column from one table")
         kind: JoinKind = table.word("kind", "left")
         many: Literal["refuse"] = table.word("many", "refuse")
-        found.append(JoinPolicy(name, source, _pairs(table), brought, kind, many))
+        found.append(JoinPolicy(name, source, read_pairs(table), brought, kind, many))
     return tuple(found)
 
 
@@ -88,7 +88,8 @@ def read_count(table: TomlTable) -> str:
     return table.text("count", SOME_TEXT) if "count" in table else ""
 
 
-def _tables(top: TomlTable, key: str) -> Iterator[tuple[str, TomlTable]]:
+def tables_of(top: TomlTable, key: str) -> Iterator[tuple[str, TomlTable]]:
+    """The tables [KEY.NAME]; a name has to be one of SQL."""
     raw = top.raw.get(key, {})
     if not isinstance(raw, dict):
         top.fail(key, "must be a table", f"one table [{key}.NAME] per table")
@@ -130,7 +131,8 @@ def read_names(table: TomlTable, key: str) -> tuple[str, ...]:
     return tuple(raw)
 
 
-def _pairs(table: TomlTable) -> tuple[tuple[str, str], ...]:
+def read_pairs(table: TomlTable) -> tuple[tuple[str, str], ...]:
+    """The key `on`: (its column, the source's column)."""
     raw = table.raw.get("on")
     is_table = isinstance(raw, dict) and raw and all(isinstance(name, str) and name for name in raw.values())
     if not is_table or not isinstance(raw, dict):

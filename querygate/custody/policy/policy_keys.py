@@ -13,7 +13,19 @@ from querygate.custody.policy.toml_reader import Vocabulary
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "limited_data_set", "views"),
+        *(
+            "references",
+            "join",
+            "events",
+            "derive",
+            "k_map",
+            "person",
+            "k_counts",
+            "republish",
+            "release",
+            "limited_data_set",
+            "views",
+        ),
     ),
     "columns.*": (
         *("role", "type", "title", "absent", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
@@ -39,6 +51,8 @@ KEYS = {
     "audit": ("on_differencing",),
     "references.*": ("file", "key", "columns"),
     "join.*": ("source", "on", "columns", "kind", "many"),
+    "events.*": ("source", "on", "time"),
+    "derive.*": ("events", "take", "column", "where", "since", "until", "around", "days", "names"),
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance"),
@@ -88,6 +102,7 @@ CHOICES = {
     "references.*.columns": ("category", "integer", "number"),
     "join.*.kind": ("left", "inner"),
     "join.*.many": ("refuse",),
+    "derive.*.take": ("first", "last", "min", "max", "mean", "sum", "count", "distinct", "any", "list"),
     "republish.on_overlap": ("refuse", "sticky", "retire"),
     "republish.few_changes": ("refuse", "report"),
     "views.mode": ("auto", "none", "spanning"),

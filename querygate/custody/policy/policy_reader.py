@@ -16,6 +16,8 @@ from pathlib import Path
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_group_rules import read_code_groups
 from querygate.custody.policy.column_rules import read_columns
+from querygate.custody.policy.derived_titles import with_titles
+from querygate.custody.policy.event_tables import read_events
 from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
@@ -94,10 +96,12 @@ def _policy(top: TomlTable) -> Policy:
     check_moments(anonymise, class_moments, k, columns)
     check_tight(anonymise, columns)
     modes, person = answers.choices("modes", ("interval",)), read_person(top, columns)
+    joins = read_joins(top, columns)
+    events = read_events(top, columns, joins)
     return Policy(
         dataset=dataset,
         k=k,
-        columns=columns,
+        columns=with_titles(columns, events),
         title=top.text("title"),
         unit=top.text("unit"),
         anonymise=AnonymiseOptions(
@@ -115,7 +119,8 @@ def _policy(top: TomlTable) -> Policy:
         ),
         audit=AuditPolicy(on_differencing=audit.word("on_differencing", "alert")),
         references=read_references(top, dataset),
-        joins=read_joins(top, columns),
+        joins=joins,
+        events=events,
         k_map=read_population(top, columns),
         person=person,
         k_counts=read_k_counts(top, person),

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from querygate.core.derived_columns import DerivedColumn
 from querygate.core.types import NUMERIC, USUAL_LEAST, NoiseOptions, Role, Type
 from querygate.core.vault_ports import AgeAt
 
@@ -379,6 +380,26 @@ class JoinPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class EventsPolicy:
+    """A protected table with any number of rows per person, and what is worked out from it for each of them."""
+
+    name: str
+    source: str  # empty: the source of the publication
+    on: tuple[tuple[str, str], ...]  # (its column, the main source's column)
+    time: str = ""  # when an event was; empty: not told
+    derived: tuple[DerivedColumn, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.derived)
+
+    def meaning(self) -> dict[str, Meaning]:
+        """What is worked out, and from what. The source is left out, as of a table that is joined."""
+        derived = {column.name: _set_fields(asdict(column)) for column in self.derived}
+        return {"on": dict(self.on), "time": self.time, "derived": derived}
+
+
+@dataclass(frozen=True, slots=True)
 class KMapPolicy:
     """The population that classes are looked up in, and how many people of it each must match."""
 
@@ -464,6 +485,7 @@ class Policy:
     audit: AuditPolicy = field(default_factory=AuditPolicy)
     references: tuple[ReferencePolicy, ...] = ()
     joins: tuple[JoinPolicy, ...] = ()
+    events: tuple[EventsPolicy, ...] = ()
     k_map: KMapPolicy | None = None
     person: str = ""  # the identifier that tells persons apart; empty: not told
     k_counts: Literal["persons", "rows"] = "persons"  # rows: although identifiers may be in several of them
@@ -494,6 +516,16 @@ class Policy:
         grouped = {column.of_codes.column for column in self.columns if column.of_codes is not None}
         return tuple(column for column in self.columns if column.is_published and column.name not in grouped)
 
+    def of_one_table(self) -> Policy:
+        """For rows that have the columns of all other tables already."""
+        return replace(self, references=(), joins=(), events=())
+
+    @property
+    def brought(self) -> dict[str, str]:
+        """Columns that other tables bring, and the table of the policy that each comes from."""
+        joined = {name: f"join.{join.name}.columns" for join in self.joins for name in join.columns}
+        return joined | {name: f"derive.{name}" for events in self.events for name in events.columns}
+
     @property
     def wishes(self) -> frozenset[str]:
         """Columns that say what people guard. They are read into the vault, whatever their role."""
@@ -510,12 +542,14 @@ class Policy:
         A withheld column is left out, because a column that is not named is withheld too.
         """
         # Warnings follow from the rest, and the others have a meaning of their own.
-        plain = replace(self, columns=(), references=(), joins=(), k_map=None, release=None, views=None, warnings=())
+        plain = replace(
+            self, columns=(), references=(), joins=(), events=(), k_map=None, release=None, views=None, warnings=()
+        )
         meaning = asdict(plain)
         del meaning["warnings"]
         meaning["columns"] = {c.name: c.meaning() for c in self.columns if c.role != "withheld"}
         meaning["answers"]["modes"] = sorted(self.answers.modes)
-        for key, tables in (("references", self.references), ("joins", self.joins)):
+        for key, tables in (("references", self.references), ("joins", self.joins), ("events", self.events)):
             meaning[key] = {table.name: table.meaning() for table in tables}
             if not tables:
                 del meaning[key]  # the hash of a policy without any is what it was before there were any

@@ -26,8 +26,8 @@ from querygate.methods.anonymise import Hierarchy
 def load(state: PublicationState, source: Source, joins: Sequence[JoinedTable] = ()) -> PublicationState:
     """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
     policy = state.policy
-    state.progress.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
-    wanted = wanted_columns(policy, exclude=[name for join in policy.joins for name in join.columns])
+    state.progress.begin(Step.LOAD, _reading(joins))
+    wanted = wanted_columns(policy, exclude=policy.brought)
     rows = state.staging.load(source, wanted, joins, reading_of(policy))
     persons = count_persons(policy, rows, state.staging.count_values) if policy.person else rows
     if persons < policy.k:
@@ -39,6 +39,12 @@ def load(state: PublicationState, source: Source, joins: Sequence[JoinedTable] =
         )
     check_supported(policy, persons, rows)
     return replace(state, rows=rows, persons=persons)
+
+
+def _reading(tables: Sequence[JoinedTable]) -> str:
+    steps = ["reading the source", *(f"joining {table.name}" for table in tables if not table.derived)]
+    summed = [table.name for table in tables if table.derived]
+    return " and ".join([*steps, f"summing up {', '.join(summed)}"] if summed else steps)
 
 
 def code(state: PublicationState) -> PublicationState:

@@ -55,7 +55,7 @@ def person_of(policy: Policy, key: str) -> Person:
             "The policy does not say which column identifies persons.",
             'Name a column with role identifier: person = "..." above the first table.',
         )
-    if any(policy.person in join.columns for join in policy.joins):
+    if policy.person in policy.brought:
         raise ConfigError(
             "QG801",
             f"person: {policy.person} comes from a joined table.",
@@ -101,10 +101,10 @@ def delete_person(
 
 
 def _rows_left(policy: Policy, vaults: Vaults, served: int, person: Person) -> Source:
-    if policy.joins:
+    if policy.brought:
         raise ConfigError(
             "QG801",
-            "The policy joins other tables, and the vault only has the joined rows.",
+            "The policy takes columns from other tables, and the vault only has the joined rows.",
             "Name the source with --source. Rows of the person are left out.",
         )
     withheld = [column.name for column in policy.columns if column.of_codes is None]

@@ -160,7 +160,7 @@ def publish(
     """
     began = clock_s()
     handling = handling or VersionHandling.by(policy)
-    joins = open_joined(policy, open_beside)
+    joins = open_joined(policy, open_beside, source)
     population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
     code_groups.check_groups(policy)
@@ -189,7 +189,7 @@ def publish_on_trial(
     """The same, up to a file that nobody is served: so no earlier version is laid beside it, and nothing is verified.
     What is believed of people is measured on request, since it takes as long as all the rest.
     """
-    joins = open_joined(policy, open_beside)
+    joins = open_joined(policy, open_beside, source)
     population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
     code_groups.check_groups(policy)

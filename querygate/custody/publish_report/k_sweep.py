@@ -120,4 +120,4 @@ def divided_alone(policy: Policy) -> Policy:
     """Without what has been done before: tables are joined already."""
     beside = policy.wishes | {policy.person}
     kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in beside)
-    return replace(policy, columns=kept, joins=(), references=())
+    return replace(policy.of_one_table(), columns=kept)

@@ -113,7 +113,7 @@ class ReportCase:
         source = self.rows.source(self.rows.rows)
         there = set(source.columns())
         columns = tuple(column for column in policy.columns if column.name in there)
-        part = replace(policy, columns=columns, joins=(), references=())
+        part = replace(policy.of_one_table(), columns=columns)
         return on_trial(part, source, measures_risk=measures_risk)
 
     @cached_property

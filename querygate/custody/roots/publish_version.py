@@ -146,7 +146,7 @@ def write_kept_policy(policy: Policy, base_dir: Path, tables: RawTable | None = 
     """The policy, the folder of its file and the lines of that file, as a version keeps them. Where joined tables came
     from is left out: they are in the rows, and a source may have a password in its name.
     """
-    body = {"policy": write_policy(replace(policy, joins=())), "beside": str(base_dir.absolute())}
+    body = {"policy": write_policy(replace(policy, joins=(), events=())), "beside": str(base_dir.absolute())}
     if tables is not None:
         body["file"] = write_toml({key: table for key, table in tables.items() if key != "join"})
     return json.dumps(body)

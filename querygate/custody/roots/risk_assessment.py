@@ -242,7 +242,7 @@ def _classes_alone(policy: Policy) -> Policy:
     roles = ("quasi-identifier", "sensitive", "public", "codes")
     beside = policy.wishes | {c.codes.protect.column for c in policy.columns if c.codes is not None}
     columns = tuple(c for c in policy.columns if c.role in roles or c.name in beside)
-    return replace(policy, columns=columns, joins=(), references=(), person="")
+    return replace(policy.of_one_table(), columns=columns, person="")
 
 
 def _read_release(path: Path) -> pa.Table:

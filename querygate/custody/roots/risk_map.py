@@ -129,7 +129,7 @@ def _other_ks(policy: Policy, *, is_sample: bool) -> Iterator[int]:
 def _alternative(base: _KeptVersion, k: int, source: SampledSource, asked: Sequence[Question]) -> MapPoint:
     policy, there = base.trial.policy, set(source.columns())
     columns = tuple(column for column in policy.columns if column.name in there)
-    changed = replace(policy, k=k, columns=columns, joins=(), references=())
+    changed = replace(policy.of_one_table(), k=k, columns=columns)
     try:
         with published_on_trial(changed, source, base.beside) as trial:
             found = standing(trial.figures(asked))

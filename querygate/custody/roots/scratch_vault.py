@@ -27,15 +27,14 @@ def scratch_rows(
     """The rows with the columns of the policy, typed, and joined to its tables; rare values are in the groups that it
     names. `base_dir` is its folder.
     """
-    joins = open_joined(policy, lambda specification: open_source(specification, base_dir))
+    joins = open_joined(policy, lambda specification: open_source(specification, base_dir), source)
     check_columns(policy, source, joins)
     with tempfile.TemporaryDirectory() as staged:
         vault = Path(staged) / "rows.duckdb"
         progress("reading the source")
         staging = DuckDBStagingTables(vault, memory_mb=memory_mb)
         try:
-            brought = [name for join in policy.joins for name in join.columns]
-            read = staging.load(source, wanted_columns(policy, exclude=brought), joins, reading_of(policy))
+            read = staging.load(source, wanted_columns(policy, exclude=policy.brought), joins, reading_of(policy))
             persons = count_persons(policy, read, staging.count_values) if policy.person else read
             put_together(PublicationState(policy, staging, StepProgress(), rows=read, persons=persons))
         finally:

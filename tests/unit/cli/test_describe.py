@@ -31,7 +31,7 @@ def published(made, tmp_path: Path):
 
 def test_a_publication_tells_of_its_tables(published):
     assert published.exit_code == 0, published.output
-    assert "Records with a row in a joined table\n  visits  39\n" in published.stdout
+    assert "Records with rows in other tables\n  visits  39\n" in published.stdout
     assert "Tables that can be joined\n  regions  " in published.stdout
 
 

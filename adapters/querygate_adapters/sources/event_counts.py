@@ -1,0 +1,24 @@
+"""How many people have which values in a table of events, the commonest first: what columns can be derived from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from querygate.core.vault_ports import Source
+from querygate_adapters.sources.files import quoted
+from querygate_adapters.sources.value_formats import as_key
+from querygate_adapters.store.duckdb_lockdown import CONFIG
+
+
+def count_people(source: Source, person: str, by: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
+    """Each combination of texts that people have in these columns, with how many do; a missing one is empty."""
+    with duckdb.connect(config=CONFIG) as database, source.reading():
+        database.register("incoming", source.batches(list(dict.fromkeys([person, *by]))))
+        stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
+        keys = [f"COALESCE(TRIM({as_key(name, stored[name])}), '')" for name in by]
+        wanted = ", ".join([*keys, f"COUNT(DISTINCT {quoted(person)})"])
+        found = database.execute(f"SELECT {wanted} FROM incoming GROUP BY ALL").fetchall()
+    counted = [(tuple(map(str, row[:-1])), int(row[-1])) for row in found]
+    return sorted(counted, key=lambda one: (-one[1], one[0]))
