@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -191,7 +192,13 @@ def test_a_worker_that_was_killed_is_started_again(unserved: ServedSite) -> None
 
 def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_path: Path) -> None:
     site = make_served_site(tmp_path)
-    with serving(site, "--no-worker", QUERYGATE_QUERY_TIMEOUT_S="2") as door:
+    doors = {
+        "QUERYGATE_PROCESSES": "2",
+        "QUERYGATE_PG_PORT": str(free_port()),
+        "QUERYGATE_METRICS_PORT": str(free_port()),
+    }
+    watch = tmp_path / "watched"
+    with serving(site, "--no-worker", watch=watch, QUERYGATE_QUERY_TIMEOUT_S="2", **doors) as door:
         before = spent(site)
         status, job = door.ask("ann", COUNT)
         assert (status, set(job)) == (202, {"job", "status", "events", "state"})
@@ -215,6 +222,10 @@ def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_pat
         assert site.opened.log.answer(answer["query_id"]) == ("ann", answer)
         assert spent(site) == pytest.approx(before + 0.2)
         assert door.call("ann", "DELETE", job["status"])[1]["state"] == "done"
+    touched = watch.read_text()  # by every process of the gate, at all its doors; the worker is none of them
+    assert str(site.opened.site.store) in touched
+    assert str(site.opened.site.vault) + "/" not in touched
+    assert "querygate.custody" not in touched
     outcomes = [(line["outcome"], line["code"]) for line in site.opened.log.queries(dataset="patients")]
     assert sorted(outcomes, key=str) == [("answered", None), ("answered", None), ("failed", "QG315")]
 
@@ -228,6 +239,12 @@ def test_with_the_store_alone_there_are_no_jobs(unserved: ServedSite, tmp_path: 
     connection = sqlite3.connect(unserved.opened.site.control)
     assert connection.execute("SELECT count(*) FROM job WHERE finished IS NULL").fetchone() == (0,)
     connection.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def worker_pids(parent: int) -> list[int]:

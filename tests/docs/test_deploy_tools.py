@@ -59,7 +59,9 @@ def test_nginx_accepts_its_file(tmp_path: Path) -> None:
     (tmp_path / "gate.conf").write_text(text)
     (tmp_path / "nginx.conf").write_text(
         f"pid {tmp_path}/pid; error_log {tmp_path}/error.log; events {{}} http {{ access_log off; "
-        + "".join(f"{kind}_temp_path {tmp_path}/{kind}; " for kind in ("client_body", "proxy"))
+        + "".join(
+            f"{kind}_temp_path {tmp_path}/{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
         + f"include {tmp_path}/gate.conf; }}"
     )
     check(nginx, "-t", "-q", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"))

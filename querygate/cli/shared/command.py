@@ -10,12 +10,13 @@ import errno
 import gc
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from querygate.cli.shared.output import print_problem
-from querygate.core.errors import QueryGateError
+from querygate.core.errors import ConfigError, QueryGateError
 from querygate.core.limits.interrupts import Interrupted, is_interrupt
 from querygate.gate.incidents import make_problem
 
@@ -56,7 +57,7 @@ class Command(click.Command):
                 ctx.exit(INTERRUPTED)
             if not isinstance(error, Exception) or _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
                 raise
-            ctx.exit(self._end(ctx, make_problem(error)))
+            ctx.exit(self._end(ctx, _not_permitted(error) or make_problem(error)))
 
     def _end(self, ctx: click.Context, error: QueryGateError) -> int:
         print_problem(error, str(ctx.params.get("form") or "table"), sql=ctx.params.get("sql"))
@@ -77,6 +78,17 @@ CommandGroup.group_class = CommandGroup
 def _is_closed_pipe(error: Exception) -> bool:
     """The reader of our output has gone, as in `querygate log export | head`. Click ends such a run quietly."""
     return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _not_permitted(error: Exception) -> QueryGateError | None:
+    """Whoever runs a command may know which file it is: most often it was started as another user than the site's."""
+    if not isinstance(error, PermissionError) or not isinstance(error.filename, str | Path):
+        return None
+    return ConfigError(
+        "QG804",
+        f"{error.filename} cannot be opened: permission denied.",
+        "Run the command as the user who owns the site's folder, or correct the owner of its files.",
+    )
 
 
 def load(path: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -121,6 +122,22 @@ def test_settings_that_are_wrong_are_named(run, tmp_path, line, where):
     assert done.exit_code == 2
     assert done.stderr.startswith("QG805 ")
     assert where in done.stderr
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["user", "list"], ["serve", "--store-only"]])
+def test_a_folder_of_another_user_is_said_to_be_one(run, tmp_path, words):
+    """As where a service was set up with the wrong user: which file it is, and what to do."""
+    (tmp_path / "querygate.toml").write_text("")
+    (tmp_path / "querygate.toml").chmod(0)
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65_534)
+    try:
+        done = run(*words, "--site", str(tmp_path))
+    finally:
+        os.seteuid(was)
+    assert (done.exit_code, done.stderr.splitlines()[0]) == (2, "QG804 The site is not ready")
+    assert "querygate.toml cannot be opened: permission denied." in done.stderr
 
 
 def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, tmp_path, caplog):
