@@ -95,10 +95,13 @@ def serve(
 
         fill_stock()
         gc.freeze()  # nothing of this is ever garbage, and to look for some again and again takes 60 ms each time
-        if number == 1:
-            work(tell, 0)
-        else:
-            run_processes(number, work, tell, metrics.ended)
+        try:
+            if number == 1:
+                work(tell, 0)
+            else:
+                run_processes(number, work, tell, metrics.ended)
+        finally:
+            gc.unfreeze()  # what is not collected at the end, DuckDB complains of
     click.echo("Stopped.")
 
 

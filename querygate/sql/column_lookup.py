@@ -47,7 +47,9 @@ class _Scope:
         node.meta["qualified"] = bool(table)
         node.meta["called"] = name
         if isinstance(found, exp.Column):
-            node.set("this", found.this.copy())
+            named = found.this.copy()
+            named.meta.update(node.this.meta)  # where it stands in the text, for a refusal to point at
+            node.set("this", named)
             node.set("table", None)
             return 1
         bracket = exp.Paren(this=found.copy())

@@ -11,6 +11,7 @@ from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
+from querygate.core.answer_forms.plain_text import key_text
 from querygate.web.manual import MANUAL
 from querygate.web.route_reference import mark_code
 
@@ -49,6 +50,7 @@ class PageApp(Flask):
 def make_page_app() -> PageApp:
     app = PageApp(__package__)
     app.add_template_filter(mark_code, "code")
+    app.add_template_filter(key_text, "key")
     return app
 
 

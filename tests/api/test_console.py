@@ -232,6 +232,24 @@ def test_history_is_searched_by_words(ann):
     assert "QG203" in ann.get("/history?q=nonsense").text
 
 
+def test_a_page_that_is_loaded_again_shows_what_was_asked_and_asks_nothing(app, small, ann):
+    answered = re.search(r'data-asked="(q_\w{26})"', ann.ask("SELECT COUNT(*) AS people FROM clinic").text)
+    refused = re.search(r'data-asked="(q_\w{26})"', ann.ask("SELECT nonsense FROM clinic").text)
+    assert answered
+    assert refused
+    before = len(list(small.opened.log.queries()))
+    page = ann.get(f"/datasets/clinic?asked={answered[1]}").text
+    assert "COUNT(*) AS people" in page
+    assert ">40 exactly</td>" in page
+    assert ">SELECT nonsense FROM clinic</textarea>" in ann.get(f"/datasets/clinic?asked={refused[1]}").text
+    for nothing in ("q_", "x" * 200, "../../x"):
+        assert ann.get(f"/datasets/clinic?asked={nothing}").status_code == 200
+    assert (
+        "COUNT(*) AS people" not in Browser(app, small.keys["carl"]).get(f"/datasets/clinic?asked={answered[1]}").text
+    )  # somebody else's
+    assert len(list(small.opened.log.queries())) == before > 1
+
+
 SCRIPT = "<script>alert(1)</script>"
 
 

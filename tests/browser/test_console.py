@@ -20,7 +20,8 @@ def test_from_the_door_to_a_first_answer_by_keyboard_alone(open_page, served):
     page = open_page()
     page.context.clear_cookies()
     page.goto(f"{served.url}/datasets/clinic")  # whoever is not signed in is sent to sign in, and back
-    page.keyboard.type(served.site.small.keys["ann"])  # the field has the focus
+    page.wait_for_selector("#key:focus")
+    page.keyboard.type(served.site.small.keys["ann"])
     page.keyboard.press("Enter")
     page.wait_for_url(f"{served.url}/datasets/clinic")
     page.wait_for_selector(".cm-editor")
@@ -29,6 +30,9 @@ def test_from_the_door_to_a_first_answer_by_keyboard_alone(open_page, served):
     page.wait_for_selector("#result svg")
     assert page.locator("#result svg").count() == 2
     assert page.locator("#result tbody tr").count() == 2
+    page.reload()  # as whoever comes back to it
+    page.wait_for_selector("#result svg")
+    assert "AVG(sbp)" in page.locator(".cm-content").inner_text()
 
 
 def test_a_refusal_is_repaired_a_table_built_and_a_width_explained(open_page):

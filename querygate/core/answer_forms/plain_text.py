@@ -51,11 +51,22 @@ ALL = "(all)"
 """A key over all of whose values a row is, for a person; NULL is a group of missing values."""
 
 
-def _key_text(value: Scalar) -> str:
+def key_text(value: Scalar) -> str:
+    """A key, or an end of a domain, as a person reads it.
+
+    >>> key_text(10.0), key_text(2.5), key_text(None), key_text("under 40")
+    ('10', '2.5', 'NULL', 'under 40')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LONGEST_WHOLE:
+        return str(int(value))
     return "NULL" if value is None else str(value)
 
 
-_TEXTS: dict[str, Callable[..., str]] = {"key": _key_text, "range": range_text, "noisy": noisy_text}
+_LONGEST_WHOLE = 1e15
+"""From here on, digits would be written that nobody knows."""
+
+
+_TEXTS: dict[str, Callable[..., str]] = {"key": key_text, "range": range_text, "noisy": noisy_text}
 
 
 def readable(body: AnswerBody) -> tuple[list[str], list[list[str]]]:

@@ -99,6 +99,8 @@ class Console:
         return make_page("datasets.html", session=session, datasets=listed)
 
     def dataset(self, session: Session, dataset: str) -> Response:
+        if asked := request.args.get("asked", ""):
+            return self._asked(session, dataset, asked)
         saved = request.args.get("saved", "")
         sql = self._saved.read(session.principal, saved).sql if saved else request.args.get("sql", "")
         return self._ask_page(session, dataset, sql)
@@ -202,6 +204,14 @@ class Console:
         return make_download(drawn.encode(), "image/svg+xml", f"{query_id}-{number}.svg")
 
     # -- along the way -----------------------------------------------------------------------------------
+
+    def _asked(self, session: Session, dataset: str, query_id: str) -> Response:
+        """The page as it was once this was asked: whoever loads it again, or comes back to it, asks nothing again."""
+        line = self._opened.log.query(query_id)
+        if line is None or (line["user"], line["dataset"]) != (session.principal.name, dataset):
+            return self._ask_page(session, dataset, "")
+        shown = {"part": "answer_part.html", "shown": _shown(line["answer"], line["sql"])} if line["answer"] else {}
+        return self._ask_page(session, dataset, line["sql"], **shown)
 
     def _refused(self, session: Session, question: Request, error: QueryGateError) -> Response:
         return self._part_or_page(session, question, "refusal_part.html", status_of(error), problem=error.to_dict())

@@ -80,6 +80,10 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "result" || !window.querygateEditor) {
     return;
   }
+  const asked = event.target.querySelector("[data-asked]");
+  if (asked) {
+    history.replaceState(history.state, "", `?asked=${asked.dataset.asked}`); // for the back button, and to load it again
+  }
   const refusal = event.target.querySelector("[data-line]");
   window.querygateEditor.mark(
     refusal && {

@@ -5,6 +5,7 @@ a column is read from the statement, and where that does not say, from the colum
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from querygate.core.answer_bodies import AnswerBody, ColumnBody
 from querygate.sql.written_measures import WrittenMeasure, written_measures
@@ -45,26 +46,22 @@ def _draw_column(
         return None
     told = [read_figure(row, keys, column["name"], text[place]) for row, text in zip(body["rows"], texts, strict=True)]
     known = [one for one in told if one is not None]
-    ratios = _is_one_of(_RATIOS, column, measure) and all(one.high > 0 for one in known)
+    ratios = body["mode"] == "interval" and _is_one_of(_RATIOS, column, measure) and all(one.high > 0 for one in known)
     figures = with_whole_keys([one for one in known if ratios or one.is_finite][:MOST_ROWS])
     left_out = len(told) - len(figures)
     if not figures:
         return None
-    return _picture(column, keys, figures, left_out, measure, ratios=ratios)
-
-
-def _picture(
-    column: ColumnBody,
-    keys: Sequence[ColumnBody],
-    figures: list[Figure],
-    left_out: int,
-    measure: WrittenMeasure | None,
-    *,
-    ratios: bool,
-) -> Chart:
+    if body["mode"] != "interval":
+        return replace(_picture(column, keys, figures, left_out, counts=False), is_noisy=True)
     if ratios:
         return draw_ratios(column["name"], figures, left_out)
     counts = _is_one_of(_COUNTS, column, measure) and all(one.low >= 0 for one in figures)
+    return _picture(column, keys, figures, left_out, counts=counts)
+
+
+def _picture(
+    column: ColumnBody, keys: Sequence[ColumnBody], figures: list[Figure], left_out: int, *, counts: bool
+) -> Chart:
     ordered = draw_ordered(column, keys[0], figures, left_out, counts=counts) if len(keys) == 1 else None
     return ordered or draw_rows(column["name"], "bars" if counts else "intervals", figures, left_out)
 

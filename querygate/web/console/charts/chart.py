@@ -36,6 +36,9 @@ HINTS: dict[Kind, str] = {
 }
 """How each kind of picture is read."""
 
+NOISY_HINT = "The dot is the number with noise. In 95 of 100 answers, the true value is in the range drawn around it."
+"""Of numbers with noise nothing is certain, whatever the kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -79,10 +82,11 @@ class Chart:
     area: str = ""
     line: str = ""
     thickness: float = 0.0
+    is_noisy: bool = False
 
     @property
     def hint(self) -> str:
-        return HINTS[self.kind]
+        return NOISY_HINT if self.is_noisy else HINTS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,15 @@ def test_noisy_numbers_are_drawn_with_their_interval():
     assert without.marks[0].low == without.marks[0].high
 
 
+def test_of_a_noisy_count_nothing_is_said_to_be_certain():
+    value = {"value": 10, "interval95": [7, 13], "noise": "laplace", "scale": 1.0, "epsilon": 0.1}
+    told = body([value] * 5, column="count", keys=[(float(i),) for i in range(5)]) | {"mode": "laplace"}
+    (chart,) = make_charts(told, texts(told), "SELECT age, COUNT(*) FROM t GROUP BY age")
+    assert chart.kind not in ("bars", "histogram")
+    assert "95 of 100" in chart.hint
+    assert "certain" not in chart.hint
+
+
 def quantile_body(levels, rows):
     columns = [{"name": f"q{level}", "kind": "range", "type": "number"} for level in levels]
     told = [dict(zip((c["name"] for c in columns), row, strict=True)) | {"_group": {"certain": True}} for row in rows]
