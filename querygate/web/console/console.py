@@ -210,8 +210,10 @@ class Console:
         line = self._opened.log.query(query_id)
         if line is None or (line["user"], line["dataset"]) != (session.principal.name, dataset):
             return self._ask_page(session, dataset, "")
-        shown = {"part": "answer_part.html", "shown": _shown(line["answer"], line["sql"])} if line["answer"] else {}
-        return self._ask_page(session, dataset, line["sql"], **shown)
+        if line["answer"] is None:
+            return self._ask_page(session, dataset, line["sql"])
+        shown = _shown(line["answer"], line["sql"])
+        return self._ask_page(session, dataset, line["sql"], part="answer_part.html", shown=shown)
 
     def _refused(self, session: Session, question: Request, error: QueryGateError) -> Response:
         return self._part_or_page(session, question, "refusal_part.html", status_of(error), problem=error.to_dict())
