@@ -13,8 +13,10 @@ from querygate.cli.policy import write_new
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_json, print_record, print_records, progress
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_folder
+from querygate.core.errors import ConfigError
 from querygate.core.json_body import to_json
 from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.policy.release_requirements import FORM, Requirement, read_requirement
 from querygate.custody.policy_search import Decision
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchReport
@@ -72,6 +74,8 @@ _policy_option = click.option("--policy", "policy_file", required=True, help="Po
 @_population_options
 @click.option("--threshold", default=HARBOR, metavar="RISK", callback=_read_threshold,
               help="Acceptable average risk: safe-harbor or a number.  [default: safe-harbor]")  # fmt: skip
+@click.option("--require", "required", multiple=True, metavar="LIMIT",
+              help="What classes keep, such as 't-closeness(dx) <= 0.2'; repeatable.")  # fmt: skip
 @click.option("--method", type=click.Choice(("bisecting", "directed")), default="bisecting", metavar="METHOD",
               help="bisecting, or directed (a random walk, for comparison).  [default: bisecting]")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(1, 100_000), default=100, help="Number of solutions.  [default: 100]")
@@ -89,6 +93,7 @@ def search(
     columns: str,
     year: int | None,
     threshold: float | str,
+    required: tuple[str, ...],
     method: str,
     iterations: int,
     kinds: int,
@@ -107,7 +112,8 @@ def search(
     if register is None:
         raise no_population()
     check_new(out)
-    options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method)
+    limits = tuple(_requirement(text, given) for text in dict.fromkeys(required))
+    options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method, limits)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
         report = found.report
@@ -170,6 +176,13 @@ def _print_preset(text: str, decided: tuple[Decision, ...], out: Path | None, fo
         click.echo(text, nl=False)
 
 
+def _requirement(text: str, given: PolicyFile) -> Requirement:
+    found = read_requirement(text, given.policy.columns)
+    if found is None:
+        raise ConfigError("QG801", f"--require does not understand {text!r}.", f"Write a limit {FORM}.")
+    return found
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -188,5 +201,6 @@ def _told(body: SearchReport, out: Path | None) -> str:
             f"{number}  {'; '.join(kind.rules) or 'no change'}",
             f"   risk {kind.risk:.3g}, {kind.of_safe_harbor:.1%} of Safe Harbor and {kind.of_intact:.1%} of "
             f"the unchanged data; maximum {kind.greatest:.3g}; k-map {kind.k_map}; {kind.members} similar",
+            *(f"   {limit}: {figure:.3g}" for limit, figure in kind.required.items()),
         ]
     return "\n".join([*lines, *(["", f"See {out / 'report.html'}."] if out is not None else [])])

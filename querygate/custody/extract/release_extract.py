@@ -25,6 +25,7 @@ from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.release_check import PopulationMatch, look_up
+from querygate.custody.extract.required_classes import check_required
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_types import SAFE_HARBOR
 from querygate.custody.policy_search.lattice_study import LatticeStudy, harbor, lay_out
@@ -72,7 +73,7 @@ def make_release(
     kept = GuaranteeCheck(
         f"average risk of at most {threshold:.4g}", "average risk over the population", looked.risk, True
     )
-    protected = replace(protected, kept=(kept,))
+    protected = replace(protected, kept=(kept, *check_required(release.require, protected, policy)))
     people = of_classes(protected.classes, matches)
     told = reviewer_figures.risk_of_classes(protected, policy, None, people)
     return protected, {**told, "release": found, "words": [*found["words"], *told["words"]]}

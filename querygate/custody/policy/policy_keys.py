@@ -55,7 +55,7 @@ KEYS = {
     "derive.*": ("events", "take", "column", "where", "since", "until", "around", "days", "names"),
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
-    "release": ("population", "count", "columns", "threshold", "instance"),
+    "release": ("population", "count", "columns", "threshold", "instance", "require"),
     "limited_data_set": ("checked",),
     "views": (
         *("mode", "frame", "spanning", "extra", "prefer", "linked", "codes", "values", "sum_cell", "on_uncertified"),

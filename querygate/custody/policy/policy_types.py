@@ -457,10 +457,12 @@ class ReleasePolicy:
     columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
     count: str = ""  # the column that says how many people a row stands for; empty: one
     instance: float | None = None  # the greatest instance risk of a same-disease file; None: that of Safe Harbor
+    require: tuple[str, ...] = ()  # of sensitive columns, in the form of release_requirements
 
     def meaning(self) -> dict[str, Meaning]:
         """What is promised. Where the file lies does not matter."""
-        bound = {} if self.instance is None else {"instance": self.instance}
+        bound: dict[str, Meaning] = {} if self.instance is None else {"instance": self.instance}
+        bound |= {"require": list(self.require)} if self.require else {}
         return {"threshold": self.threshold, "columns": sorted(self.columns), "count": self.count, **bound}
 
 

@@ -14,6 +14,7 @@ from querygate.core.count_text import counted
 from querygate.custody.policy.interval_edges import MAX_EDGES
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked, read_names
 from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, LimitedPolicy, ReleasePolicy
+from querygate.custody.policy.release_requirements import FORM, read_requirement
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 _GROUPS = "a list of lists of strings, each value in exactly one of them"
@@ -91,7 +92,20 @@ def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePoli
         read_linked(table, columns),
         read_count(table),
         None if instance is None else float(instance),
+        _requirements(table, columns),
     )
+
+
+def _requirements(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
+    """Each in one spelling, in their order as texts."""
+    raw = table.raw.get("require", [])
+    if not isinstance(raw, list) or not all(isinstance(one, str) for one in raw):
+        table.fail("require", "is not a list of strings", FORM)
+        return ()
+    read = [read_requirement(one, columns) for one in raw]
+    if None in read:
+        table.fail("require", f"does not understand {raw[read.index(None)]!r}", FORM)
+    return tuple(sorted({str(one) for one in read if one is not None}))
 
 
 def read_limited(top: TomlTable, columns: Iterable[ColumnPolicy]) -> LimitedPolicy | None:

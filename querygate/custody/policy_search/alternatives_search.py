@@ -7,16 +7,19 @@ aggregate; values that are named are public, from the policy or the population.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.types import Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_types import SAFE_HARBOR
+from querygate.custody.policy.release_requirements import Requirement
 from querygate.custody.policy_search.lattice_study import LatticeStudy, harbor, lay_out
+from querygate.custody.policy_search.required_study import RequiredStudy, SensitiveRecords
 from querygate.custody.policy_search.search_report import (
     KindFigures,
     PolicyFigures,
@@ -27,6 +30,7 @@ from querygate.custody.policy_search.search_report import (
     SearchReport,
 )
 from querygate.methods.policy_search import (
+    LatticeCubes,
     PolicyRisk,
     PolicySolution,
     SearchResult,
@@ -57,6 +61,7 @@ class SearchOptions:
     seed: int = 1
     year: int = 0
     method: str = "bisecting"
+    required: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,11 @@ def search(
     people: Population,
     options: SearchOptions,
     order: Mapping[str, Sequence[str]] | None = None,
+    sensitive: Mapping[str, Ints] | None = None,
 ) -> AlternativesSearch:
-    """Alternatives for the quasi-identifiers that the population has."""
+    """Alternatives for the quasi-identifiers that the population has. `sensitive` are numbers of values by column, of
+    what is required.
+    """
     fine = lay_out(columns, records, people, order, fixed=False)
     celled = any(column.edges or column.groups for column in columns)
     ground = lay_out(columns, records, people, order, fixed=True) if celled else fine
@@ -85,12 +93,17 @@ def search(
     safe, intact = fine.study.measure(yardstick), fine.study.measure(fine.lattice.finest)
     threshold = safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
     chance = np.random.default_rng(options.seed)
-    found = METHODS[options.method](ground.study, threshold, options.iterations, chance, complete=True)
+    searched = ground.study
+    if options.required:
+        held = SensitiveRecords.of(ground.axes, records, sensitive or {})
+        searched = RequiredStudy(ground, held, options.required)
+    found = METHODS[options.method](searched, threshold, options.iterations, chance, complete=True)
     if not found.solutions:
         raise ConfigError(
             "QG803",
             f"No policy was found: {explain_search(found)}",
-            "Raise the threshold, or name a population that contains the people of the file.",
+            "Raise the threshold, require less of sensitive columns, or name a population that contains the people of "
+            "the file.",
         )
     chosen = kinds(ground.study, found.best, options.kinds)
     report = SearchReport(
@@ -103,6 +116,7 @@ def search(
         population=SearchedPopulation(fine.people, fine.outside, tuple(_population_words(fine, intact))),
         threshold=threshold,
         threshold_from=SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
+        requirements=tuple(map(str, options.required)),
         safe_harbor=SafeHarborFigures(
             **asdict(_figures(safe, threshold, safe, intact)), rules=tuple(rules(yardstick)), does=does
         ),
@@ -115,7 +129,10 @@ def search(
             best=len(found.best),
             words=explain_search(found),
         ),
-        kinds=tuple(_kind(ground, kind, threshold, safe, intact) for kind in chosen),
+        kinds=tuple(
+            replace(_kind(ground, kind, threshold, safe, intact), required=_kept(searched, kind, options.required))
+            for kind in chosen
+        ),
     )
     return AlternativesSearch(ground, found, chosen, report)
 
@@ -132,6 +149,13 @@ def _kind(
         members=len(kind.members),
         about=explain_kind(kind),
     )
+
+
+def _kept(study: LatticeCubes, kind: SolutionKind, required: Sequence[Requirement]) -> dict[str, float]:
+    if not isinstance(study, RequiredStudy):
+        return {}
+    figures = study.figures(kind.representative.policy.kept)
+    return {str(one): figure for one, figure in zip(required, figures, strict=True)}
 
 
 def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: PolicyRisk) -> PolicyFigures:

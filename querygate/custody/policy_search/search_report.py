@@ -39,6 +39,7 @@ class KindFigures(PolicyFigures):
     text: str
     members: int
     about: str
+    required: Mapping[str, float] = field(default_factory=dict)  # by requirement, what is kept
     file: str | None = field(default=None, metadata=OPTIONAL)
 
 
@@ -81,6 +82,7 @@ class SearchReport:
     population: SearchedPopulation
     threshold: float
     threshold_from: str
+    requirements: tuple[str, ...]
     safe_harbor: SafeHarborFigures
     intact: PolicyFigures
     search: SearchFigures

@@ -20,6 +20,7 @@ from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.policy_search import AlternativesSearch, Decision, applied, harboured, limited, search
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchedPopulation, SearchReport
+from querygate.custody.risk_report.code_table import text_codes
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate_adapters.sources.open_source import open_source
 
@@ -91,10 +92,12 @@ def search_policies(
     with scratch_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
         selected = rows.selected("")
         with selected.reading():
-            raw = selected.batches([column.name for column in register.columns]).read_all()
+            names = [column.name for column in register.columns]
+            raw = selected.batches([*names, *sorted({one.column for one in options.required})]).read_all()
     progress("searching")
     records = records_of(register.columns, raw)
-    found = search(given.policy, register.columns, records, people, options, given.order())
+    sensitive = {one.column: text_codes(raw[one.column])[1] for one in options.required}
+    found = search(given.policy, register.columns, records, people, options, given.order(), sensitive)
     return replace(found, report=replace(found.report, population=register.described(found.report.population)))
 
 
@@ -105,6 +108,7 @@ def write_search(
     kinds = [replace(told, file=f"policy_{number}.toml") for number, told in enumerate(found.report.kinds, 1)]
     for kind, told in zip(found.kinds, kinds, strict=True):
         release = register.table(given.policy, folder, options.threshold)
+        release |= {"require": [str(one) for one in options.required]} if options.required else {}
         raw = applied(given.raw, found.ground.axes, kind.representative.policy, release)
         head = f"# {told.text}\n# Made from {given.path.name}; see `report.html` next to it for the figures."
         (folder / str(told.file)).write_text(given.written(raw, folder, head), encoding="utf-8")

@@ -233,3 +233,28 @@ def test_cells_hold_in_k_anonymous_extracts_of_every_recoding(tmp_path: Path, me
     assert {high for high in left["age_high"].to_pylist() if high is not None} <= {39, 64, 89, 100}
     for text in set(left["race"].to_pylist()) - {None, "*"}:
         assert len({"Asian", "Native"} & set(text.split(" | "))) != 1
+
+
+@pytest.mark.parametrize("limit", ["alpha(dx) <= 0.9", "l-diversity(dx) >= 3"])
+def test_what_is_required_of_a_sensitive_column_is_counted_on_what_leaves(limit: str, tmp_path: Path) -> None:
+    """Two classes: those of whom it is known whether they smoke, and the others."""
+    folder = place(tmp_path, POPULATION | {"require": [limit], "threshold": 0.9}, CELLS)
+    body = make(folder, columns=["smoker", "dx"])
+    told = {one["promise"]: one for one in body["guarantees"]}
+    assert told[limit]["holds"]
+    left = pq.read_table(folder / "out" / "extract.parquet").to_pylist()
+    classes: dict[Any, list[Any]] = {}
+    for row in left:
+        classes.setdefault(row["smoker"], []).append(row["dx"])
+    shares = [max(values.count(v) for v in set(values)) / len(values) for values in classes.values()]
+    worst = max(shares) if limit.startswith("alpha") else min(len(set(values)) for values in classes.values())
+    assert told[limit]["figure"] == pytest.approx(worst)
+
+
+def test_a_release_that_does_not_keep_it_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    folder = place(tmp_path, POPULATION | {"require": ["alpha(dx) <= 0.9"], "threshold": 0.9}, CELLS)
+    with pytest.raises(ExtractRefused) as refused:
+        make(folder, columns=["age", "born", "dx"])
+    assert refused.value.code == "QG605"
+    assert "alpha(dx) <= 0.9" in refused.value.detail
+    assert not list((folder / "out").iterdir())
