@@ -66,7 +66,7 @@ assets:
 lock: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check "uv>=0.4,<1"
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 \
-	  --extra evidence --extra postgres --extra extracts --extra oidc -o deploy/requirements.lock pyproject.toml
+	  --extra evidence --extra postgres --extra extracts --extra oidc --extra otel -o deploy/requirements.lock pyproject.toml
 
 # Known vulnerabilities of what is in the lock. Asks a database on the internet, and fails where that is not reached.
 check-deps: setup

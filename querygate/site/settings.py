@@ -78,6 +78,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("metrics_host", "127.0.0.1", "Address for that port. It shows use and budgets: not for the world."),
     Setting(
+        "otlp_endpoint",
+        "",
+        "Collector of OpenTelemetry to which traces of requests are sent, for example http://127.0.0.1:4318/v1/traces. "
+        "Needs the extra `otel`.",
+    ),
+    Setting(
         "json_lines",
         False,
         "Whether the server's own output is lines of JSON, with one for each request and no statements.",

@@ -22,6 +22,7 @@ from querygate.web.metrics import Metrics
 from querygate.web.port_holders import explain_holders
 from querygate.web.problems import MEDIA, malformed, too_large
 from querygate.web.processes import stopping_on_signals
+from querygate.web.traces import traced
 
 READ_ANYWAY_BYTES = 8_000_000
 """Requests up to here are read to their end before they are refused: whoever is cut off hears no refusal."""
@@ -123,7 +124,7 @@ def serve(
         metrics.queue = lambda: len(server.task_dispatcher.queue)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
-        with stopping_on_signals():
+        with stopping_on_signals(), traced(app, settings):
             ready()
             server.run()
     except KeyboardInterrupt:  # came before the server had begun
