@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Final, TypeVar
 
 from flask import Flask
-from jinja2 import BytecodeCache
+from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 
 from querygate.core.answer_forms.plain_text import key_text
@@ -23,6 +23,14 @@ class TemplateCode(BytecodeCache):
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[str, CodeType]] = {}
+
+    def get_bucket(self, environment: Environment, name: str, filename: str | None, source: str) -> Bucket:
+        """Code that escapes what it shows is never given where it must not be, nor the other way round."""
+        bucket = super().get_bucket(environment, name, filename, source)
+        escapes = environment.autoescape
+        bucket.key += f" {escapes(name) if callable(escapes) else escapes}"
+        self.load_bytecode(bucket)
+        return bucket
 
     def load_bytecode(self, bucket: Bucket) -> None:
         checksum, code = self._kept.get(bucket.key, ("", None))

@@ -238,5 +238,6 @@ def _check_encoding(path: Path) -> None:
                 raise ConfigError(
                     "QG802",
                     f"{path.name}, line {number}: the text is not UTF-8 ({found}).",
-                    f"Convert it, for example with: iconv -f {encoding} -t UTF-8 < old.csv > new.csv",
+                    "In a spreadsheet, save it as CSV UTF-8. Or convert it, for example with: "
+                    f"iconv -f {encoding} -t UTF-8 < old.csv > new.csv",
                 ) from None

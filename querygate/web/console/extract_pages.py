@@ -205,6 +205,7 @@ class RequestPages:
             done=DONE,
             said=said,
             problem=error.to_dict() if error else None,
+            comment=request.form.get("comment", "") if error else "",
             job=job,
         )
 
