@@ -84,7 +84,11 @@ PLAIN = {
     "any": "EXISTS (SELECT 1 FROM {e} e WHERE {tests})",
     "last": "SELECT arg_max(e.{x}, (e.{t}, e.{x})) FROM {e} e WHERE {tests} AND e.{x} IS NOT NULL",
 }
-SEX = "CASE sex WHEN '8507' THEN 'male' WHEN '8532' THEN 'female' ELSE 'not stated' END"
+NAMES = {
+    "sex": {"8507": "male", "8532": "female", "0": "not stated"},
+    "race": {"8527": "White", "8516": "Black or African American", "8515": "Asian", "0": "not stated"},
+    "ethnicity": {"38003564": "Not Hispanic or Latino"},
+}
 
 
 @contextmanager
@@ -109,8 +113,10 @@ def truth_of(hospital: Path, policy: Policy) -> Iterator[duckdb.DuckDBPyConnecti
         for table in ("person", *TABLES):
             database.execute(f"CREATE VIEW {table} AS FROM '{hospital / table}.parquet'")
         database.execute(f"CREATE TABLE {policy.dataset} AS SELECT {', '.join(wanted)} FROM person p")
-        if policy.column("sex").is_published:
-            database.execute(f"UPDATE {policy.dataset} SET sex = {SEX}")
+        for name, names in NAMES.items():
+            if policy.column(name).is_published:
+                whens = " ".join(f"WHEN '{code}' THEN '{called}'" for code, called in names.items())
+                database.execute(f"UPDATE {policy.dataset} SET {name} = CASE {name} {whens} END")
         for column in policy.columns:
             if column.is_published and column.rare:
                 few = f"SELECT {column.name} FROM {policy.dataset} GROUP BY 1 HAVING COUNT(*) < {policy.k}"
