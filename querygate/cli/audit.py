@@ -34,15 +34,15 @@ html_option = click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write a report to this file: one page, with a timeline and the arithmetic.",
+    help="Also write a report to this file: a page with a timeline and the arithmetic.",
 )
 
 
 ELSEWHERE = {
     "watch": ("querygate.cli.audit_watch:watch_command", "Follow the log, and report as it happens."),
     "replay": ("querygate.cli.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
-    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version gives away."),
-    "users": ("querygate.cli.audit_evidence:users_command", "Score who behaves as if probing."),
+    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version reveals."),
+    "users": ("querygate.cli.audit_evidence:users_command", "Score users by signs of probing."),
 }
 
 
@@ -187,8 +187,8 @@ def _print_cases(report: AuditReport, hint: str) -> None:
     for line in _shortfalls(report):
         click.echo(plain(line))
     if not report.cases and not report.unproved and report.queries_audited:
-        among = "" if report.queries_audited == report.queries else " from the queries that were audited"
-        click.echo(f"Nothing about a group of fewer than k records can be worked out{among}.")
+        which = "queries" if report.queries_audited == report.queries else "audited queries"
+        click.echo(f"The {which} reveal nothing about any group of fewer than k records.")
     elif report.cases:
         headings = ("case", "severity", "kinds", "users", "queries", "findings", "records", "where")
         print_table(headings, [_line(case, findings) for case in report.cases])

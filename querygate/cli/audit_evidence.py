@@ -38,10 +38,10 @@ rare: about one class at most."""
 @format_option
 @site_option
 def replay_command(dataset: str | None, since: datetime | None, form: str, site: Path) -> None:
-    """Prove that answers come from the store alone: recompute every logged answer and compare it byte for byte.
+    """Prove that answers come only from the store: recompute every logged answer and compare it byte for byte.
 
-    The vault is not used. The exit code is 1 if any answer differs. Answers of an earlier QueryGate that are
-    only wider than what is computed now are counted separately.
+    The vault is not used. The exit code is 1 if any answer differs. Answers from an earlier QueryGate that are only
+    wider than those computed now are counted separately.
     """
     opened = open_here(site)
     with progress() as tell:
@@ -87,10 +87,9 @@ def _print_replay(found: Replay, form: str) -> None:
 @format_option
 @site_option
 def store_command(dataset: str, version: int | None, form: str, site: Path) -> None:
-    """Report what a published version itself gives away, and how much of it each user has read.
+    """Report what a published version itself reveals, and how much of it each user has read.
 
-    This uses only the store and the log. Refusing questions does not repair a weakness found here; publish a new
-    version.
+    This uses only the store and the log. Refusing questions does not fix a weakness found here; publish a new version.
     """
     report = report_store(open_here(site), dataset, version, user=acting().name)
     columns = [{key: value for key, value in to_json(one).items() if key != "weakest"} for one in report.columns]
@@ -137,17 +136,17 @@ def _print_views(views: ViewsTold, k: int) -> None:
         [", ".join(one.quasi), ", ".join(one.sensitive) or "counts", f"{one.classes:,}", f"{one.smallest:,}"]
         for one in views.margins
     ]
-    print_table(("view", "tells of", "classes", "smallest"), rows)
+    print_table(("view", "about", "classes", "smallest"), rows)
     told = (
         ""
         if views.difference is None
-        else f" Classes of two views, by themselves or without each other, tell of {views.difference:,} records at "
-        "least."
+        else f" Classes of two views, alone or subtracted from each other, are about {views.difference:,} or more "
+        "records."
     )
     click.echo(
         f"\n{counted(views.frames, 'frame cell')}.{told}"
-        f"\nThat nothing that is added and subtracted tells of fewer than {k} people was verified on the raw rows when"
-        "\nthe version was published: how many people two classes share is not in the store.\n"
+        f"\nThat no sum or difference of figures is about fewer than {k} people was verified on the raw rows when the"
+        "\nversion was published. The store cannot show it: it does not say how many people two classes share.\n"
     )
 
 

@@ -30,7 +30,7 @@ from querygate.site.open_gate import now, open_gate
 @format_option
 @site_option
 def backup(to: Path, vault: bool, form: str, site: Path) -> None:
-    """Copy the site to a new folder or archive (.tar, .tar.gz) while it goes on serving.
+    """Copy the site to a new folder or archive (.tar, .tar.gz) while it is being served.
 
     The copy has the settings, the log and its archives, accounts, budgets, the store and released extracts, each file
     with its SHA-256. Without --vault it has no raw rows.
@@ -63,17 +63,17 @@ def backup(to: Path, vault: bool, form: str, site: Path) -> None:
     help="A later export or archive of the log. Repeat it for several, in their order.",
 )
 @click.option("--write-off", metavar="all|EPSILON", help="Budget that may have been spent since the backup.")
-@click.option("--check", is_flag=True, help="A drill: verify everything and change nothing.")
+@click.option("--check", is_flag=True, help="Verify everything, and change nothing.")
 @format_option
 @site_option
 def restore(
     source: Path | None, logs: tuple[Path, ...], write_off: str | None, check: bool, form: str, site: Path
 ) -> None:
-    """Put a backup in the place of the site, without forgetting what was spent since.
+    """Restore the site from a backup, without forgetting what was spent since.
 
-    The backup is verified first. Entries it lacks are added from the site's present log and from --log, with the
-    budget they spent. Where later entries may be missing, --write-off says how much budget counts as spent. The folder
-    that was there is kept beside it. Without FROM, a control database that was put back by hand is brought up to date.
+    The backup is verified first. Entries it lacks are added from the site's present log and from --log, with the budget
+    they spent. Where later entries may be missing, --write-off says how much budget counts as spent. The previous
+    folder is kept beside it. Without FROM, a control database that was restored by hand is brought up to date.
     """
     job = load("querygate.custody.roots.restore_site:RestoreWish")(tuple(logs), _amount(write_off), check)
     if source is not None:
@@ -88,8 +88,8 @@ def restore(
     lines = ["The backup is sound, and nothing was changed." if check else f"Restored {site}."]
     lines += [f"Added {counted(done.added, 'later entry', 'later entries')}, with {counted(done.spends, 'spend')}."]
     lines += [f"Written off: epsilon {one.epsilon:g} of {one.kind} {one.name}." for one in done.written_off]
-    lines += [f"Not done again, please look: {kind} ({number})." for kind, number in sorted(done.undone.items())]
-    lines += [f"What was there is kept in {done.kept}."] if done.kept else []
+    lines += [f"Not repeated, please check: {kind} ({number})." for kind, number in sorted(done.undone.items())]
+    lines += [f"The previous files are kept in {done.kept}."] if done.kept else []
     lines += [] if check else [explain_head(done.entries, done.head)]  # a drill writes no log that would end there
     print_record(told, form, lambda: "\n".join(lines))
 
@@ -115,7 +115,7 @@ def _amount(text: str | None) -> str | float | None:
 def migrate(to: Path | None, form: str, site: Path) -> None:
     """Bring the control database up to date with this version of QueryGate, after a backup of the site.
 
-    To go back, install the version before and restore that backup.
+    To go back, install the previous version and restore that backup.
     """
     found = open_site(site)
     try:
@@ -140,7 +140,7 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
         told,
         form,
         lambda: (
-            f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} with the version before.\n"
-            "Run `querygate doctor` next: it names what the upgrade leaves for you to decide."
+            f"Migrated from schema {before} to {len(MIGRATIONS)}. To go back, restore {to} with the previous version.\n"
+            "Run `querygate doctor` next: it lists what is left for you to decide."
         ),
     )

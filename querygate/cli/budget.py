@@ -114,18 +114,18 @@ def budget_preview(
 @format_option
 @site_option
 def budget_rebuild(form: str, site: Path) -> None:
-    """Write the ledger of privacy budgets anew from the log, where the two disagree.
+    """Rebuild the ledger of privacy budgets from the log, if the two disagree.
 
-    The log is verified first. Every spend that it has is entered again, and nothing is given back. What differed is on
-    record. While they disagree, nothing is answered with noise. To count more as spent than the log has, see
-    `querygate restore --write-off`.
+    The log is verified first. Every spend in it is entered again, and nothing is given back. The differences are
+    logged. While the two disagree, there are no noisy answers. To count more as spent than the log has, see `querygate
+    restore --write-off`.
     """
     done = rebuild_ledger(open_here(site), user=acting().name)
     told = {"rebuilt": bool(done.wrong), **asdict(done)}
     lines = [f"The ledger has {counted(done.spends, 'spend')}, as the log says."]
     if done.wrong:
         lines = [
-            f"Wrote the ledger anew from the log: {counted(done.spends, 'spend')}.",
+            f"Rebuilt the ledger from the log: {counted(done.spends, 'spend')}.",
             *(f"- {one}" for one in done.wrong),
         ]
     if done.answers_removed:

@@ -39,9 +39,9 @@ def codes() -> None:
 def import_codes(file: Path, kind: str, wanted: Path | None, out: Path) -> None:
     """Write the hierarchy of a code system as a file that a policy can name.
 
-    atc and opcs: a list of codes, in the first column. pairs: rows `code;group above it`. snomed: the snapshot of
-    relationships of a release (RF2). A code that stands under several groups is put under one of them. Name the codes
-    that may occur, not those that do: the list becomes public.
+    atc and opcs: a list of codes, in the first column. pairs: rows `code;group above it`. snomed: the relationship
+    snapshot of a release (RF2). A code with several parent groups is put under one of them. Name the codes that may
+    occur, not those that do occur: the list becomes public.
     """
     made = import_system(kind, file, wanted)
     write_new(out, "".join(f"{';'.join(row)}\n" for row in made.rows))
@@ -57,7 +57,7 @@ def show(code: str, system: str) -> None:
     """Show the groups of a code, and what ICD-9-CM codes are equivalent to."""
     read = normalise(system, [code])
     if read.unknown or read.codes[0] is None:
-        raise ConfigError("QG806", f"This is not a code of {system}.", "Write it as in the system.")
+        raise ConfigError("QG806", f"This is not a code of {system}.", "Write it as the system does.")
     found = read.codes[0]
     click.echo(" < ".join((found, *tree_of(system, [found]).ancestors(found))))
     same = equivalents().get(found.removeprefix("9:"))
@@ -80,8 +80,8 @@ def show(code: str, system: str) -> None:
 def disassociate(policy_file: Path, source: str, column: str, m: int, out: Path, form: str) -> None:
     """Release a list of codes in chunks: every code unchanged, and fewer links between them.
 
-    Whoever knows up to m codes of somebody is led to at least k records. Nothing else about people leaves with it. What
-    leaves is verified before anything is written; no site and no approval are needed.
+    Anyone who knows up to m codes of a person finds at least k records. Nothing else about people is included. The
+    result is verified before anything is written; no site and no approval are needed.
     """
     policy = load_policy(policy_file)
     with new_folder(out) as staged, progress() as tell:

@@ -33,7 +33,7 @@ from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in
 
-reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dataset again although it was withdrawn.")
+reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dataset even if it was withdrawn.")
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -94,7 +94,7 @@ def publish(
 @format_option
 @site_option
 def datasets(form: str, site: Path) -> None:
-    """List the datasets being served; with a key, those that its owner may ask or looks after."""
+    """List the datasets being served; with a key, those that its owner may query or manage."""
     found = asked_gate(site).datasets()
     columns = ("dataset", "version", "rows", "k", "published", "title")
     print_records(found, form, columns=columns, empty="No dataset is published yet.")
@@ -233,7 +233,7 @@ def _served(opened: OpenSite, dataset: str, *, is_known: bool) -> int | None:
 
 
 NO_PERSON = (
-    "  The policy names no person, so k counts rows: whoever has several rows counts several times. If people can\n"
+    "  The policy names no person, so k counts rows: a person with several rows counts several times. If people can\n"
     '  have several rows, name the column that identifies them: person = "..."'
 )
 
@@ -302,7 +302,7 @@ def explain_views(found: ViewFigures | None, counted_are: str) -> list[str]:
     figures = {}
     for margin in found.margins:
         about = f": {', '.join(margin.sensitive)}" if margin.sensitive else ""
-        silent = f", nothing told of {margin.withheld:.1%} of records" if margin.withheld else ""
+        silent = f", withheld for {margin.withheld:.1%} of records" if margin.withheld else ""
         figures[f"{', '.join(margin.quasi)}{about}"] = f"{counted(margin.classes, 'class', 'classes')}{silent}"
     told = [
         f"  {counted(found.frame_cells, 'frame cell')}; any combination of classes is about {found.least_cut:g} "
@@ -340,12 +340,12 @@ def explain_versions(found: Republication | None) -> list[str]:
         lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
         if pair.told:
             lines.append(
-                f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
-                "other sensitive values: visible to anyone who knows"
+                f"    in small groups, {pair.came:,} were added, {pair.left:,} were removed or remained, and "
+                f"{pair.changed:,} have new sensitive values: visible to anyone who knows who they are"
             )
     more = tuple(version for version in found.certified if version not in found.same)
     lines += [f"  certified together with {listed_versions(more)}"] if more else []
-    lines += [f"  {listed_versions(found.same)} gives the very same answers"] if found.same else []
+    lines += [f"  {listed_versions(found.same)} gives exactly the same answers"] if found.same else []
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []
     return lines

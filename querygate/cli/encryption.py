@@ -42,22 +42,22 @@ def apply_encryption(form: str, site: Path) -> None:
     example="querygate encryption rotate --to file:/etc/querygate/new.key\nquerygate encryption rotate --finish",
 )
 @click.option("--to", metavar="WHERE", help="Where the new key is: file:PATH, env:NAME or command:PROGRAM.")
-@click.option("--finish", is_flag=True, help="From now on only the key that the settings name is good.")
+@click.option("--finish", is_flag=True, help="From now on accept only the key that the settings name.")
 @format_option
 @site_option
 def rotate_key(to: str | None, finish: bool, form: str, site: Path) -> None:
     """Change the key, in two steps, while the site serves.
 
-    With --to the new key becomes good beside the present one. Then write it into the setting `encryption_key`, restart
-    what runs, and run this again with --finish: from then on the old key opens nothing of this site. Files are not
-    written anew, so a copy of `sealed.keys` from before together with the old key still opens them.
+    With --to the new key works in addition to the present one. Then write it into the setting `encryption_key`, restart
+    all processes, and run this again with --finish: from then on the old key no longer works on this site. Files are
+    not rewritten, so an earlier copy of `sealed.keys` together with the old key still opens them.
     """
     if (to is None) == (not finish):
         raise click.UsageError("Use either --to or --finish.")
     opened = _with_key(open_here(site))
     if to is not None:
         add_key(opened.site, to)
-        text = "Both keys are good now. Name the new one in the settings, then run this again with --finish."
+        text = "Both keys work now. Name the new one in the settings, then run this again with --finish."
     else:
         gone = keep_one_key(opened.site)
         text = f"{counted(gone, 'other key is', 'other keys are')} no longer good."

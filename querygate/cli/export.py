@@ -41,13 +41,13 @@ COMMENTED: dict[Action, str] = {
     "note": "Leave a note that only reviewers see.",
     "approve": "Approve somebody else's request. The setting extract_reviewers says how many approvals are needed.",
     "return": "Return a request for changes.",
-    "reject": "Reject a request for good.",
+    "reject": "Reject a request. This is final.",
     "withdraw": "Withdraw your own request before it is approved.",
-    "revoke": "Revoke an approval or a release. Nothing can be built or fetched any more.",
+    "revoke": "Revoke an approval or a release. Nothing can be built or fetched after that.",
 }
 BESIDE_VIEWS = (
-    "Acknowledge that this extract contains records of a dataset published as views, and that the two together can "
-    "give single people away. The acknowledgement goes on record."
+    "Confirm that this extract contains records of a dataset published as views, and that the two together can expose "
+    "single people. The confirmation is logged."
 )
 UNCOMMENTED: dict[Action, str] = {
     "build": "Build the extract of an approved request, in the vault. You can repeat a failed build.",
@@ -174,7 +174,7 @@ def show_request(request_id: str, no_preview: bool, name: str | None, form: str,
 def risk_of_request(request_id: str, out: Path | None, name: str | None, form: str, site: Path) -> None:
     """Show the risk report of a request: its records raw, under Safe Harbor, and as they would be released.
 
-    Only reviewers can see it. Once the extract is built, this is the report on what was built.
+    Only reviewers can see it. Once the extract is built, this is the report on it.
     """
     from querygate.custody.risk_report.risk_body import RiskReport  # loads what measures raw rows
 
@@ -194,10 +194,10 @@ def agreement_options(command: F) -> F:
         click.option(
             "--agreement",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="The signed data use agreement of a limited data set. Its SHA-256 goes on record, not its text.",
+            help="The signed data use agreement of a limited data set. Its SHA-256 is logged, not its text.",
         ),
         click.option("--signed-by", metavar="NAME", help="Who signed the agreement for the recipient."),
-        click.option("--until", metavar="DATE", help="The last day the agreement holds, as 2031-01-31."),
+        click.option("--until", metavar="DATE", help="The last day of the agreement, such as 2031-01-31."),
     )
     for option in reversed(options):
         command = option(command)
@@ -284,7 +284,7 @@ def fetch_extract(
 ) -> None:
     """Fetch a released extract, or check one that was fetched.
 
-    Before it is handed out, the extract is checked against its manifest, and the manifest against the site's record.
+    Before the download, the extract is checked against its manifest, and the manifest against the site's record.
     --verify checks a folder or a zip in the same way: at a site against its record, elsewhere only against its own
     manifest.
     """
@@ -341,7 +341,7 @@ def explain_verified(found: VerifiedPackage, is_known: bool) -> str:
 @export.command("notify", example="querygate export notify")
 @site_option
 def notify(site: Path) -> None:
-    """Send pending notices about requests. The exit code is 1 if one cannot be delivered."""
+    """Send pending notifications about requests. The exit code is 1 if one cannot be delivered."""
     lines = send(open_here(site))
     for line in lines:
         click.echo(line, err=True)
@@ -386,7 +386,7 @@ def _print_figures(figures: ExtractFigures) -> None:
         if figure.reading:
             click.echo(f"    {figure.reading}")
     if figures.learnt:
-        click.echo(f"  What is known already\n    {figures.learnt}")
+        click.echo(f"  What the requester already knows\n    {figures.learnt}")
 
 
 def _print_fields(fields: Mapping[str, Any], indent: str = "  ") -> None:

@@ -31,10 +31,10 @@ def grant() -> None:
     "querygate grant add --project 'Hypertension 2026' --dataset survey --mode interval",
 )
 @click.option("--user", metavar="NAME", help="Grant it to this user.")
-@click.option("--project", metavar="NAME", help="Grant it to everybody of this project.")
-@click.option("--organisation", metavar="NAME", help="Grant it to everybody of this organisation.")
-@click.option("--everyone", is_flag=True, help="Grant it to every user, also to those added later.")
-@click.option("--dataset", required=True, metavar="NAME", help="Dataset that they may ask; * for every one.")
+@click.option("--project", metavar="NAME", help="Grant it to everybody in this project.")
+@click.option("--organisation", metavar="NAME", help="Grant it to everybody in this organisation.")
+@click.option("--everyone", is_flag=True, help="Grant it to every user, including those added later.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset that they may query; * for all.")
 @click.option(
     "--mode",
     "modes",
@@ -42,7 +42,7 @@ def grant() -> None:
     type=click.Choice(MODES),
     help="A kind of answer: ranges, noisy numbers, extracts. Repeat it for several.  [default: all]",
 )
-@click.option("--until", metavar="DATE", help="Last day on which it holds, in UTC.  [default: no end]")
+@click.option("--until", metavar="DATE", help="Last day of the grant, in UTC.  [default: no end]")
 @format_option
 @site_option
 def add_grant(
@@ -56,7 +56,7 @@ def add_grant(
     form: str,
     site: Path,
 ) -> None:
-    """Let a user, a project, an organisation or everyone ask a dataset."""
+    """Let a user, a project, an organisation or everyone query a dataset."""
     grantee = _grantee(user, project, organisation, everyone)
     opened = open_here(site)
     check_served(opened, dataset)
@@ -71,14 +71,14 @@ def add_grant(
 @format_option
 @site_option
 def list_grants(revoked: bool, form: str, site: Path) -> None:
-    """List who may ask what. `by` is who gave the grant: `upgrade` marks what users of an older site were left."""
+    """List who may query what. `by` says who gave the grant: `upgrade` marks what users kept after an upgrade."""
     found = [asdict(one) for one in open_here(site).grants.list_grants(revoked=revoked)]
     if form in ("table", "csv"):
         found = [{**one, "modes": ",".join(one["modes"])} for one in found]
     if form == "table":
         found = [{**one, "until": one["until"] and shown_until(one["until"])} for one in found]
     columns = (*COLUMNS, *(["revoked"] * revoked))
-    print_records(found, form, columns=columns, empty="Nothing is granted yet: only custodians can ask.")
+    print_records(found, form, columns=columns, empty="Nothing is granted yet: only custodians can query.")
 
 
 @grant.command("revoke", example="querygate grant revoke g_01KJKB3Q00Z5V7N0M1C2X3Y4W5")
@@ -107,7 +107,7 @@ def explain_grant(given: Grant) -> str:
     who = "Everyone" if given.whose == "everyone" else f"The {given.whose} {given.name}"
     what = "every dataset" if given.is_for_everything else given.dataset
     until = f" until {shown_until(given.until)}" if given.until else ""
-    return f"{who} may ask {what}{until} ({', '.join(given.modes)})."
+    return f"{who} may query {what}{until} ({', '.join(given.modes)})."
 
 
 def _grantee(user: str | None, project: str | None, organisation: str | None, everyone: bool) -> Grantee:
@@ -119,5 +119,5 @@ def _grantee(user: str | None, project: str | None, organisation: str | None, ev
     ]
     found = [one for one in named if one is not None]
     if len(found) != 1:
-        raise click.UsageError("Give one of --user, --project, --organisation and --everyone.")
+        raise click.UsageError("Use one of --user, --project, --organisation and --everyone.")
     return found[0]

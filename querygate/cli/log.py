@@ -49,7 +49,7 @@ COLUMNS = ("time", "user", "dataset", "version", "outcome", "code", "sql")
 EVENT_COLUMNS = ("seq", "time", "kind", "user", "dataset", "query_id", "body")
 QUERIES, ALL = "queries", "all"
 LONGEST_TEXT = 80
-LEDGER_BROKEN = "The ledger of privacy budgets is not what the log says:"
+LEDGER_BROKEN = "The ledger of privacy budgets does not match the log:"
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -86,7 +86,7 @@ def log() -> None:
     "--kind",
     metavar="KIND",
     default=QUERIES,
-    help="queries, all, or the kind of entry, as publish, audit or user.add.  [default: queries]",
+    help="queries, all, or a kind of entry, such as publish, audit or user.add.  [default: queries]",
 )
 @click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
 @click.option("--user", metavar="NAME", help="Only entries by this user.")
@@ -99,8 +99,8 @@ def list_log(
 ) -> None:
     """List queries, or entries of other kinds, oldest first.
 
-    A query is one line here, with its outcome. With --kind all, its intent and its outcome are an entry each, between
-    publications, changes of users and keys, audits, and readings of this log.
+    A query is one line here, with its outcome. With --kind all, its intent and its outcome are separate entries, listed
+    with publications, changes of users and keys, audits, and readings of this log.
     """
     opened = open_here(site)
     _check_kind(opened, kind)
@@ -165,7 +165,7 @@ def _about(event: LogEvent) -> str:
     "--known",
     metavar="ENTRIES:HEAD",
     callback=read_known,
-    help="Output of an earlier verification, which must still hold.",
+    help="Output of an earlier verification, to compare with.",
 )
 @click.option(
     "--signature",
@@ -259,8 +259,9 @@ def _check_beginning(file: Path, first: int) -> None:
     if first > 1:
         raise ChainBroken(
             1,
-            f"{file.name} begins at entry {first}. Where those before were archived or discarded, only a signature "
-            "tells that nothing is missing: verify it with --signature (an archive has one, an export with --sign)",
+            f"{file.name} begins at entry {first}. If earlier entries were archived or discarded, only a signature "
+            "proves that nothing is missing: verify it with --signature (archives have one, and exports made with "
+            "--sign)",
         )
 
 
@@ -296,7 +297,7 @@ def export_log(out: Path | None, sign: bool, site: Path) -> None:
 @format_option
 @site_option
 def show_key(form: str, site: Path) -> None:
-    """Print the public key that verifies signatures of this log. A site without a key gets one."""
+    """Print the public key that verifies signatures of this log. If the site has no key, one is made."""
     key = load_key(open_site(site).folder).public
     print_record({"fingerprint": key.fingerprint, "key": key.text}, form, lambda: key.text.rstrip())
 
@@ -330,7 +331,7 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
 @format_option
 @site_option
 def discard_log(keep: int, form: str, site: Path) -> None:
-    """Delete archives whose last entry is old. Their heads and signatures stay on record."""
+    """Delete archives whose last entry is old. Their heads and signatures are kept."""
     gone = discard_archives(open_here(site), keep, user=acting().name)
     _print_archives(gone, form, "No archive is old enough.")
 

@@ -24,19 +24,19 @@ from querygate.site.serving_tasks import retain, ship_log
 
 
 @click.command("anchor", cls=Command, example="querygate log anchor")
-@click.option("--anew", is_flag=True, help="Mark anew where head.mark is missing or is an old one.")
+@click.option("--anew", is_flag=True, help="Mark the log again if head.mark is missing or is an old copy.")
 @format_option
 @site_option
 def anchor_command(anew: bool, form: str, site: Path) -> None:
-    """Mark how far the log has come, outside the database and wherever the settings anchor_* say.
+    """Mark the end of the log outside the database, and wherever the settings anchor_* say.
 
-    A control database that is behind its mark is an old one: the site then refuses to serve and to spend budget.
+    A control database that is behind its mark is an old copy: the site then refuses to serve and to spend budget.
     """
     mark, failures = anchor(open_here(site), anew=anew)
     for failure in failures:
         click.echo(f"Not sent: {failure}.", err=True)
     if mark is None:
-        print_record({"marked": False}, form, lambda: "Nothing is new since the last mark.")
+        print_record({"marked": False}, form, lambda: "There is nothing new since the last mark.")
     else:
         told = {"marked": True, "entries": mark.entries, "head": mark.head, "time": mark.time}
         print_record(told, form, lambda: explain_head(mark.entries, mark.head))
@@ -53,7 +53,9 @@ def ship_command(form: str, site: Path) -> None:
     """
     opened = open_here(site)
     if not opened.site.settings["siem"]:
-        raise ConfigError("QG805", "The setting `siem` names no receiver.", "Set it, as in syslog+tcp://host:514.")
+        raise ConfigError(
+            "QG805", "The setting `siem` names no receiver.", "Set it, for example to syslog+tcp://host:514."
+        )
     try:
         sent = ship_log(opened)
     except NotSent as problem:
@@ -65,7 +67,7 @@ def ship_command(form: str, site: Path) -> None:
 @format_option
 @site_option
 def retain_command(form: str, site: Path) -> None:
-    """Archive and delete old entries as the settings log_rotate_days and log_discard_days say. It is on record."""
+    """Archive and delete old entries as the settings log_rotate_days and log_discard_days say. This is logged."""
     made, gone = retain(open_here(site), user=acting().name)
     told = {"archived": [one.name for one in made], "discarded": [one.name for one in gone]}
     text = f"Archived into {counted(len(made), 'new archive')}; discarded {counted(len(gone), 'old archive')}."
@@ -94,10 +96,10 @@ def seal_command(form: str, site: Path) -> None:
 @format_option
 @site_option
 def accept_clock_command(form: str, site: Path) -> None:
-    """Go by the machine's clock again, where the log has entries of a later time because the clock was wrong then.
+    """Trust the machine's clock again, if the log has later times because the clock was wrong before.
 
-    Keys and grants that had ended by the latest time in the log stay ended, though the clock is set back. Run this
-    only if the clock is right now: keys and grants that end between now and that time open again.
+    Keys and grants that had expired by the latest time in the log stay expired, even if the clock is set back. Run this
+    only if the clock is right now: keys and grants that expire between now and that time become valid again.
     """
     opened = open_here(site)
     health = clock_health(opened)
@@ -106,5 +108,9 @@ def accept_clock_command(form: str, site: Path) -> None:
     print_record(
         {"accepted": not health.ok},
         form,
-        lambda: "The clock is not behind the log." if health.ok else f"From now on the clock counts: {stamp_now(now)}.",
+        lambda: (
+            "The clock is not behind the log."
+            if health.ok
+            else f"The machine's clock is now trusted again: {stamp_now(now)}."
+        ),
     )

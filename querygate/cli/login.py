@@ -37,7 +37,7 @@ url_option = click.option("--url", metavar="URL", callback=_read_url, help="Addr
     "scopes",
     multiple=True,
     type=click.Choice(list(SCOPES)),
-    help="What the key is good for, as far as your role goes. Repeat it for several.  [default: all of the role]",
+    help="What the key may do, within the rights of your role. Repeat it for several.  [default: all of the role]",
 )
 @click.option(
     "--out",
@@ -46,9 +46,9 @@ url_option = click.option("--url", metavar="URL", callback=_read_url, help="Addr
     help="New file for the key.  [default: print it]",
 )
 def login(url: str, scopes: tuple[str, ...], out: Path | None) -> None:
-    """Get a key of a gate through single sign-on: open the page it names, sign in, and compare the code.
+    """Get a key for a gate through single sign-on: open the page it names, sign in, and compare the code.
 
-    The key is yours, opens for some hours, and is printed alone on standard output, so that
+    The key is in your name and valid for a few hours. Only the key goes to standard output, so that
     `export QUERYGATE_KEY=$(querygate login --url ...)` works.
     """
     check_new(out)
@@ -59,7 +59,7 @@ def login(url: str, scopes: tuple[str, ...], out: Path | None) -> None:
     else:
         with new_file(out) as stream:
             stream.write(f"{given.key}\n".encode())
-    click.echo(f"You are {given.user}. The key opens until {given.expires}.", err=True)
+    click.echo(f"You are {given.user}. The key is valid until {given.expires}.", err=True)
 
 
 @click.command(
@@ -73,7 +73,7 @@ def login(url: str, scopes: tuple[str, ...], out: Path | None) -> None:
     help=f"File with the key.  [default: the key in {KEY_VARIABLE}]",
 )
 def logout(url: str, key_file: Path | None) -> None:
-    """Give a key up: it opens nothing any more."""
+    """Revoke a key: it stops working at once."""
     key = key_file.read_text(encoding="utf-8").strip() if key_file else os.environ.get(KEY_VARIABLE, "")
     with Client(url, key) as gate:
         revoked = gate.carry(fetch(Call("POST", f"{API}/keys/own/revoke", {}, again=False), Patience()))

@@ -47,7 +47,7 @@ def read_weights(ctx: click.Context, param: click.Parameter, given: tuple[str, .
 @click.option("--dataset", required=True, metavar="NAME", help="Dataset of the model.")
 @click.option("--family", required=True, type=click.Choice(FAMILIES), help="Kind of model.")
 @click.option("--where", default="", metavar="SQL", help="Condition that selects records.  [default: all]")
-@click.option("--exposure", default="", metavar="COLUMN", help="Time at risk, of a Poisson model.")
+@click.option("--exposure", default="", metavar="COLUMN", help="Column with the time at risk, for a Poisson model.")
 @click.option(
     "--reference",
     multiple=True,
@@ -84,8 +84,8 @@ def model(
 ) -> None:
     """Fit a model and print a guaranteed range for each coefficient, ratio and confidence limit.
 
-    FORMULA is outcome ~ term + term, or outcome ~ group | stratum. The statement that the model needs is run and logged
-    as any other, and the model is computed from its answer.
+    FORMULA is outcome ~ term + term, or outcome ~ group | stratum. The statement that the model needs is run
+    and logged like any other, and the model is computed from its answer.
     """
     opened = with_vault(open_here(site))
     principal = find_principal(opened, name)

@@ -29,7 +29,7 @@ _out = click.option("--out", required=True, type=click.Path(path_type=Path, dir_
 
 @click.group(cls=CommandGroup)
 def overlap() -> None:
-    """Count the people whom you and another custodian both have.
+    """Count the people that you and another custodian have in common.
 
     Neither sees whom the other has. `ask` makes a file for the other custodian, `reply` answers it there, and `count`
     opens the answer here.
@@ -43,15 +43,17 @@ def overlap() -> None:
 @_column
 @_secret
 @_out
-@click.option("--keep", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A new file that stays.")
+@click.option(
+    "--keep", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A new file that you keep."
+)
 def ask(source: str, column: str, secret: Path, out: Path, keep: Path) -> None:
-    """Make the file that the other custodian replies to, and one that stays here and opens the reply."""
+    """Make a request for the other custodian, and a file that you keep to open the reply."""
     shared = SharedSecret.read(secret.read_bytes())
     made = make_request(person_marks(open_source(source), column, shared), shared)
     with new_file(keep) as kept, new_file(out) as message:
         kept.write(made.kept)
         message.write(made.message)
-    click.echo(f"Send {out} to the other custodian. Keep {keep}: whoever has it can open the reply.")
+    click.echo(f"Send {out} to the other custodian. Guard {keep}: anyone who has it can open the reply.")
 
 
 @overlap.command(
@@ -65,22 +67,21 @@ def ask(source: str, column: str, secret: Path, out: Path, keep: Path) -> None:
 @_column
 @_secret
 @_out
-@click.option("--again", metavar="REASON", help="Reply to a partner who has had a reply before, and why.")
+@click.option("--again", metavar="REASON", help="The reason for replying again to a partner who has had a reply.")
 @site_option
 def reply(
     request: Path, partner: str, source: str, column: str, secret: Path, out: Path, again: str | None, site: Path
 ) -> None:
-    """Reply to another custodian's file. They will know how many people both of you have; it is on record.
+    """Reply to another custodian's request. They will learn how many people you both have; this is logged.
 
-    A partner gets one reply: of two requests that differ by one person, the counts would tell whether you have that
-    person.
+    Each partner gets one reply: two requests that differ by one person would reveal whether you have that person.
     """
     opened = open_here(site)
     earlier = any(event["body"].get("partner") == partner for event in opened.log.events_in("overlap"))
     if earlier and not again:
         raise ConfigError(
             "QG803",
-            "This partner has had a reply: two counts can tell of one person.",
+            "This partner has already had a reply, and two counts together can reveal a single person.",
             "If there is a good reason, give it with --again.",
         )
     data, shared = request.read_bytes(), SharedSecret.read(secret.read_bytes())
@@ -94,11 +95,11 @@ def reply(
 
 @overlap.command("count", example="querygate overlap count reply.qgo --keep own.qgo")
 @click.argument("reply_file", metavar="REPLY", type=_file)
-@click.option("--keep", required=True, type=_file, help="The file that stayed here.")
+@click.option("--keep", required=True, type=_file, help="The file that you kept.")
 @format_option
 def count(reply_file: Path, keep: Path, form: str) -> None:
     """Open a reply: how many people both custodians have."""
     found = count_common(reply_file.read_bytes(), keep.read_bytes())
     body = {"own": found.own, "common": found.common}
-    text = f"{found.common:,} of your {counted(found.own, 'person', 'people')} are at the other custodian too."
+    text = f"{found.common:,} of your {counted(found.own, 'person', 'people')} are also at the other custodian."
     print_record(body, form, lambda: text)

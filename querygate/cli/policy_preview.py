@@ -37,7 +37,7 @@ from querygate.custody.workload.usable_share import Standing, UsableShare
 HEADINGS = ("change", "usable", "width")
 LEGEND = """
 usable   the share of counts, prevalences and means whose range is narrow enough to print, before and after the change;
-         without a column: of the questions that are not about it
+         if a column is left out, among questions that are not about it
 width    the median width of their ranges: at 1 it could just be printed, at 3 it is three times too wide
 """
 
@@ -52,10 +52,10 @@ width    the median width of their ranges: at 1 it could just be printed, at 3 i
               help=f"Use up to N records, whole persons.  [default: {RECORDS}, of several views "
                    f"{FEWER_RECORDS}, of classes {RECORDS_OF_CLASSES}]")  # fmt: skip
 @click.option("--questions", type=click.IntRange(1, 100_000), metavar="N",
-              help=f"Questions to ask of each change.  [default: {QUESTIONS}, of several views "
+              help=f"Questions to ask for each change.  [default: {QUESTIONS}, of several views "
                    f"{FEWER_QUESTIONS}]")  # fmt: skip
 @click.option("--columns", type=click.IntRange(1), metavar="N",
-              help=f"Sensitive columns to ask about, of views.  [default: {COLUMNS}, of several views "
+              help=f"Sensitive columns to ask about, for views.  [default: {COLUMNS}, of several views "
                    f"{FEWER_COLUMNS}]")  # fmt: skip
 @format_option
 def preview_policy(
@@ -63,13 +63,12 @@ def preview_policy(
 ) -> None:
     """Measure what a policy costs, before publishing.
 
-    The policy is made into a version that nobody is served, and asked what an ordinary paper would ask. So is every
-    change of it: another k, without each quasi-identifier, with half of each guard, without each rule, with more
-    detail, with views or with classes in their place, with other views. The figures of the policy itself are printed as
-    soon as they are there. The three changes that would help most are printed as tables to put in the place of those in
-    the file. A large table is measured on a sample, on which less is usable than on all of it: compare changes with
-    each other. Nothing is published, and no site is needed. The figures depend on the raw data: they are for the
-    custodian alone.
+    The command builds a trial version from the policy and asks it what an ordinary paper would ask. It does the same
+    for changes of the policy: another k, without each quasi-identifier, with half of each guard, without each rule,
+    with more detail, with views or classes instead, with other views. The figures of the policy itself are printed as
+    soon as they are ready. The three changes that would help most are printed as tables to paste into the file. A large
+    table is measured on a sample, which makes less usable than the full table would: compare changes with each other.
+    Nothing is published, and no site is needed. The figures depend on the raw data: they are for the custodian only.
     """
     file = PolicyFile.read(policy_file)
     scale = PreviewScale.of(file.policy, records, questions, columns)
@@ -131,7 +130,7 @@ def tell_own(measured: Preview, own: OwnCost) -> None:
 def tell_changes(found: PolicyPreview) -> None:
     cost = found.cost
     if found.whole is not None and found.whole.problem:
-        click.echo(plain(f"\nOf all records nothing can be published: {found.whole.problem}"))
+        click.echo(plain(f"\nFrom all records nothing can be published: {found.whole.problem}"))
     elif found.whole is not None and found.whole.share is not None:
         click.echo(f"\nOn all records {found.whole.share:.0%} of {counted(found.whole.figures, 'figure')} are usable.")
     for title, lines in (("Other k", cost.by_k), ("What each rule costs", cost.costs)):
@@ -162,12 +161,15 @@ def _measured_on(records: int, used: int, own: OwnCost) -> Iterator[str]:
         yield f"Measured on all {counted(records, 'record')}."
     else:
         yield (
-            f"Measured on {used:,} of {counted(records, 'record')}, whole persons drawn by a fixed rule. On more "
-            "records more is usable: compare changes with each other."
+            f"Measured on {used:,} of {counted(records, 'record')}, whole persons drawn by a fixed rule. With more "
+            "records, more is usable: compare changes with each other."
         )
     if own.untried:
         views = " | ".join(", ".join(view) for view in own.untried)
-        yield f"The inserted views ({views}) take long to certify and are left out here. With them, no range is wider."
+        yield (
+            f"The additional views ({views}) take long to certify and are left out here. They can only make ranges "
+            "narrower."
+        )
     if len(own.columns) < own.of_columns:
         yield f"Asked about {len(own.columns)} of {own.of_columns} sensitive columns: {', '.join(own.columns)}."
 
@@ -175,9 +177,9 @@ def _measured_on(records: int, used: int, own: OwnCost) -> Iterator[str]:
 def _tell_edits(found: PolicyPreview) -> None:
     edits = found.cost.edits
     if not edits:
-        click.echo("None of the edits that were tried would make more usable.")
+        click.echo("None of the edits tried would make more usable.")
         return
-    click.echo("Edits that would help most. Put each table in the place of the one with its name.")
+    click.echo("Edits that would help most. Each table replaces the one of the same name in the policy.")
     for place, one in enumerate(edits, start=1):
         lost = f"; gives up: {one.gives_up}" if one.gives_up else ""
         click.echo()

@@ -156,8 +156,8 @@ def limited_data_set(policy_file: Path, out: Path | None, form: str) -> None:
     """Prepare a policy for limited data sets (45 CFR 164.514(e)).
 
     Columns that look like one of the 16 direct identifiers are left out; dates, ages, towns and ZIP codes may stay. The
-    new table [limited_data_set] lets records leave as they are, with approval and under a data use agreement. What a
-    column contains is guessed from its name; check each one.
+    new table [limited_data_set] allows extracts of unchanged records, after approval and under a data use agreement.
+    What a column contains is guessed from its name; check each one.
     """
     given = PolicyFile.read(policy_file)
     folder = out.parent if out is not None else policy_file.parent

@@ -29,15 +29,15 @@ from querygate.custody.roots.publish_with_report import (
     metavar="FILE",
     help="Copy the report to this file: the page, or the JSON if the name ends in .json.",
 )
-@click.option("--again", is_flag=True, help="Make the report once more, from the store and the vault.")
+@click.option("--again", is_flag=True, help="Make the report again, from the store and the vault.")
 @format_option
 @site_option
 def report(dataset: str, version: int | None, out: Path | None, again: bool, form: str, site: Path) -> None:
     """Show the report on VERSION of DATASET, by default on the served version.
 
     The report is for the custodian only: it compares answers with the true values, and one of its charts shows raw
-    values. It is kept in the vault with the raw rows. With --again it is made once more, for example if publishing was
-    interrupted while it was made.
+    values. It is kept in the vault with the raw rows. With --again it is made again, for example if publishing was
+    interrupted while it was being made.
     """
     opened = open_here(site)
     if again:
@@ -113,7 +113,7 @@ def explain_views(body: KeptReport) -> list[str]:
     for one in views["risk"]:
         said = "nothing is told" if one["mean"] is None else f"mean {one['mean']:.0%}, highest {one['highest']:.1%}"
         exposed = "; ".join(
-            f"if {part['share']:.0%} tell their values, {part['exposed']:g} others are not shown safe"
+            f"if {part['share']:.0%} tell their values, {part['exposed']:g} others are no longer proved safe"
             for part in one["colluders"]
             if one["records"]
         )

@@ -66,8 +66,8 @@ def serve(
 ) -> None:
     """Serve the site over HTTP until stopped, and with --pg-port to PostgreSQL clients too.
 
-    What needs the raw rows (noisy answers, extracts, audits) is put as a job for a worker, which is started as a
-    process of its own. The processes that listen never open the vault.
+    Work that needs the raw rows (noisy answers, extracts, audits) is queued for a worker, which this command starts as
+    a separate process. The processes that listen never open the vault.
     """
     found = open_site(site)
     settings = found.settings

@@ -54,7 +54,7 @@ def add_user(
     form: str,
     site: Path,
 ) -> None:
-    """Create an account for NAME. They still need a key, and a grant for what they may ask: see `querygate grant`.
+    """Create an account for NAME. They still need a key, and a grant for what they may query: see `querygate grant`.
 
     If you use an admin's key, accounts of reviewers, custodians and auditors are closed until a custodian opens them.
     """
@@ -87,10 +87,10 @@ def list_users(removed: bool, form: str, site: Path) -> None:
 def change_user(
     name: str, role: str | None, project: str | None, organisation: str | None, form: str, site: Path
 ) -> None:
-    """Give the user NAME another role, project or organisation. A new role holds from the next request on.
+    """Give the user NAME another role, project or organisation. A new role takes effect with the next request.
 
-    Whoever becomes a reviewer, a custodian or an auditor needs a new key: their keys, sessions and link to single
-    sign-on end. An admin's key does not change the role of one.
+    Somebody who becomes a reviewer, custodian or auditor needs a new key: their keys, sessions and link to single
+    sign-on end. An admin's key cannot change the role of one.
     """
     if role is None and project is None and organisation is None:
         raise click.UsageError("Nothing to change: give --role, --project or --organisation.")
@@ -113,20 +113,20 @@ def _changes(site: Path) -> AccountChanges:
 @click.argument("name")
 @site_option
 def remove_user(name: str, site: Path) -> None:
-    """Remove the user NAME for good. None of their keys works any more.
+    """Remove the user NAME permanently. Their keys stop working.
 
-    What they asked stays in the log and in audits under their name, which no other user can be given. To close an
-    account for a while, use `querygate user disable`. The last custodian cannot be removed.
+    Their queries stay in the log and in audits under their name, which cannot be used again. To close an account for a
+    while, use `querygate user disable`. The last custodian cannot be removed.
     """
     removed = _changes(site).remove_user(name, by=actor())
-    click.echo(f"Removed {removed.name}. What they asked stays on record.")
+    click.echo(f"Removed {removed.name}. Their queries stay in the log.")
 
 
 @user.command("disable", example="querygate user disable ann")
 @click.argument("name")
 @site_option
 def disable_user(name: str, site: Path) -> None:
-    """Close the account of NAME. None of its keys works any more. The last custodian's account stays open."""
+    """Close the account of NAME. Its keys stop working. The last custodian's account cannot be closed."""
     closed = _changes(site).disable_user(name, by=actor())
     click.echo(f"Closed the account of {closed.name}.")
 
@@ -148,10 +148,10 @@ def enable_user(name: str, site: Path) -> None:
 @format_option
 @site_option
 def link_user(name: str, issuer: str, subject: str, form: str, site: Path) -> None:
-    """Let somebody at the provider of single sign-on reach the account of NAME, which people made.
+    """Link the existing account of NAME to somebody's single sign-on.
 
-    Whoever signs in and is not let in is in the log (`querygate log list --kind login.refused`) with issuer and
-    subject. The role stays what people gave; groups can add grants.
+    The log has issuer and subject of people who signed in but were not let in (`querygate log list --kind
+    login.refused`). The account keeps its role; groups can add grants.
     """
     _changes(site).check_credential(name, actor())
     linked = _identities(site).link(name, issuer, subject, by=actor())
@@ -162,8 +162,8 @@ def link_user(name: str, issuer: str, subject: str, form: str, site: Path) -> No
 @click.argument("name")
 @site_option
 def unlink_user(name: str, site: Path) -> None:
-    """Nobody reaches the account of NAME through single sign-on any more. Sessions, keys and grants that came from
-    there end; the role stays until you change it."""
+    """Unlink the account of NAME from single sign-on. Sessions, keys and grants that came from there end; the role
+    stays until you change it."""
     click.echo(f"Unlinked {_identities(site).unlink(name, by=actor())}.")
 
 
@@ -207,7 +207,7 @@ expires_option = click.option(
 @format_option
 @site_option
 def new_key(name: str, expires: str | None, scopes: tuple[str, ...], form: str, site: Path) -> None:
-    """Create a key for the user NAME. It is shown only once. Custodians make those of reviewers, custodians and
+    """Create a key for the user NAME. It is shown only once. Custodians make keys for reviewers, custodians and
     auditors; admins make the others."""
     print_key(_changes(site).new_key(name, expires, scopes, by=actor()), form)
 
@@ -233,7 +233,7 @@ def print_key(issued: NewKey, form: str) -> None:
 @format_option
 @site_option
 def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site: Path) -> None:
-    """Replace the key with this ID by a new one of the same user and scopes. The old one opens for a while yet."""
+    """Replace the key with this ID by a new one for the same user and scopes. The old one keeps working for a while."""
     print_key(_changes(site).rotate_key(key_id, overlap, expires, by=actor()), form)
 
 
@@ -242,8 +242,8 @@ def rotate_key(key_id: str, overlap: float, expires: str | None, form: str, site
 @format_option
 @site_option
 def revoke_key(key_id: str, form: str, site: Path) -> None:
-    """Revoke the key with this ID: the 8 characters after qg_. It stops working at once, and so do the keys
-    that it was replaced by."""
+    """Revoke the key with this ID: the 8 characters after qg_. It stops working at once, and so do the keys that
+    replaced it."""
     revoked = _changes(site).revoke_key(key_id, by=actor())
     print_record(asdict(revoked), form, lambda: f"Revoked key {revoked.id} of {revoked.user}.")
 

@@ -69,8 +69,8 @@ def vault() -> None:
 def erase(dataset: str, versions: tuple[int, ...], yes: bool, form: str, site: Path) -> None:
     """Erase the raw rows of retired versions of DATASET from the vault (default: of all retired versions).
 
-    `audit run` and `audit watch` need the raw rows of a version to tell whom its answers single out. Without them these
-    answers cannot be audited any more. The entries in the log stay.
+    `audit run` and `audit watch` need the raw rows of a version to find out whom its answers single out. Without them
+    these answers can no longer be audited. The entries in the log stay.
     """
     opened = open_here(site)
     wanted = tuple(sorted(set(versions))) or erasable(opened, dataset)
@@ -80,7 +80,7 @@ def erase(dataset: str, versions: tuple[int, ...], yes: bool, form: str, site: P
     check_erasable(opened, dataset, wanted)
     listed = f"version{'s' * (len(wanted) > 1)} {', '.join(map(str, wanted))}"
     if not yes:
-        click.echo("Answers given from a version cannot be audited any more once its raw rows are erased.", err=True)
+        click.echo("Answers given from a version can no longer be audited once its raw rows are erased.", err=True)
         click.confirm(f"Erase the raw rows of {listed} of {dataset}?", abort=True, err=True)
     erase_rows(opened, dataset, wanted, user=acting().name)
     done = {"dataset": dataset, "erased": list(wanted)}

@@ -59,8 +59,9 @@ ELSEWHERE_POLL_S = 0.1
 def work(gate: str | None, key_file: Path | None, extracts: bool, once: bool, parent: int | None, site: Path) -> None:
     """Do the work that needs the vault, until stopped.
 
-    Pulls jobs that the gate has put (noisy answers, previews and builds of extracts, audits), works on them with the
-    raw rows, and puts the results back. It opens no port. `querygate serve` starts one by itself, unless told not to.
+    The worker pulls jobs from the gate (noisy answers, previews and builds of extracts, audits), works on them with the
+    raw rows, and returns the results. It opens no port. `querygate serve` starts a worker by itself, unless told not
+    to.
 
     With --gate the jobs come over HTTPS from a gate on another machine, which never sees a raw row. Budgets are then
     spent from the ledger of this site, and extracts are made only with --extracts.

@@ -74,8 +74,8 @@ class Accounts:
         except sqlite3.IntegrityError:
             raise ConfigError(
                 "QG806",
-                f"The user '{name}' exists already, or did before they were removed: the log knows people by their "
-                "names, and upper and lower case count as the same.",
+                f"The user '{name}' already exists, or existed before and was removed. The log identifies people by "
+                "name, ignoring case, so names cannot be used again.",
                 "Choose another name.",
             ) from None
         return added
@@ -105,8 +105,8 @@ class Accounts:
         if role not in (None, user.role) and user.source == SIGN_ON:
             raise ConfigError(
                 "QG806",
-                "The role of this user comes from their groups at the provider of single sign-on.",
-                "Change their groups there, or first end it with `querygate user unlink`.",
+                "This user's role comes from their groups at the single sign-on provider.",
+                "Change their groups there, or unlink the account first with `querygate user unlink`.",
             )
         role = user.role if role is None else _check_role(role)
         groups = (

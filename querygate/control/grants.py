@@ -233,8 +233,8 @@ def check_dataset(dataset: str) -> None:
     if dataset != EVERY_DATASET and not _DATASET.fullmatch(dataset):
         raise ConfigError(
             "QG806",
-            "A dataset has a name of small letters, digits and '_'.",
-            "Name a dataset, or * for every one.",
+            "Dataset names consist of lowercase letters, digits and '_'.",
+            "Name a dataset, or * for all of them.",
         )
 
 

@@ -1,7 +1,7 @@
-"""A privacy budget: what a release costs, against whose limit it counts, and what is asked of the ledger.
+"""A privacy budget: what a release costs, whose limit it counts against, and what a ledger has to do.
 
-The ledger is asked before anything is read (`reserve`), and told before anything leaves (`record`). Both are on disk
-when they return.
+The gate calls `reserve` before anything is read and `record` before anything is sent. Both are on disk when they
+return.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST = 1000.0
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one release costs: epsilon and delta, and the rho of its zero-concentrated differential privacy (Bun and
-    Steinke 2016). A rho of 0 is one that was not told."""
+    Steinke 2016). A rho of 0 means that none was given."""
 
     epsilon: float
     delta: float = 0.0
@@ -53,7 +53,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SpentTotal:
-    """What was spent, in whole units, so that sums are exact. A cost is the decimal that somebody wrote, rounded up.
+    """What was spent, in whole units, so that sums are exact. A cost is the decimal as written, rounded up.
 
     >>> total = SpentTotal()
     >>> for _ in range(10):
@@ -77,20 +77,20 @@ class SpentTotal:
 
 
 class BudgetAccounting(Protocol):
-    """How sums of costs are read: the only thing that decides whether a limit is kept."""
+    """How sums of costs are interpreted: the only thing that decides whether a limit is kept."""
 
     def fits(self, total: SpentTotal, scope: Scope) -> bool:
-        """Is what was spent, all of it, within the limit?"""
+        """Whether everything spent is within the limit."""
         ...
 
     def left(self, total: SpentTotal, scope: Scope) -> float:
-        """How much epsilon the limit has left; 0 where it has none."""
+        """How much epsilon the limit has left, at least 0."""
         ...
 
 
 class Sequential:
     """Epsilons add up, and so do deltas (Dwork, McSherry, Nissim and Smith 2006; Dwork et al., same year). Valid for
-    any releases in any order, each chosen with the answers before in sight."""
+    any releases in any order, each chosen after seeing earlier answers."""
 
     def fits(self, total: SpentTotal, scope: Scope) -> bool:
         return total.epsilon <= _units(scope.epsilon, EPSILON_PLACES, ROUND_FLOOR) and total.delta <= _units(
@@ -105,18 +105,18 @@ class Sequential:
 
 class PriorAnswer(NamedTuple):
     """This was answered before. The answer (JSON text) is given again, and nothing was spent; `paid` says that this
-    very query has paid for it, and is being tried again."""
+    same query paid for it and is being retried."""
 
     answer: str
     paid: bool = False
 
 
 class PaidInVain(Exception):
-    """This query has paid, and nobody knows what became of its draw: it is not tried again, and stays paid."""
+    """This query has paid, but what happened to its draw is unknown: it is not retried, and stays paid."""
 
 
 class Reservation(NamedTuple):
-    """Spent, and on disk: one draw may be made. `left` is what each limit has left after it."""
+    """The budget is spent and on disk: one draw may be made. `left` is what each limit has left afterwards."""
 
     id: str
     left: tuple[tuple[Scope, float], ...]
@@ -137,12 +137,12 @@ class Budgets(Protocol):
 
     def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
         """Pay for the answer to `key` within all of these limits, or not at all: BudgetExhausted QG401. A query pays
-        once: tried again, it gets the answer that stands, or PaidInVain where there is none."""
+        once: when retried, it gets the recorded answer, or PaidInVain if there is none."""
         ...
 
     def record(self, query_id: str, answer: str) -> str:
-        """Put a reserved answer on record, before it leaves. What stands for the key is returned, and may leave: this
-        answer, or the one that was recorded before."""
+        """Record a reserved answer before it is sent. Returns the answer that may be sent: this one, or the one
+        recorded earlier for the same key."""
         ...
 
     def left(self, scopes: Sequence[Scope]) -> tuple[float, ...]:

@@ -1,27 +1,27 @@
-"""What a ledger decides, apart from where it is kept: one order of steps for SQLite and for PostgreSQL.
+"""What a ledger decides, wherever it is kept: the same steps for SQLite and for PostgreSQL.
 
-**Nothing is overspent.** Reading the totals, deciding and writing the new totals is one transaction that nobody else
-writes beside. The stores check the sums once more: the n-th charge of a limit is there once, and its total is the total
-of the one before plus the cost.
+**Nothing is overspent.** Reading the totals, deciding and writing the new totals is one transaction without concurrent
+writers. The stores check the sums again: the n-th charge of a limit exists once, and its total is the previous total
+plus the cost.
 
 **No answer without a spend.** An answer names a reservation of the same key, which was committed before anything was
-read. Only what `record` returns may leave.
+read. Only what `record` returns may be sent.
 
-**Nothing is given back.** A reservation whose process died, or whose read failed, stays spent, and whoever asks again
-pays again. One might let them use what was paid, as nothing had left. But then a failure that depends on the draw (or
-on the data: a time-out) would let somebody draw until it goes well, and a draw that is kept only if it is of a certain
-kind tells more than it has cost. If every draw was paid, composition covers whatever became of it.
+**Nothing is given back.** A reservation whose process died, or whose read failed, stays spent, and asking again costs
+again. It may seem fair to let people use what they paid, since nothing was sent. But then a failure that depends on the
+draw (or on the data: a time-out) would let somebody draw until the result suits them, and a draw that is kept only if
+it suits reveals more than it cost. If every draw is paid for, composition covers all of them, whatever happens to them.
 
-**No query pays twice.** One that is tried again, because the worker that had it is gone, finds what it has paid: with
-an answer it gets that answer, and without one it fails, for the same reason.
+**No query pays twice.** A query that is retried because its worker is gone finds that it has paid: if there is an
+answer it gets that answer, otherwise it fails, for the same reason.
 
-**Nothing is spent from a ledger that was changed.** What is about to be charged is first held against the log, within
-the same transaction. An answer that stands is given all the same: it was paid for.
+**Nothing is spent from a ledger that was changed.** Before a charge the ledger is compared with the log, within the
+same transaction. Recorded answers are still given: they were paid for.
 
-**One answer per key.** The first that is recorded stands for ever. Of two processes that draw for one key at the same
-time the slower one's draw is thrown away, and its spend stays, as which of them is slower may depend on what was drawn.
-To make that rare whoever finds a fresh reservation of the same key waits for its answer, and gets it for nothing. How
-long is a matter of patience alone: no clock has a say in what is spent.
+**One answer per key.** The first one recorded stays forever. If two processes draw for one key at the same time, the
+slower one's draw is discarded and its spend stays, because which one is slower may depend on what was drawn. To make
+that rare, a process that finds a fresh reservation of the same key waits for its answer, and gets it for free. How long
+it waits affects only patience: no clock decides what is spent.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ WRITTEN_OFF = "w_"
 
 
 class LedgerBroken(Exception):
-    """The ledger does not add up. The text says where, and quotes no answer."""
+    """The ledger does not add up. The text says where, without quoting answers."""
 
 
 class LedgerCheck(NamedTuple):
-    """A ledger that adds up: how much of what is in it."""
+    """A ledger that adds up: the numbers of its entries."""
 
     reservations: int
     answers: int
@@ -69,7 +69,7 @@ class LedgerCheck(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """One spend against one limit: the total after it, and the cost of its reservation as it was entered."""
+    """One spend against one limit: the total after it, and the cost of its reservation as entered."""
 
     scope: Scope
     total: SpentTotal
@@ -78,7 +78,7 @@ class Charge(NamedTuple):
 
 
 class Spend(NamedTuple):
-    """One reservation as it is evidence: what was paid, and the total of each limit after it."""
+    """One reservation as evidence: what was paid, and the total of each limit afterwards."""
 
     query_id: str
     key: str
@@ -89,16 +89,16 @@ class Spend(NamedTuple):
 
 
 class Page(Protocol):
-    """The ledger as one transaction sees it."""
+    """The ledger as seen by one transaction."""
 
     def answer(self, key: str) -> str | None: ...
 
     def is_underway(self, key: str, since_s: float) -> bool:
-        """Was the key reserved within the last seconds, and not answered yet?"""
+        """Whether the key was reserved within the last seconds and has no answer yet."""
         ...
 
     def check(self, scopes: Sequence[Scope]) -> None:
-        """BudgetExhausted QG402 where these limits are not what the log says was spent."""
+        """Raise BudgetExhausted QG402 if these limits do not match what the log says was spent."""
         ...
 
     def total(self, scope: Scope) -> SpentTotal: ...
@@ -108,11 +108,11 @@ class Page(Protocol):
     def charge(self, query_id: str, scope: Scope, total: SpentTotal) -> None: ...
 
     def seal(self, spend: Spend) -> None:
-        """Put a spend, which was entered above, into the log's chain: before anything is drawn."""
+        """Add a spend, entered above, to the log's chain before anything is drawn."""
         ...
 
     def spends(self) -> Iterable[Spend]:
-        """All that was ever entered, in any order."""
+        """Everything that was ever entered, in any order."""
         ...
 
     def reserved(self, query_id: str) -> tuple[str, str] | None:
@@ -148,8 +148,8 @@ class Ledger(ABC):
 
     @abstractmethod
     def _writing(self, dataset: str) -> AbstractContextManager[Page]:
-        """A page for one transaction, while nobody else writes about the dataset. On disk when the block ends, without
-        a trace when it raises."""
+        """A page for one transaction, while nobody else writes about the dataset. It is on disk when the block ends,
+        and leaves no trace if it raises."""
 
     def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
         """Pay for the answer to `key` within all of these limits, or not at all."""
@@ -173,7 +173,7 @@ class Ledger(ABC):
         raise AssertionError("the last turn does not wait")
 
     def record(self, query_id: str, answer: str) -> str:
-        """Put a reserved answer on record, before it leaves; returns the one that may."""
+        """Record a reserved answer before it is sent; returns the one that may be sent."""
         with self._reading() as page:
             found = page.reserved(query_id)
         if found is None:
@@ -194,7 +194,7 @@ class Ledger(ABC):
             return [_as_spending(scope, total) for scope, total in page.last(dataset)]
 
     def verify(self) -> LedgerCheck:
-        """Add up everything again. Raises LedgerBroken where sums are wrong, a limit was not kept as it was then, or an
+        """Add up everything again. Raises LedgerBroken if sums are wrong, a limit was not kept as it was then, or an
         answer was not paid for."""
         with self._reading() as page:
             reservations, uncharged, answers, unpaid = page.counts()
@@ -219,8 +219,8 @@ class Ledger(ABC):
             return list(page.spends())
 
     def write_off(self, query_id: str, scope: Scope, epsilon: float | None) -> float:
-        """Spend what may have been spent without a trace: so much of one limit, or all that it has left. What is
-        known to have been drawn comes on top, so this may go over the limit. Returns the epsilon."""
+        """Spend what may have been spent without a trace: this much of one limit, or all that it has left. Known
+        draws come on top, so this may exceed the limit. Returns the epsilon."""
         with self._writing(scope.dataset) as page:
             page.check((scope,))
             before = page.total(scope)
@@ -233,7 +233,7 @@ class Ledger(ABC):
         return written
 
     def replay(self, spends: Sequence[Spend], new_id: Callable[[], str]) -> None:
-        """Spend once more what the ledger has lost: each counts as written off, on top of what is there."""
+        """Spend again what the ledger has lost: each counts as written off, in addition to what is there."""
         for spend in spends:
             with self._writing(spend.dataset) as page:
                 charges = tuple((scope, _sum(page.total(scope), spend.cost)) for scope, _ in spend.charges)
@@ -243,7 +243,7 @@ class Ledger(ABC):
     def _settle(
         self, page: Page, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost, *, wait: bool
     ) -> PriorAnswer | Reservation | None:
-        """Within the transaction: what stands, or None to wait for it, or a spend."""
+        """Within the transaction: the recorded answer, or None to wait for it, or a spend."""
         standing = page.answer(key)
         if standing is not None:
             return PriorAnswer(standing)
@@ -261,7 +261,7 @@ class Ledger(ABC):
 
 
 def enter(page: Page, spend: Spend) -> None:
-    """Write a spend into the ledger, and into the log as evidence of it."""
+    """Write a spend into the ledger, and into the log as evidence."""
     page.reserve(spend.query_id, spend.key, spend.dataset, spend.cost)
     for scope, total in spend.charges:
         page.charge(spend.query_id, scope, total)
@@ -269,7 +269,7 @@ def enter(page: Page, spend: Spend) -> None:
 
 
 def _check(scopes: Sequence[Scope]) -> str:
-    """The dataset that all of these are about. What no limit counts against must not happen."""
+    """The dataset that all of these are about. There must be a limit, or nothing may happen."""
     datasets = {scope.dataset for scope in scopes}
     if len(datasets) != 1 or len({(scope.kind, scope.name) for scope in scopes}) != len(scopes):
         raise ValueError("a reservation needs one or more limits, each given once and all for one dataset")

@@ -170,7 +170,7 @@ class QueryGateError(Exception):
 
 
 class Refusal(QueryGateError):
-    """The gate says no, and says what would be a yes."""
+    """The gate refuses, and says what it would accept instead."""
 
 
 class SyntaxRefused(Refusal):
@@ -204,7 +204,7 @@ class ConfigError(QueryGateError):
 
 
 class Fault(QueryGateError):
-    """Unexpected. The detail shown is fixed; `incident` leads the custodian to the rest."""
+    """Unexpected. The detail shown is fixed; with `incident` the custodian can find the rest."""
 
     family = "QG9"
 

@@ -1,8 +1,8 @@
-"""Work that needs the vault: a job is put by a gate, pulled by a custodian's worker, and its result is put back.
+"""Work that needs the vault: a gate queues a job, a custodian's worker pulls it and returns its result.
 
     queued -> leased -> done | failed | cancelled
 
-A worker that dies loses its lease, and another one takes the job over. What has ended never changes.
+A worker that dies loses its lease, and another one takes over the job. A job that has ended never changes.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The state of a job. `body` is what was asked; `result` what came of it: figures, or where it failed a problem.
-    `lease` is until when its worker may be silent; `attempt` counts the workers that took it."""
+    """The state of a job. `body` is the request; `result` the outcome: figures, or a problem if it failed. `lease`
+    is the time until which its worker may be silent; `attempt` counts the workers that took it."""
 
     id: str
     kind: JobKind
@@ -87,14 +87,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a worker puts back: a result, or the problem that kept it from one."""
+    """What a worker returns: a result, or a problem."""
 
     result: Mapping[str, Any] | None = None
     problem: QueryGateError | None = None
 
 
 class JobUnderway(Exception):
-    """Not an error: the work goes on behind the scenes, and whoever asked can look at the job."""
+    """Not an error: the work continues in the background, and the user can look at the job."""
 
     def __init__(self, job_id: str) -> None:
         super().__init__(job_id)

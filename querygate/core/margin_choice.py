@@ -1,8 +1,8 @@
-"""Which margins of a version that is published as views tell of the aggregates of a statement.
+"""Which margins of a version published as views can answer the aggregates of a statement.
 
-An aggregate needs its sensitive columns linked, so the margins are those of a unit that has all of them; without any it
-needs counts alone. Among these the views that have all its quasi-identifiers, or, where none has, all of them. Decided
-from the statement and the catalog: a refusal here does not depend on data.
+An aggregate needs its sensitive columns linked, so its margins are those of a unit that has all of them; without
+sensitive columns it needs only counts. Among these, views that have all its quasi-identifiers are used, or all views if
+none has. This depends only on the statement and the catalog: a refusal here does not depend on data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A question for a model: what is explained by what, and how. Every door reads it into this; the gate answers it."""
+"""A question for a model: what is explained by what, and how. Every front door produces this; the gate answers it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Noisy answers: the raw rows as they are read for one, and what is counted of them. All that holds them is vault; only
-what a mechanism has made of the numbers leaves.
+"""Noisy answers: the raw rows that are read for one, and what is counted. All code that holds rows belongs to the
+vault; only numbers after a mechanism are sent.
 
 A statement reaches the rows as conditions and values in normal form, never as a text: a condition is a table of public
 codes, and every row is looked up in every table. What is done for one row does not depend on it.

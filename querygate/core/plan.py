@@ -1,8 +1,8 @@
-"""What a statement asks of the store: keys, measures, aggregates, outputs. Built by `sql`, read by the gate.
+"""What a statement needs from the store: keys, measures, aggregates, outputs. Built by `sql`, read by the gate.
 
-Records are grouped by keys; aggregates turn the cells of each group into ranges; what stands around aggregates (their
-sum or quotient, HAVING, a query over the groups) reads the groups as rows of a second block, whose columns are the
-keys and the aggregates by their ids.
+Records are grouped by keys; aggregates turn the cells of each group into ranges. Expressions around aggregates (their
+sum or quotient, HAVING, a query over the groups) read the groups as rows of a second block, whose columns are the keys
+and the aggregates, by id.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the serving plane's inner layers ask of the outer ones. Adapters and `control` implement these; one root joins
-them. What the custodian's jobs ask is in `vault_ports`.
+"""What the serving plane's inner layers need from the outer ones. Adapters and `control` implement these ports; one
+root connects them. The ports for the custodian's jobs are in `vault_ports`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Outcome = Literal["answered", "refused", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one statement may use."""
+    """The resources that one statement may use."""
 
     timeout_s: float = 10.0
     memory_mb: int = 1024
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class SqlReading:
-    """Whether the database reads a statement as the gate does, and the character at which it stops, if it does."""
+    """Whether the database reads a statement as the gate does, and the character at which it stops, if it stops."""
 
     alike: bool
     position: int | None = None
@@ -44,10 +44,10 @@ class TabulatedValues:
 
 
 class Native(Protocol):
-    """The database whose SQL the gate speaks, without any data: it reads texts and evaluates public values."""
+    """The database whose SQL the gate accepts, without any data: it parses texts and evaluates public values."""
 
     def read(self, sql: str, own: str) -> SqlReading:
-        """Does it read the statement as it reads the gate's own wording of it?"""
+        """Whether it reads the statement the same way as the gate's own wording of it."""
         ...
 
     def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
@@ -71,7 +71,7 @@ class PublishedVersion(Protocol):
         margin: int | None = None,
         by_class: bool = False,
     ) -> Block:
-        """The cells grouped to these columns: one aggregate read, in a fixed order.
+        """The cells grouped by these columns: one aggregate read, in a fixed order.
 
         With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments;
         with `by_class` they stay apart in any case.
@@ -82,16 +82,17 @@ class PublishedVersion(Protocol):
 
 
 class InlineAuditor(Protocol):
-    """Says before an answer whether it could tell of fewer than k records, with those given before.
+    """Says before an answer whether it could, combined with earlier answers, reveal something about fewer than k
+    records.
 
-    It sees statements, the log, and what an attacker may know of people; never an answer and never a secret. How it is
-    done is none of the gate's business: behind the port is somebody who may read the vault, and a gate may not.
+    It sees statements, the log, and what an attacker may know about people; never an answer and never a secret. The
+    gate does not know how: the implementation may read the vault, which a gate may not.
     """
 
     def judge(self, query_id: str, catalog: Catalog, user: str, sql: str) -> bool:
-        """Could the answer single people out? What was found is on record when this returns.
+        """Whether the answer could single people out. The result is logged when this returns.
 
-        From now on the query counts as answered, until it is settled.
+        From now on the query counts as answered until it is settled.
         """
         ...
 
@@ -101,10 +102,10 @@ class InlineAuditor(Protocol):
 
 
 class Store(Protocol):
-    """The published plane. Nothing behind this port can open a vault."""
+    """The published plane. No implementation of this port can open a vault."""
 
     def datasets(self) -> tuple[str, ...]:
-        """Those that are served."""
+        """The datasets that are served."""
         ...
 
     def versions(self, dataset: str) -> tuple[int, ...]: ...
@@ -117,7 +118,7 @@ class Store(Protocol):
 
 
 class AskedQuery(TypedDict):
-    """What the log has of a question before it is answered."""
+    """What the log has about a question before it is answered."""
 
     user: str
     dataset: str
@@ -130,14 +131,14 @@ class AskedQuery(TypedDict):
 
 
 class QueryLog(Protocol):
-    """The append-only log, as the pipeline needs it. Each call returns when its entry is on disk."""
+    """The append-only log, as the pipeline needs it. Each call returns once its entry is on disk."""
 
     def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
-        """Put a query on record before it is computed."""
+        """Log a query before it is computed."""
         ...
 
     def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
-        """Put a query on record with an answer that was computed before, both at once."""
+        """Log a query with an answer that was computed before, both at once."""
         ...
 
     def conclude(
@@ -154,7 +155,7 @@ class QueryLog(Protocol):
         sql: str | None = None,
         mode: str | None = None,
     ) -> None:
-        """Put on record how a query ended, before anything is sent."""
+        """Log how a query ended, before anything is sent."""
         ...
 
     def note(
@@ -166,5 +167,5 @@ class QueryLog(Protocol):
         body: Mapping[str, object] | None = None,
         query_id: str | None = None,
     ) -> None:
-        """Put something else on record."""
+        """Log something else."""
         ...

@@ -1,10 +1,10 @@
-"""Conditions in three-valued logic, in a normal form on which everything else stands.
+"""Conditions in three-valued logic, in a normal form that everything else relies on.
 
-NOT is pushed to the atoms (De Morgan holds in SQL's logic), and all that is said about one column inside one AND or
-OR is merged into one atom: three disjoint sets of values where it is TRUE, FALSE and (the rest) NULL, plus its truth
-for a missing value. A code list has tests of its own, merged likewise. Frechet count bounds are sharp when each column
-occurs in one atom, so merging is what makes ranges sharp; and rewordings of one condition become equal, so the
-canonical form is what the audit stands on.
+NOT is pushed down to the atoms (De Morgan holds in SQL's logic). Everything said about one column inside one AND or OR
+is merged into one atom: three disjoint sets of values where it is TRUE, FALSE and (the rest) NULL, plus its truth for a
+missing value. Code lists have their own tests, merged in the same way. Frechet count bounds are sharp when each column
+occurs in one atom, so merging makes ranges sharp. Rewordings of a condition become equal, and the audit relies on that
+canonical form.
 """
 
 from __future__ import annotations

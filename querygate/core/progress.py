@@ -1,4 +1,4 @@
-"""What a long job says while it runs."""
+"""Progress messages of a long job."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told what is being done, and what share of the whole job is behind it, where that is known."""
+    """Receives what is being done, and the finished share of the job if known."""
 
     def __call__(self, step: str, share: float | None = None, /) -> None: ...
 
 
 def no_progress(step: str, share: float | None = None, /) -> None:
-    """The progress of a job that nobody watches."""
+    """Progress that nobody watches."""

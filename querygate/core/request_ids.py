@@ -1,4 +1,4 @@
-"""The id of the request that a thread is at: the same in the response, in the log and in the server's own output."""
+"""The id of the request that a thread is handling: the same in the response, the log and the server's own output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 def begin_request(asked: str | None) -> str:
-    """The id that the client or a proxy gave, where it is a plain one; a new one else.
+    """The id that the client or a proxy sent, if it is a plain one; otherwise a new one.
 
     >>> begin_request("trace-7")
     'trace-7'

@@ -1,4 +1,4 @@
-"""Who may do what: one table of roles and rights, which every door reads, and what a key's scopes leave of it.
+"""Who may do what: one table of roles and rights for every front door, and how a key's scopes restrict it.
 
 >>> may("reviewer", "review"), may("reviewer", "publish"), may("admin", "ask")
 (True, False, False)
@@ -93,7 +93,8 @@ OVER_OTHERS: frozenset[Right] = frozenset({"ask_any", "review", "build", "publis
 
 
 def is_trusted(role: UserRole) -> bool:
-    """Whether a role sees or releases what others have. A second person opens such an account, not an admin alone.
+    """Whether a role sees or releases other people's data. A second person must open such an account, not an admin
+    alone.
 
     >>> [role for role in ROLES if is_trusted(role)]
     ['reviewer', 'custodian', 'auditor']
@@ -109,7 +110,7 @@ def may(role: UserRole, right: Right, scopes: frozenset[str] | None = None) -> b
 
 
 def not_allowed(right: Right) -> NotPermitted:
-    """The same words at every door."""
+    """The same wording at every front door."""
     has = ", ".join(role for role in ROLES if right in TABLE[role])
     return NotPermitted(
         "QG302",
@@ -122,21 +123,21 @@ def not_allowed(right: Right) -> NotPermitted:
 
 
 class GrantBook(Protocol):
-    """Who may ask which dataset, as it is now."""
+    """Who may query which dataset at the moment."""
 
     def modes(self, user: str, dataset: str) -> frozenset[str]:
-        """In which modes this user may ask this dataset; empty where nothing was granted. What there is in the store
-        plays no part in it."""
+        """The modes in which this user may query this dataset; empty if nothing was granted. This does not depend on
+        what is in the store."""
         ...
 
 
 def no_dataset() -> NotPermitted:
-    """The same words for a dataset that does not exist and for one that was not granted: nobody learns which."""
+    """The same wording for a dataset that does not exist and for one that was not granted, so nobody learns which."""
     return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
 
 
 def not_granted(mode: str) -> NotPermitted:
-    """For whoever knows the dataset, because they were granted another mode."""
+    """For users who know the dataset because they were granted another mode."""
     return NotPermitted(
         "QG313", f"You have no grant for this dataset in the mode {mode}.", "Ask the custodian for one."
     )

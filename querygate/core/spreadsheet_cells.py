@@ -1,4 +1,4 @@
-"""Texts in CSV files that leave: none of them is a formula to a spreadsheet.
+"""Texts in released CSV files: no spreadsheet reads them as formulas.
 
 A cell that begins with =, +, -, @, a tab or a line end is run by spreadsheets, so it gets an apostrophe in front. To be
 undone without a doubt, an apostrophe that stands before such a sign already gets one more. Numbers are not texts, and

@@ -1,4 +1,4 @@
-"""How long each step of an answer takes, for whoever listens. Nobody does unless a server measures itself."""
+"""How long each step of an answer takes, for listeners. There are none unless a server measures itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _listeners: list[Listener] = []
 
 
 def listen(listener: Listener) -> Callable[[], None]:
-    """Tell somebody of every step of this process from now on; returns what ends it."""
+    """Report every step of this process from now on; returns a function that stops it."""
     _listeners.append(listener)
     return lambda: _listeners.remove(listener)
 

@@ -156,8 +156,8 @@ class NoiseOptions:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """What a view of a dataset tells together: counts by its quasi-identifiers, and by sensitive columns that stay
-    linked in it (none: counts alone). Every record is in one class of every margin.
+    """What a view publishes as one table: counts by its quasi-identifiers, and by sensitive columns that stay linked in
+    it (none: only counts). Every record is in one class of every margin.
     """
 
     view: int
@@ -177,7 +177,7 @@ def _united(quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What one version of a dataset says about itself. It is stored beside the cells and is all public."""
+    """What one version of a dataset says about itself. It is stored with the cells and is all public."""
 
     dataset: str
     version: int
@@ -217,7 +217,7 @@ class Catalog:
 
     @property
     def noisy_only(self) -> bool:
-        """Is every answer noisy? Then nothing exact is said of the rows, not even how many there are."""
+        """Whether every answer is noisy. Then nothing exact is published about the rows, not even their number."""
         return self.modes == ("laplace",)
 
     def column(self, name: str) -> Column | None:
@@ -326,7 +326,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who was let in."""
+    """Somebody who is signed in."""
 
     name: str
     role: UserRole
@@ -334,13 +334,13 @@ class Principal:
     assumed: bool = False  # somebody at the console acts in this name, without its key
 
     def may(self, right: Right) -> bool:
-        """Whether their role has the right, and their key was made for it."""
+        """Whether their role has the right and their key includes it."""
         return may(self.role, right, self.scopes)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """What may be said beside the SQL. In silence: ranges where they are allowed, and the most epsilon there is."""
+    """What a request may say besides the SQL. Defaults: ranges if they are allowed, and the most epsilon there is."""
 
     mode: str | None = None
     epsilon: float | None = None
@@ -351,7 +351,7 @@ class QueryOptions:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question at the door."""
+    """One incoming question."""
 
     principal: Principal
     dataset: str
@@ -361,7 +361,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number inside a range that is likely by the published store, and not guaranteed; or why there is none."""
+    """A likely number inside a range, judging by the published store, not guaranteed; or why there is none."""
 
     value: int | float | None
     note: str = ""
@@ -419,7 +419,7 @@ class Limited:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What leaves the gate. Renderers turn it into JSON, CSV, Arrow, Parquet, HTML or a table for a terminal."""
+    """The answer that is sent. Renderers turn it into JSON, CSV, Arrow, Parquet, HTML or a table for a terminal."""
 
     query_id: str
     dataset: str

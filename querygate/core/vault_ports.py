@@ -1,4 +1,4 @@
-"""What the custodian's jobs ask of whoever keeps raw rows. None of these is given to a gate."""
+"""What the custodian's jobs need from the keeper of raw rows. A gate gets none of these."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Source(Protocol):
         ...
 
     def reading(self) -> AbstractContextManager[None]:
-        """Around every read of the stream: turns the engine's complaints into coded errors that quote nothing."""
+        """A context around every read of the stream: turns engine errors into coded errors that quote nothing."""
         ...
 
 
@@ -40,7 +40,7 @@ class SelectiveSource(Protocol):
 
 @runtime_checkable
 class IdentifiedSource(Protocol):
-    """A source that can tell whether it is still the same."""
+    """A source that can tell whether it has changed."""
 
     def identity(self) -> str:
         """Equal texts: equal rows."""
@@ -61,7 +61,7 @@ class AgeAt:
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """What a source is to be read as, beside what it has: texts that stand for no value, by column; and ages."""
+    """How to read a source: texts that mean a missing value, by column; and ages to work out."""
 
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ages: tuple[AgeAt, ...] = ()

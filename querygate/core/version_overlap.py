@@ -1,4 +1,4 @@
-"""The people of a new version beside those of the earlier ones, as publishing asks for them. All of it is vault."""
+"""The people of a new version compared with those of earlier ones, for publishing. All of this is vault."""
 
 from __future__ import annotations
 

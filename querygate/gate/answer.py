@@ -1,20 +1,20 @@
 """The path of a query, top to bottom. This file is the specification of the gate.
 
     find        whether they may ask, the dataset, the version being served and the kind of answer
-    understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
+    understand  SQL to a plan, or a refusal that says what to ask instead (pure: sql)
     admit       the inline auditor says whether it could single people out, where the site has one; the intent is
                 on disk before anything is computed
     fetch       an aggregate read of the published cells, or of margins   (engine)
     protect     cells to guaranteed ranges                                (pure: bounds, stats)
     estimate    a likely value beside each range, from the published store (pure: estimates)
-    arrange     ORDER BY and LIMIT, without hiding what may be true
-    explain     why ranges are as wide as they are, where that is asked for: the gate tries questions nearby
-    record      the answer is on disk before it leaves
+    arrange     ORDER BY and LIMIT, without hiding groups that may belong to the answer
+    explain     why ranges are as wide as they are, if asked: the gate tries similar questions
+    record      the answer is on disk before it is sent
 
-An answer that was given before to the same text is given again: it is judged and put on record like any other, and not
-computed. A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a
-log, a clock, limits, the database's grammar and perhaps somebody who says yes or no, and that is all there is to touch.
-Noisy answers need raw rows, so they are a port: where the site's custodian offers them, they come from there.
+If the same text was answered before, the answer is given again: audited and logged like any other, but not computed. A
+crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate has a store, a log, a clock,
+limits, the database's grammar and perhaps an inline auditor, and nothing else. Noisy answers need raw rows, so they are
+a port: if the site's custodian offers them, they come from there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STEPS: tuple[Callable[[State, Gate], State], ...] = (
 
 
 def ask(request: Request, gate: Gate) -> AnswerBody:
-    """Take a request through the gate; the answer is as it was put on record. Raises QueryGateError."""
+    """Take a request through the gate, and return the answer exactly as it was logged. Raises QueryGateError."""
     with within(gate.clock_s, gate.limits.timeout_s), gate.turn.taken():
         state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
         if state.mode == NOISY and gate.noise is not None:
@@ -69,7 +69,7 @@ def read_budget(principal: Principal, dataset: str, gate: Gate) -> BudgetBody:
 
 
 def compute_ranges(state: State, gate: Gate, steps: Iterable[Callable[[State, Gate], State]]) -> State:
-    """The steps to ranges; the inline auditor is told when they have ended, however that was."""
+    """The steps to ranges. The inline auditor is notified when they end, successfully or not."""
     try:
         return follow(state, gate, steps, gate.log)
     finally:

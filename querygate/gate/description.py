@@ -102,11 +102,13 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
-        said.append(f"Text that queries cannot reach; it leaves only in approved extracts: {apart}.")
+        said.append(f"Text that queries cannot reach; only approved extracts contain it: {apart}.")
     said += [
         f"Rare values of {column.name} are combined as '{column.rare}'." for column in catalog.columns if column.rare
     ]
-    said += [f"In order: {' < '.join(column.order)} ({column.name})." for column in catalog.columns if column.order]
+    said += [
+        f"Values in order: {' < '.join(column.order)} ({column.name})." for column in catalog.columns if column.order
+    ]
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:

@@ -54,7 +54,7 @@ def reference_level(patterns: Patterns, place: int, reference: Mapping[str, str]
     factor, levels = patterns.statement.factors[place], patterns.levels[place]
     if not levels:
         raise UnsupportedSQL(
-            "QG219", f"{factor.name}: no record has a value for it.", "Choose other records, or leave it out."
+            "QG219", f"{factor.name}: no record has a value for it.", "Select other records, or leave it out."
         )
     stated = reference.get(factor.name)
     if stated is None:

@@ -323,7 +323,7 @@ def _weights(
     names = [" : ".join(map(level_text, stratum)) for stratum in strata]
     if set(question.weights) != set(names):
         raise UnsupportedSQL(
-            "QG218", "weights: must name every stratum, and nothing else.", f"Strata: {', '.join(names)}."
+            "QG218", "weights: must name every stratum and nothing else.", f"Strata: {', '.join(names)}."
         )
     given = [Fraction(question.weights[name]) for name in names]
     return [(weight, weight) for weight in given]

@@ -165,7 +165,7 @@ def _domain(column: Column | None) -> tuple[float, float]:
     if column is None or column.low is None or column.high is None:
         raise UnsupportedSQL(
             "QG219",
-            "Some covariate patterns are not shown because they are small, and nothing bounds their sums.",
+            "Some covariate patterns are not shown because they are small, so nothing bounds their sums.",
             "Use a column as the outcome, or coarser factors.",
         )
     return float(column.low), float(column.high)

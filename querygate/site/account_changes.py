@@ -53,7 +53,7 @@ class AccountChanges:
         if name.lower() in RESERVED:
             raise ConfigError(
                 "QG806",
-                "This name is reserved: in the log it stands for the console, an upgrade or single sign-on.",
+                "This name is reserved: the log uses it for the console, an upgrade or single sign-on.",
                 "Choose another name.",
             )
         note = self._noted("user.add", by, _new_user)
@@ -176,7 +176,9 @@ class AccountChanges:
             )
         elif user.name.lower() == by.name.lower():
             raise NotPermitted(
-                "QG302", "Nobody prolongs their own access.", "Replace the key that you use, or ask another custodian."
+                "QG302",
+                "You cannot extend your own access.",
+                "Replace the key you are using, or ask another custodian.",
             )
 
     def needs_second(self, role: str | None, by: Actor) -> bool:

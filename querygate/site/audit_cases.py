@@ -145,7 +145,7 @@ class AuditCases:
     def act(self, by: Principal, dataset: str, case_id: str, act: CaseAct, note: str) -> None:
         """Put on record what was decided about a case, and why."""
         if not note.strip() and act != "reopen":
-            raise NotPermitted("QG306", "note: is missing.", "Say what you found out, and what was agreed.")
+            raise NotPermitted("QG306", "note: is missing.", "Write what you found out, and what was agreed.")
         self.case(by, dataset, case_id, noted=False)
         body = {"case": case_id, "act": act, "note": note.strip()[:LONGEST_NOTE]}
         self._log.note(CASE, user=by.name, dataset=dataset, body=body)
@@ -161,7 +161,7 @@ class AuditCases:
         self.case(by, dataset, case_id, noted=False)
         self._log.note(READ, user=by.name, dataset=dataset, body={"reveal": True, "case": case_id})
         if self._exchange is None:
-            raise elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
+            raise elsewhere("The gate has no values of people.", f"{dataset} --reveal")
         try:
             self._exchange.ask("audit.reveal", dataset=dataset, user=by.name, body={"case": case_id}, wait=False)
         except JobUnderway as underway:

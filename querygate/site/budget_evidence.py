@@ -92,8 +92,8 @@ def check_mark_there(opened: OpenSite) -> None:
         raise ConfigError(
             "QG807",
             odd,
-            "Find out who could write to the folder. Where control.db may be an old copy, see `querygate restore`; "
-            "else mark anew with `querygate log anchor --anew`. Until then nothing is answered with noise.",
+            "Find out who could write to the folder. If control.db may be an old copy, see `querygate restore`; "
+            "otherwise mark the log again with `querygate log anchor --anew`. Until then there are no noisy answers.",
         )
 
 

@@ -52,7 +52,7 @@ def needs_key() -> ConfigError:
     return ConfigError(
         "QG805",
         "This file is encrypted, and the setting `encryption_key` names no key.",
-        "Set it to where the key is: file:PATH, env:NAME or command:PROGRAM.",
+        "Set it to the place of the key: file:PATH, env:NAME or command:PROGRAM.",
     )
 
 
@@ -60,7 +60,7 @@ def add_key(site: Site, where: str) -> None:
     """From now on a second key opens the site's too."""
     path, present = site.folder / KEYS, read_key(site.settings[SETTING])
     if not path.exists():
-        raise _wrong("Nothing of this site is encrypted yet.", "Begin with `querygate encryption apply`.")
+        raise _wrong("Nothing on this site is encrypted yet.", "Begin with `querygate encryption apply`.")
     inner = _unwrapped(path, present)
     _write(path, [_wrapped(present, inner), _wrapped(read_key(where), inner)])
 
@@ -91,7 +91,7 @@ def read_key(where: str, setting: str = SETTING) -> bytes:
         else:
             raise _wrong(f"The setting `{setting}` is not valid.", "Write file:PATH, env:NAME or command:PROGRAM.")
     except (OSError, ValueError, subprocess.SubprocessError):
-        raise _wrong(f"The key cannot be read from where the setting `{setting}` says.", "Check it there.") from None
+        raise _wrong(f"The key cannot be read where the setting `{setting}` says.", "Check it there.") from None
     if len(text.strip()) < SHORTEST:
         raise _wrong("The key is missing or too short.", "Make one with: openssl rand -hex 32")
     return text.strip().encode()

@@ -29,7 +29,7 @@ def present(folder: Path) -> Iterator[None]:
     """While this lasts, nobody exchanges the folder. Processes that are forked meanwhile count too."""
     with _opened(folder / LOCK) as handle:
         if not _is_free(handle, fcntl.LOCK_SH):
-            raise ConfigError("QG804", _BUSY, "Wait until the restore has ended, then try again.")
+            raise ConfigError("QG804", _BUSY, "Wait until the restore has finished, then try again.")
         yield
 
 
@@ -53,7 +53,7 @@ def only_gate(folder: Path, address: str) -> Iterator[None]:
                 told = os.pread(handle, 200, 0).decode(errors="replace").strip() or "another process"
                 raise ConfigError(
                     "QG804",
-                    f"This site is being served already, by {told}.",
+                    f"This site is already being served, by {told}.",
                     "Use that one, or stop it first. For more processes at one address, set `processes`.",
                 )
             time.sleep(0.1)
@@ -86,8 +86,7 @@ def not_writable(why: str | None = None) -> ConfigError:
     """The folder, or a file in it, cannot be written, so nothing could be put on record."""
     return ConfigError(
         "QG804",
-        "The folder of the site cannot be written, so nothing could be put on record"
-        f"{f' ({why.lower()})' if why else ''}.",
+        f"The folder of the site cannot be written, so nothing could be logged{f' ({why.lower()})' if why else ''}.",
         "Check who owns the folder, control.db and the files beside it (-wal, -shm, -lock), that the disk has space, "
         "and that it is mounted for writing.",
     )

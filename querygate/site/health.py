@@ -123,8 +123,8 @@ def digest_health(opened: OpenSite) -> Iterator[Health]:
             digest = FileDigest.told_beside(file) if noted is None else FileDigest.noted(noted["body"])
             retire = f"never serve it again: `querygate retire {dataset} {version}`."
             if noted is None and must_be_noted:
-                remedy = f"Find out who put store/{dataset}/{file.name} there. Publish anew, or {retire}"
-                yield Health(name, False, f"The log has no entry of the publication of version {version}.", remedy)
+                remedy = f"Find out who put store/{dataset}/{file.name} there. Publish again, or {retire}"
+                yield Health(name, False, f"The log has no entry for the publication of version {version}.", remedy)
                 break
             if digest is not None and not digest.is_of(file):
                 remedy = (
@@ -155,7 +155,7 @@ def _files(dataset: str, store: Path, vault: Path) -> Health:
             detail = f"The vault has lost the raw rows of version {version}, which is being served."
             remedy = (
                 f"Restore vault/{dataset}/{file} from a backup. Without it there are no noisy answers and no new "
-                f"versions; to begin anew: `querygate withdraw {dataset}`, {retire}, then publish with --reinstate."
+                f"versions. To start again: `querygate withdraw {dataset}`, {retire}, then publish with --reinstate."
             )
         else:
             detail = f"The vault has lost the raw rows of version {version}."
@@ -181,7 +181,7 @@ def control_health(site: Site) -> Health:
     except (ConfigError, sqlite3.Error, OSError):
         return Health("control", False, "control.db is not writable.", remedy)
     if shutil.disk_usage(site.control.parent).free < LEAST_FREE_BYTES:
-        return Health("control", False, "The disk of control.db is nearly full; nothing can be put on record.", remedy)
+        return Health("control", False, "The disk of control.db is nearly full, so nothing can be logged.", remedy)
     return Health("control", True, "control.db is readable and writable")
 
 
@@ -206,8 +206,8 @@ def log_health(opened: OpenSite) -> Health:
 def ledger_health(opened: OpenSite) -> Health:
     """Is the ledger of privacy budgets what the log says was spent?"""
     remedy = (
-        "Keep a copy of control.db as evidence. `querygate log verify` lists all of it; what the log says was spent. "
-        "`querygate budget rebuild` writes the ledger anew from the log; until then nothing is answered with noise."
+        "Keep a copy of control.db as evidence. `querygate log verify` lists all differences. The log is right: "
+        "`querygate budget rebuild` rebuilds the ledger from it. Until then there are no noisy answers."
     )
     try:
         found = compare_ledger(opened)
@@ -244,8 +244,8 @@ def grant_health(opened: OpenSite) -> Health:
     detail = f"{counted(len(given), 'grant holds', 'grants hold')}"
     if left:
         detail += (
-            f", {len(left)} of them left by an upgrade, for every dataset: replace them with grants for what is needed "
-            "(`querygate grant list`)"
+            f", {len(left)} of them for every dataset, left by an upgrade: replace them with grants for what people "
+            "need (`querygate grant list`)"
         )
     return Health("grants", True, detail)
 
@@ -268,8 +268,8 @@ def entrusted_health(opened: OpenSite) -> Iterator[Health]:
             f"The {owner.role} {owner.name} has a key that the {maker.role} {maker.name} made on {key.created[:10]}."
         )
         remedy = (
-            f"Ask {owner.name} whether it is theirs, and let a custodian or the console give them another: "
-            f"`querygate key rotate {key.id} --overlap 0`, or end it: `querygate key revoke {key.id}`."
+            f"Ask {owner.name} whether it is theirs. A custodian, or somebody on the server, can replace it with "
+            f"`querygate key rotate {key.id} --overlap 0` or end it with `querygate key revoke {key.id}`."
         )
         yield Health(f"key {key.id}", False, detail, remedy)
 
@@ -297,7 +297,7 @@ def encryption_health(site: Site) -> Health:
         if sealed:
             error = needs_key()
             return Health(name, False, error.detail, error.remedy)
-        return Health(name, True, "off: released extracts are as safe as their disk")
+        return Health(name, True, "off: released extracts are only as safe as their disk")
     try:
         open_seal(site)
     except ConfigError as error:
@@ -361,7 +361,8 @@ def clock_health(opened: OpenSite) -> Health:
     return Health(
         "clock",
         False,
-        f"The clock is behind the log, which has come to {stamp(latest)}; keys and grants ended by then stay so.",
-        "Set the machine's time, for example with NTP. If it was the time in the log that was wrong, run "
-        "`querygate log accept-clock`.",
+        f"The clock is behind the log, which has reached {stamp(latest)}. Keys and grants that had expired by then "
+        "stay expired.",
+        "Set the machine's time, for example with NTP. If the times in the log were wrong, run `querygate log "
+        "accept-clock`.",
     )

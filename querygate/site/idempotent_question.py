@@ -43,7 +43,7 @@ class QuestionsOnce:
         """Raises what the question met; JobUnderway where a worker is at it; QG325 where another request is."""
         if not _ACCEPTED.fullmatch(key):
             raise _malformed(
-                f"{HEADER}: is not accepted.", "Use up to 64 letters, digits and - . _ : for it, a new one each time."
+                f"{HEADER}: is not accepted.", "Use up to 64 letters, digits and - . _ : and a new name each time."
             )
         user, question = request.principal.name, _digest(request)
         claim = self._asked.claim(user, key, question, self._gate.new_id)
@@ -80,7 +80,7 @@ class QuestionsOnce:
         found = self._log.answer(claim.query_id) if claim.is_settled or claim.is_stale else None
         if found is None:
             busy = NotPermitted(
-                "QG325", "This request was sent before and is still under way.", "Send it again in a moment."
+                "QG325", "This request was sent before and is still being answered.", "Send it again in a moment."
             )
             busy.retry_after_s = AGAIN_S
             raise busy

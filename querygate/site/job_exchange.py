@@ -222,7 +222,9 @@ class JobExchange:
         for user in self._opened.accounts.list_users():
             if user.name == job.user and user.disabled is None and user.removed is None:
                 return Principal(user.name, user.role)
-        raise NotPermitted("QG302", "The account that asked for this was closed.", "Ask again as somebody else.")
+        raise NotPermitted(
+            "QG302", "The account that requested this was closed.", "Request it again with another account."
+        )
 
 
 CANCELLED = "QG315"

@@ -49,7 +49,7 @@ def ending_of(title: str) -> str:
     found = next((ending for ending in sorted(ENDINGS, key=len, reverse=True) if title.lower().endswith(ending)), "")
     if not found:
         accepted = ", ".join(ENDINGS)
-        raise NotPermitted("QG306", "file: is no table that can be read.", f"Choose a file that ends in {accepted}.")
+        raise NotPermitted("QG306", "file: is not a table that can be read.", f"Choose a file that ends in {accepted}.")
     return found
 
 
@@ -84,7 +84,7 @@ def configured_sources(text: str) -> dict[str, str]:
         if not equals or not source or not _NAME.fullmatch(name):
             raise ConfigError(
                 "QG805",
-                "publish_sources: a part of it is no NAME=SOURCE.",
+                "publish_sources: a part of it is not NAME=SOURCE.",
                 "Write it as `clinic=/data/clinic.csv; register=postgresql://host/database#table`.",
             )
         found[name] = source
@@ -94,7 +94,7 @@ def configured_sources(text: str) -> dict[str, str]:
 def dropped_file(site: Site, name: str) -> Path:
     """Where a file lies that was put down; QG306 for a name that is none of theirs."""
     if not is_upload(name):
-        raise NotPermitted("QG306", "source: is no file that was uploaded.", "Choose one from the list.")
+        raise NotPermitted("QG306", "source: is not an uploaded file.", "Choose one from the list.")
     return site.dropped / name
 
 

@@ -72,8 +72,8 @@ class Publications:
         if not self.most_upload_bytes:
             raise NotPermitted(
                 "QG309",
-                "This site takes no uploads.",
-                "Whoever runs it can allow them on one machine: the setting `upload_mb`.",
+                "This site does not accept uploads.",
+                "An administrator can allow them with the setting `upload_mb`, if everything runs on one machine.",
             )
         ident = new_query_id(now, secrets.token_bytes).replace("q_", "u_", 1)
         return Drop(self._opened.site, ident + ending_of(plain_title(file_name)))
@@ -94,7 +94,7 @@ class Publications:
         if "source" in body:
             known = {one.name: one.title for one in self.sources()}
             if body["source"] not in known:
-                raise NotPermitted("QG306", "source: is none of this site.", "Choose one from the list.")
+                raise NotPermitted("QG306", "source: is not a source of this site.", "Choose one from the list.")
             body["title"] = known[body["source"]]
         if len(str(body.get("policy", ""))) > LONGEST_POLICY:
             raise NotPermitted("QG308", "The policy is larger than this site accepts.", "Send a shorter policy.")

@@ -89,7 +89,7 @@ def not_there() -> NotPermitted:
     return NotPermitted(
         "QG324",
         "There is nothing saved under this address, or it is not shared with you.",
-        "Ask whoever gave you the address to share it; you also need a grant for its dataset.",
+        "Ask the person who gave you the address to share it; you also need a grant for its dataset.",
     )
 
 

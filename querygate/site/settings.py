@@ -44,20 +44,20 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "pg_port",
         0,
-        "Port for clients that speak PostgreSQL's protocol, such as psql, R and JDBC; 0 for none.",
+        "Port for PostgreSQL clients such as psql, R and JDBC; 0 for none.",
         0,
         65535,
     ),
     Setting("pg_host", "", "Address for that port; empty for that of HTTP."),
     Setting("pg_certificate", "", "File with the TLS certificate for that port (PEM); empty for no TLS."),
-    Setting("pg_certificate_key", "", "File with the certificate's key (PEM), where it is another file."),
+    Setting("pg_certificate_key", "", "File with the certificate's key (PEM), if it is a separate file."),
     Setting(
         "pg_allow_unencrypted",
         False,
         "Whether clients on other machines may connect to that port without TLS.",
     ),
     Setting("pg_max_connections", 600, "Connections to that port at the same time, in each process.", 4, 10_000),
-    Setting("pg_connections_per_user", 50, "Of them those of one user, in each process.", 1, 10_000),
+    Setting("pg_connections_per_user", 50, "Connections of one user to that port, in each process.", 1, 10_000),
     Setting(
         "pg_idle_s", 28_800.0, "Seconds after which a connection to that port without a statement is closed.", 1, 10**7
     ),
@@ -76,7 +76,9 @@ SETTINGS: tuple[Setting, ...] = (
         0,
         65535,
     ),
-    Setting("metrics_host", "127.0.0.1", "Address for that port. It shows use and budgets: not for the world."),
+    Setting(
+        "metrics_host", "127.0.0.1", "Address for that port. It shows usage and budgets: do not open it to the world."
+    ),
     Setting(
         "otlp_endpoint",
         "",
@@ -86,12 +88,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "json_lines",
         False,
-        "Whether the server's own output is lines of JSON, with one for each request and no statements.",
+        "Whether the server's own output is JSON lines: one for each request, without statements.",
     ),
     Setting(
         "trusted_proxies",
         "",
-        "Addresses and networks of proxies whose X-Forwarded-For is believed, separated by commas.",
+        "Addresses and networks of proxies whose X-Forwarded-For is trusted, separated by commas.",
     ),
     Setting(
         "public_url",
@@ -102,40 +104,46 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "single_sign_on",
         "",
-        "File, in the site's folder or with a full path, that describes single sign-on; empty for keys alone.",
+        "File, in the site's folder or with a full path, that describes single sign-on; empty for none.",
     ),
     Setting(
         "login_failures_per_minute",
         10,
-        "Wrong keys a minute that one address may try before others are not looked at.",
+        "Wrong keys a minute from one address, after which further ones are turned away unchecked.",
         1,
         100_000,
     ),
     Setting(
         "sign_ins_per_minute",
         300,
-        "Sign-ins through a provider, and by programs, that may begin at one address in a minute.",
+        "Sign-ins through a provider, and by programs, that may begin from one address in a minute.",
         1,
         100_000,
     ),
     Setting(
-        "requests_per_minute", 1200, "Requests a minute of one user, in each process; 0 for any number.", 0, 1_000_000
+        "requests_per_minute", 1200, "Requests a minute from one user, in each process; 0 for no limit.", 0, 1_000_000
     ),
     Setting(
-        "concurrent_requests", 6, "Requests of one user at the same time, in each process; 0 for any number.", 0, 10_000
+        "concurrent_requests", 6, "Requests from one user at the same time, in each process; 0 for no limit.", 0, 10_000
     ),
-    Setting("answer_mb_per_day", 4096, "Megabytes of answers a day for one user; 0 for any number.", 0, 100_000_000),
-    Setting("answer_rows_per_day", 20_000_000, "Rows of answers a day for one user; 0 for any.", 0, 10**12),
-    Setting("cpu_s_per_day", 14_400, "Processor seconds a day for one user; 0 for any number.", 0, 100_000_000),
+    Setting("answer_mb_per_day", 4096, "Megabytes of answers a day for one user; 0 for no limit.", 0, 100_000_000),
+    Setting("answer_rows_per_day", 20_000_000, "Rows of answers a day for one user; 0 for no limit.", 0, 10**12),
+    Setting("cpu_s_per_day", 14_400, "Processor seconds a day for one user; 0 for no limit.", 0, 100_000_000),
     Setting("max_connections", 512, "Connections that each process keeps open.", 16, 10_000),
-    Setting("request_read_s", 10.0, "Seconds in which a request must be sent, or an answer read on.", 0.1, 3600),
+    Setting(
+        "request_read_s",
+        10.0,
+        "Seconds within which a client must send its request, or continue reading its answer.",
+        0.1,
+        3600,
+    ),
     Setting("idle_s", 60.0, "Seconds after which a connection without a request is closed.", 0.1, 3600),
     Setting("processes", 0, "Number of processes that serve; 0 starts one per processor, up to 4.", 0, 64),
     Setting("threads", 8, "Number of requests that each process serves at the same time.", 1, 256),
     Setting(
         "answer_cache_mb",
         32,
-        "Memory of each process for answers that are given again to the same text, in megabytes; 0 for none.",
+        "Memory of each process for cached answers, in megabytes; 0 for none.",
         0,
         100_000,
     ),
@@ -151,7 +159,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "noise_tick_ms",
         250,
-        "Noisy answers, and refusals of them, leave at multiples of this after the request came, in milliseconds.",
+        "Milliseconds. Noisy answers and their refusals are sent only at multiples of this time after the request.",
         0,
         60_000,
     ),
@@ -162,11 +170,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "inline_audit",
         False,
-        "Whether the custodian's worker decides before each range, from quasi-identifiers in the vault, if it could "
+        "Whether the custodian's worker checks before each range, using quasi-identifiers in the vault, if it could "
         "single people out.",
     ),
-    Setting("worker_threads", 4, "Number of questions the worker answers at the same time, beside long jobs.", 1, 64),
-    Setting("job_lease_s", 20.0, "Seconds after which the job of a worker that has died is given to another.", 1, 3600),
+    Setting(
+        "worker_threads", 4, "Number of questions the worker answers at the same time, in addition to long jobs.", 1, 64
+    ),
+    Setting("job_lease_s", 20.0, "Seconds after which a dead worker's job is given to another.", 1, 3600),
     Setting(
         "job_minutes",
         240,
@@ -181,7 +191,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "review_audit_s",
         60,
-        "Seconds for the audit of what a requester was answered before, shown to reviewers of an extract.",
+        "Seconds for auditing a requester's earlier answers, shown to reviewers of an extract.",
         1,
         3600,
     ),
@@ -210,18 +220,18 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "encryption_key",
         "",
-        "Where the key is with which released extracts are encrypted: file:PATH, env:NAME or command:PROGRAM.",
+        "Where the key for encrypting released extracts is: file:PATH, env:NAME or command:PROGRAM.",
     ),
     Setting(
         "webhook_secret",
         "",
-        "Where the secret is with which messages to webhooks are signed: file:PATH, env:NAME or command:PROGRAM; empty "
+        "Where the secret for signing webhook messages is: file:PATH, env:NAME or command:PROGRAM; empty "
         "for no signature.",
     ),
     Setting(
         "require_encrypted_disk",
         False,
-        "Whether `querygate doctor` fails where the control database or the vault is on a disk that is not known to be "
+        "Whether `querygate doctor` fails if the control database or the vault is on a disk that is not known to be "
         "encrypted.",
     ),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
@@ -229,12 +239,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "anchor_minutes",
         15,
-        "Minutes between marks of how far the log has come, outside the database; 0 for only after each spend.",
+        "Minutes between marks of the log's end, kept outside the database; 0 for only after each spend.",
         0,
         10_080,
     ),
     Setting("anchor_file", "", "File, best on another machine's disk, to which each mark is added as a line."),
-    Setting("anchor_webhook", "", "Webhook (http or https) that is told each mark."),
+    Setting("anchor_webhook", "", "Webhook (http or https) that receives each mark."),
     Setting("anchor_mail_command", "", "Command that receives each mark as an e-mail message."),
     Setting(
         "log_rotate_days", 0, "Days after which entries of the log are moved into archives; 0 for never.", 0, 36_500
@@ -246,9 +256,9 @@ SETTINGS: tuple[Setting, ...] = (
         "Where entries of the log are sent: syslog+tcp://host:port, syslog+udp://host:port, syslog+tls://host:port, "
         "or an http or https address.",
     ),
-    Setting("siem_literals", False, "Whether statements are sent there with the values that stand in them."),
+    Setting("siem_literals", False, "Whether statements sent there include their values."),
     Setting(
-        "tour", False, "Whether the console offers the guided tour of the demo study. `querygate demo` switches it on."
+        "tour", False, "Whether the console offers the guided tour of the demo study. `querygate demo` turns it on."
     ),
 )
 

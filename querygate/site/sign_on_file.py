@@ -42,16 +42,16 @@ SIGN_ON_KEYS: tuple[SignOnKey, ...] = (
     SignOnKey(
         "client_secret_file",
         "",
-        f"File with the secret of the client, readable by the gate alone; or put it in `{SECRET_VARIABLE}`. Neither is "
-        "for a client without a secret (PKCE protects both).",
+        f"File with the secret of the client, readable by the gate alone; or put it in `{SECRET_VARIABLE}`. A client "
+        "without a secret needs neither (PKCE protects both).",
     ),
     SignOnKey("name", "single sign-on", "What the button on the sign-in page says after `Sign in with`."),
-    SignOnKey("scopes", ("openid", "profile"), "Scopes that are asked for; `openid` is among them."),
+    SignOnKey("scopes", ("openid", "profile"), "Scopes to request; must include `openid`."),
     SignOnKey("name_claim", "preferred_username", "Claim of the ID token with the name for a new account."),
     SignOnKey("groups_claim", "groups", "Claim of the ID token with the list of groups; `a.b` is `b` inside of `a`."),
     SignOnKey("clock_skew_s", 60.0, "Seconds by which the provider's clock and this one may differ.", 0, 300),
-    SignOnKey("timeout_s", 5.0, "Seconds after which the provider counts as out of reach.", 0.1, 30),
-    SignOnKey("key_hours", 12.0, "Hours for which a key of `querygate login` opens.", 0.1, 24 * 31),
+    SignOnKey("timeout_s", 5.0, "Seconds after which the provider counts as unreachable.", 0.1, 30),
+    SignOnKey("key_hours", 12.0, "Hours for which a key from `querygate login` is valid.", 0.1, 24 * 31),
 )
 
 

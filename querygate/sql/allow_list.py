@@ -1,8 +1,8 @@
-"""Step 2: only what the gate can bound passes, and nothing is dropped silently.
+"""Step 2: only what the gate can bound passes, and nothing is silently dropped.
 
-The grammar is an allow-list of node kinds and, for each, of the parts it may have. A part that is present and not
-listed (SAMPLE, LATERAL, a hint ...) is a refusal, so a construct this version has never heard of cannot slip through
-with its meaning changed. Scalar functions are listed by kind: those that give the same result for the same arguments.
+The grammar is an allow-list of node kinds and, for each, the parts it may have. A part that is present but not listed
+(SAMPLE, LATERAL, a hint ...) is refused, so a construct unknown to this version cannot slip through with its meaning
+changed. Scalar functions are listed by kind: those that give the same result for the same arguments.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ _CLAUSES = {
 
 
 def allow(tree: exp.Expr) -> exp.Select | exp.Union:
-    """The tree as a SELECT, or a UNION ALL of some, inside the grammar."""
+    """The tree as a SELECT, or a UNION ALL of several, inside the grammar."""
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise _not_select(tree)
     stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
@@ -190,7 +190,7 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
 
 
 class _Kinds(set[type[exp.Expr]]):
-    """Kinds of nodes, the same for all copies of a tree: nothing is added once it was read."""
+    """The kinds of nodes in a tree, cached for all its copies: nothing is added once it is parsed."""
 
     def __deepcopy__(self, memo: object) -> _Kinds:
         return self
@@ -201,7 +201,7 @@ _KINDS = "kinds"
 
 
 def may_have(query: exp.Expr, *kinds: type[exp.Expr]) -> bool:
-    """Can there be such nodes in it? What is not there need not be looked for."""
+    """Whether the tree can contain such nodes. If not, they need not be looked for."""
     known = query.meta.get(_KINDS)
     return known is None or not known.isdisjoint(kinds)
 
@@ -219,7 +219,7 @@ def _check_query(node: exp.Select | exp.Union) -> None:
 
 
 def _is_source(query: exp.Expr) -> bool:
-    """Is it the statement itself, a branch of a union, or what FROM, WITH or JOIN takes?"""
+    """Whether it is the statement itself, a branch of a union, or something that FROM, WITH or JOIN takes."""
     around = query.parent
     while isinstance(around, (exp.Subquery, exp.Paren, exp.Union)):
         around = around.parent
@@ -227,7 +227,7 @@ def _is_source(query: exp.Expr) -> bool:
 
 
 def _is_of_numbers(node: exp.Select) -> bool:
-    """Does it need no table: constants as a value, or, as the statement itself, arithmetic of other queries?"""
+    """Whether it needs no table: constants as a value, or, for the statement itself, arithmetic on other queries."""
     if any(node.args.get(name) for name in _CLAUSES_OF_SELECT - {"expressions", "with_"}):
         return False
     own = [part for item in node.expressions for part in item.walk(prune=_is_query)]
@@ -251,7 +251,7 @@ def _is_known_function(node: exp.Expr) -> bool:
 
 
 def _is_refused_part(node: exp.Expr, name: str) -> bool:
-    """Parts whose presence depends on their value."""
+    """Parts that count as present only for some values."""
     if isinstance(node, exp.Union):
         return name == "distinct" and bool(node.args["distinct"])
     return isinstance(node, exp.Group) and name == "all" and node.args["all"] is False

@@ -204,7 +204,7 @@ def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
     if column.parents and text not in _below(column.parents) and _spelt_under(column, text) - found:
         raise UnsupportedSQL(
             "QG207",
-            f"Codes that start like this are in several groups of {column.name}, and it is none of them.",
+            f"Codes that start like this are in several groups of {column.name}, and this text is not one of them.",
             f"Name the codes that you mean: has_any({column.name}, '...', '...'), or a group that they are in.",
             span=span_of(node),
         )

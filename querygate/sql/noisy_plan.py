@@ -160,7 +160,7 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     found = NoisyPlan(plan, tuple(releases), tuple(items))
     if found.operations > MOST_OPERATIONS:
         raise _refused(
-            "The statement asks for too much of each record.",
+            "The statement computes too much for each record.",
             "Use fewer conditions, branches and numbers per statement.",
         )
     return found

@@ -146,7 +146,7 @@ class Api:
         self._gate.store.current(dataset)
         self._opened.log.note("audit.read", user=principal.name, dataset=dataset, body={"reveal": reveal == "true"})
         if reveal == "true":
-            raise elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
+            raise elsewhere("The gate has no values of people.", f"{dataset} --reveal")
         return give(find_last(self._opened, dataset))
 
     def run_audit(self, principal: Principal) -> Response:

@@ -311,7 +311,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "QG324": Explanation(
         "Nothing is saved under this id, or it is private, or it is shared about a dataset for which you have no "
         "grant. The message is the same in all cases, so that nobody learns what others keep.",
-        "Ask whoever gave you the address to share it, and the custodian for a grant.",
+        "Ask the person who gave you the address to share it, and the custodian for a grant.",
         "GET /api/v1/saved/s_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),
     "QG325": Explanation(

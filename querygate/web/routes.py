@@ -201,8 +201,8 @@ ROUTES: tuple[Route, ...] = (
         "act_on_export",
         "POST",
         f"{API}/exports/{{request_id}}/{{action}}",
-        "Act on a request. A build is a job. Build and release need a worker beside the vault, and are refused without "
-        "one.",
+        "Act on a request. A build is a job. Build and release need a worker with access to the vault, and are "
+        "refused without one.",
         EXTRACTS,
         gives="Export",
         body="Comment",

@@ -285,7 +285,7 @@ SCHEMAS: dict[str, Schema] = {
             "examples": {**array(TEXT), "description": "Statements that the gate accepts."},
             "views": {
                 **array(array(TEXT)),
-                "description": "The quasi-identifiers that each view tells of together, of a dataset that has views.",
+                "description": "The quasi-identifiers of each view, for a dataset with views.",
             },
             "linked": {
                 **array(array(TEXT)),
@@ -338,7 +338,7 @@ SCHEMAS: dict[str, Schema] = {
             "values": array(TEXT),
             "groups": {
                 "type": "object",
-                "description": "Of a code list in views, the codes of each group, by the column that tells of it.",
+                "description": "For a code list in views, the codes of each group, by the group's column.",
                 "additionalProperties": array(TEXT),
             },
             "cuts": {
@@ -348,7 +348,7 @@ SCHEMAS: dict[str, Schema] = {
                 "most.",
             },
             "exact_values": {**array(TEXT), "description": "Values that are never published in a set with others."},
-            "decided": {**NUMBER, "description": "Share of the records whose value is published by itself."},
+            "decided": {**NUMBER, "description": "Share of the records whose exact value is published."},
         },
         optional=("domain", "values", "groups", "cuts", "exact_values", "decided"),
     ),

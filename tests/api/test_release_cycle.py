@@ -116,7 +116,7 @@ def test_at_the_command_line(folder: Path, call: Any, tmp_path: Path) -> None:
     assert "Safe Harbor" in done.stdout
     assert {"report.json", "report.html"} <= {path.name for path in (tmp_path / "risk").iterdir()}
     shown = CliRunner().invoke(main, [*site, "export", "show", asked])
-    assert "Beside the records as they are, and Safe Harbor" in shown.stdout
+    assert "Compared with the raw records and Safe Harbor" in shown.stdout
     for words, code, told in (
         (("export", "risk", asked, "--out", tmp_path / "risk"), 2, "nothing is overwritten"),
         (("export", "risk", asked, "--as", "ann"), 1, "QG602"),

@@ -30,7 +30,8 @@ _BIBTEX = str.maketrans(
 )
 @site_option
 def cite(answer_id: str, style: str, name: str | None, site: Path) -> None:
-    """Print how to cite the answer with this id: dataset, version, policy and time, so that others can ask the same."""
+    """Print a citation of the answer with this id: dataset, version, policy and time, so that others can repeat the
+    query."""
     gate = asked_gate(site, name)
     given = gate.answer(answer_id)
     title, day = find_title(gate, given.body), day_of(given.body["query_id"])

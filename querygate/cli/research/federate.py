@@ -32,11 +32,11 @@ querygate federate --gates gates.toml "SELECT sex, COUNT(*), AVG(sbp) FROM strok
 )
 @format_option
 def federate(sql: str, gates: Path, form: str) -> None:
-    """Ask one statement of several gates; print ranges over the records of all.
+    """Send one statement to several gates, and print ranges over the records of all.
 
-    Each gate answers for its own dataset under your key there, and its log has what it was asked. FROM may name any
-    table: each gate is asked about its own. A range has the value on all records together; a record counts once for
-    every gate that has it.
+    Each gate answers about its own dataset with your key there, and logs what it was asked. FROM may name any table,
+    because each gate is asked about its own. A range contains the value for all records together; a record counts once
+    for every gate that has it.
     """
     with ExitStack() as stack:
         body = ask_members(sql, [_member(entry, stack) for entry in read_federation(gates).members])

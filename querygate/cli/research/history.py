@@ -25,7 +25,7 @@ as_option = click.option(
 @format_option
 @site_option
 def history(dataset: str | None, limit: int, name: str | None, form: str, site: Path) -> None:
-    """List your own questions and what came of them, newest first."""
+    """List your own questions and their outcomes, newest first."""
     lines = asked_gate(site, name).history(dataset, limit)
     if form in ("json", "jsonl"):
         print_records(lines, form, columns=())

@@ -50,8 +50,9 @@ def run(
     """Run the queries of FILE and keep each answer as JSON and CSV, with a manifest: answer ids, version, policy, time
     and software.
 
-    A line `-- name: NAME` stands above each query, and `-- dataset: NAME` below it where it is not that of --dataset.
-    With --check the queries are asked again and the guaranteed figures compared; exit code 1 if any is not the same.
+    Put a line `-- name: NAME` above each query, and `-- dataset: NAME` below that if it is not the dataset of
+    --dataset. With --check the queries are run again and the guaranteed figures compared; the exit code is 1 if any
+    differs.
     """
     data = file.read_bytes()
     try:

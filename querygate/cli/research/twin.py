@@ -25,8 +25,8 @@ from querygate.gate.twin import DEFAULT_ROWS, MOST_ROWS, TWIN_FORMATS, TwinWish
 def twin(dataset: str, rows: int, seed: int, out: Path, site: Path) -> None:
     """Make dummy rows that look like DATASET, to write programs against.
 
-    They are drawn from the published store, or from the description of the dataset where its policy holds back part of
-    what is published. They are no one's records. It is logged that they were made.
+    They are drawn from the published store, or from the dataset's description if its policy holds back part of the
+    store. They are nobody's records. The log says that they were made.
     """
     check_new(out)
     form = out.suffix.removeprefix(".").lower()

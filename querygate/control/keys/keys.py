@@ -139,7 +139,7 @@ class Keys:
                 )
             connection.execute("UPDATE keys SET replaces = ? WHERE id = ?", (key_id, made.id))
             if not connection.execute(_END, (ends, ends, key_id, self._now())).rowcount:
-                raise ConfigError("QG806", "This key does not open any more.", f"Use `querygate key new {old.user}`.")
+                raise ConfigError("QG806", "This key no longer works.", f"Use `querygate key new {old.user}`.")
             note(connection, made)
 
         return self.new(old.user, expires=expires, scopes=old.scopes or (), source=old.source, note=end_old)

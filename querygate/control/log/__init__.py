@@ -1,1 +1,1 @@
-"""The log: entries, their chain, archives, signatures, and whoever reads them. `log` writes it."""
+"""The log: entries, their chain, archives, signatures and readers. `log` writes it."""

@@ -1,8 +1,8 @@
-"""Moving old entries into archives, and letting old archives go, without breaking the chain.
+"""Moving old entries into archives, and deleting old archives, without breaking the chain.
 
-Whatever the moment at which the process dies, each entry is in the database or in an archive that the database knows,
-and in one of them only: the archive is complete, signed and on disk before one transaction takes note of it, says so
-in the log and removes the entries. A file of which there was no time to take note is made anew by the next run.
+Whenever the process dies, each entry is in exactly one place: the database, or an archive that the database knows. An
+archive is complete, signed and on disk before a single transaction registers it, logs it and removes the entries. A
+file that was not registered in time is made again by the next run.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _NOTE = f"INSERT INTO segment ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * le
 def rotate(
     log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MOST_ENTRIES, shared: bool = False
 ) -> list[Segment]:
-    """Archive all entries older than `keep`. Returns the archives that were made; ChainBroken where the log is.
-    `shared` says that the ledger of budgets is one that other gates spend from too."""
+    """Archive all entries older than `keep`, and return the new archives. Raises ChainBroken if the log is broken.
+    `shared` says that other gates spend from the same ledger of budgets."""
     limit = stamp_now(log.clock, -keep)
     made = []
     with log.archives.alone():
@@ -77,8 +77,9 @@ def discard(log: Log, keep: timedelta, *, user: str, shared: bool = False) -> li
 
 
 def seal(log: Log, key: SiteKey, *, user: str) -> list[Segment]:
-    """Sign the archives that this key has not signed, on record. Whoever does so vouches for them: nothing else tells
-    an archive that was made here, and discarded, from one that never was. ChainBroken where the chain is broken."""
+    """Sign the archives that this key has not signed, and log it. The person who does so vouches for them: nothing
+    else distinguishes an archive that was made here and discarded from one that never existed. Raises ChainBroken if
+    the chain is broken."""
     with log.archives.alone():
         with log.database.snapshot() as connection:
             verify_log(connection, log.archives)
@@ -91,7 +92,7 @@ def seal(log: Log, key: SiteKey, *, user: str) -> list[Segment]:
 
 
 def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
-    """The next archive, complete on disk; None where there is nothing old."""
+    """The next archive, complete on disk; None if no entries are old enough."""
     with log.database.snapshot() as connection:
         segments = read_segments(connection)
         before = VerifiedChain(segments[-1].last, segments[-1].head) if segments else START
@@ -107,7 +108,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
 
 
 def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, str]:
-    """The last entry to archive, and its time. A query is not torn apart: its intent stays as long as its outcome."""
+    """The last entry to archive, and its time. A query is not split: its intent stays as long as its outcome."""
     last, until = 0, ""
     times: dict[int, str] = {}
     open_since: dict[bytes, int] = {}
@@ -129,7 +130,7 @@ def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, st
 
 
 def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[bytes]:
-    """The lines up to the entry `last`; each is checked before it is handed on."""
+    """The lines up to the entry `last`, each checked before it is returned."""
     for links in read_links(connection, last=last):
         chain.follow((links,))
         for line in lines_of(links):
@@ -137,7 +138,7 @@ def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[
 
 
 def _take_note(log: Log, segment: Segment, user: str, shared: bool) -> None:
-    """In one transaction: the archive is on record, the log says so, and its entries leave the database."""
+    """In one transaction: register the archive, log it, and remove its entries from the database."""
     with log.database.writing() as connection:
         # Deleted entries are overwritten: what is discarded later must not be found in free pages of the file.
         connection.execute("PRAGMA secure_delete = ON")
@@ -148,7 +149,7 @@ def _take_note(log: Log, segment: Segment, user: str, shared: bool) -> None:
 
 
 def _carry_on(log: Log, connection: sqlite3.Connection, last: int, shared: bool) -> None:
-    """Say again what was spent from budgets, where the log would not say it any more after the entry `last`."""
+    """Log the spent budgets again, if the entries after `last` would no longer show them."""
     body = NotedTotals(log, shared=shared).body()
     opening = connection.execute(_OPENED, (last,)).fetchone()[0]
     said = None if opening is None else NotedTotals(log, shared=shared, since=opening).body()

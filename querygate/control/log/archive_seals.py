@@ -1,7 +1,7 @@
-"""Whether an archive is one that the site made: what its row in the database says, the site's key has signed.
+"""Whether the site really made an archive: its key has signed what the database row says.
 
-Whoever can write control.db can name archives there that never were, and then remove the entries "in" them. The key and
-the signatures are files beside it, and signatures stay when an archive is discarded.
+Somebody who can write control.db could list archives that never existed, and then remove the entries "in" them. The key
+and the signatures are separate files, and signatures stay when an archive is discarded.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from querygate.core.errors import ConfigError
 
 
 class NotSealed(ChainBroken):
-    """The chain may be unbroken, but an archive is not one that the site's key signed."""
+    """The chain may be unbroken, but the site's key has not signed one of the archives."""
 
     remedy = (
-        "Restore log.key, log.pub and the files logs/*.sig from a backup. Where there is none: make sure that "
-        "control.db is the right one (compare it with a backup, or with a head kept elsewhere), then sign "
-        "the archives anew with `querygate log seal`. If in doubt, restore a backup: `querygate restore`."
+        "Restore log.key, log.pub and the files logs/*.sig from a backup. If there is none: make sure that control.db "
+        "is the right one (compare it with a backup, or with a head kept elsewhere), then sign the archives again "
+        "with `querygate log seal`. If in doubt, restore a backup: `querygate restore`."
     )
 
 
@@ -38,7 +38,7 @@ def sign_archive(archives: Archives, segment: Segment, key: SiteKey) -> None:
 
 
 def check_sealed(archives: Archives, segments: Iterable[Segment]) -> None:
-    """ChainBroken at the first archive of which the site's key has not signed what is said of it."""
+    """Raise ChainBroken at the first archive whose row the site's key has not signed."""
     key: PublicKey | None = None
     for segment in segments:
         key = key or _key(archives, segment)

@@ -1,4 +1,4 @@
-"""Archives of the log: entries that were moved out of the database, compressed and sealed, and never changed again.
+"""Archives of the log: entries moved out of the database, compressed and sealed, and never changed again.
 
     logs/segment-000001.jsonl.gz          the entries, as an export has them
     logs/segment-000001.jsonl.gz.sig      what the site's key signed: from which entry to which, and both hashes
@@ -27,9 +27,9 @@ BUFFER = 2**18
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One archive. `prev` is the hash before its first entry, `head` that of its last, `until` the time of the last.
+    """One archive. `prev` is the hash before its first entry, `head` the hash of its last, `until` its last time.
 
-    `sha256` is that of the file; `discarded` is since when the file is gone, None while it is kept.
+    `sha256` is the file's; `discarded` is when the file was deleted, None while it is kept.
     """
 
     number: int
@@ -47,7 +47,7 @@ class Segment:
         return f"segment-{self.number:06d}.jsonl.gz"
 
     def told(self) -> dict[str, int | str]:
-        """What the chain itself says of the archive, so that the row in the database is no mere claim."""
+        """What the chain itself says about the archive, so that the database row is more than a claim."""
         return {name: getattr(self, name) for name in ("number", "first", "last", "prev", "head", "until", "sha256")}
 
 
@@ -67,7 +67,7 @@ class Archives:
         return self.folder / f"{segment.name}.sig"
 
     def lines(self, segment: Segment) -> Iterator[bytes]:
-        """The entries of an archive. ChainBroken where the file is not there or is not the one that was sealed."""
+        """The entries of an archive. Raises ChainBroken if the file is missing or is not the one that was sealed."""
         try:
             with self.path(segment).open("rb") as file:
                 sealed = file_digest(file, "sha256").hexdigest()
@@ -82,7 +82,7 @@ class Archives:
             raise ChainBroken(segment.first, f"its archive {segment.name} cannot be read") from None
 
     def write(self, name: str, pieces: Iterable[bytes], *, packed: bool) -> str:
-        """A file that is on disk as a whole or not at all; returns its hash. What a broken run left is replaced."""
+        """Write a file completely or not at all, and return its hash. Leftovers of an interrupted run are replaced."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         unfinished = self.folder / f"{name}.unfinished"
         unfinished.unlink(missing_ok=True)
@@ -101,13 +101,13 @@ class Archives:
         return sealed
 
     def remove(self, segment: Segment) -> None:
-        """The file goes; what was signed about it stays."""
+        """Delete the file; its signature stays."""
         self.path(segment).unlink(missing_ok=True)
         self._settle()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One process at a time moves entries."""
+        """Let only one process at a time move entries."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -117,7 +117,7 @@ class Archives:
             os.close(handle)
 
     def _settle(self) -> None:
-        """Names are on disk when their folder is."""
+        """Flush the folder, so that the file names are on disk."""
         if self.folder.exists():
             handle = os.open(self.folder, os.O_RDONLY)
             try:

@@ -1,12 +1,12 @@
-"""The chain: each entry of the log carries the hash of the one before, so none can change unseen.
+"""The chain: each entry of the log carries the hash of the one before, so none can change unnoticed.
 
-An entry is one line of JSON that ends in its own hash. The hash is SHA-256 over the bytes of the line without that
-last member, so an exported log can be checked with any tool, and no parser's idea of a number matters:
+An entry is one line of JSON that ends in its own hash. The hash is SHA-256 over the bytes of the line without that last
+member, so an exported log can be checked with any tool, and no parser's idea of a number matters:
 
     {"seq":1,"time":"...","kind":"...","query_id":null,"user":"...","dataset":null,"body":{...},"prev":"..."}
 
-What the chain shows: a line altered, removed, inserted or moved, unless every later hash was computed anew. Whoever
-can rewrite the whole file can do that, or cut off its end; it takes a head noted elsewhere (`known`) to see it.
+The chain reveals a line that was altered, removed, inserted or moved, unless every later hash was recomputed. Somebody
+who can rewrite the whole file can do that, or cut off its end; only a head kept elsewhere (`known`) reveals it.
 Schneier and Kelsey, Secure Audit Logs to Support Computer Forensics, ACM TISSEC 2(2), 1999.
 """
 
@@ -28,8 +28,8 @@ _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 class EntryLinks(NamedTuple):
-    """What the chain needs of entries that follow each other: numbers, the hashes that they name as those before
-    them, the texts that are hashed, and their own hashes."""
+    """What the chain needs from consecutive entries: their numbers, the previous hashes they name, the texts that
+    are hashed, and their own hashes."""
 
     seqs: Sequence[int]
     prevs: Sequence[bytes]
@@ -38,7 +38,7 @@ class EntryLinks(NamedTuple):
 
 
 class ChainBroken(Exception):
-    """The log is not what was written. `seq` is the first place where this shows."""
+    """The log is not what was written. `seq` is the first entry where this shows."""
 
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(f"The log is broken at entry {seq}: {reason}.")
@@ -48,9 +48,9 @@ class ChainBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedChain:
-    """An unbroken chain: how many entries, and the hash of the last. Noted elsewhere, it dates all of them.
+    """An unbroken chain: how many entries, and the hash of the last. Kept elsewhere, it dates all of them.
 
-    `since` is the first entry that was looked at; of discarded archives there is nothing left but their heads.
+    `since` is the first entry that was checked; only the heads of discarded archives are left.
     """
 
     entries: int
@@ -115,8 +115,8 @@ class Entry:
 
 
 def canonical(value: object) -> str:
-    """JSON in one spelling: ASCII, without spaces, without NaN. Mappings keep their order, for an answer is shown
-    again with its columns as they stood; the hash covers the text, so nothing has to be put in order to check it.
+    """JSON in one spelling: ASCII, without spaces, without NaN. Mappings keep their order, because an answer is shown
+    again with its columns in order; the hash covers the text, so checking needs no sorting.
 
     >>> canonical({"low": 1.5, "name": "Zoë"})
     '{"low":1.5,"name":"Zo\\\\u00eb"}'
@@ -127,7 +127,7 @@ def canonical(value: object) -> str:
 def chained_text(
     seq: int, time: str, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: str, prev: str
 ) -> str:
-    """What is hashed of an entry."""
+    """The text of an entry that is hashed."""
     told = {"seq": seq, "time": time, "kind": kind, "query_id": query_id, "user": user, "dataset": dataset}
     return f'{canonical(told)[:-1]},"body":{body},"prev":{canonical(prev)}}}'
 
@@ -140,10 +140,10 @@ def digest(text: str) -> str:
 
 
 class Chain:
-    """Follows the entries of a log from `start` to its end, in one or several pieces.
+    """Follows the entries of a log from `start` to its end, in one or more pieces.
 
-    `known` is the result of an earlier check: it must still hold for the entries that there were then. `said` are the
-    entries about the log itself that were met. Raises ChainBroken.
+    `known` is the result of an earlier check, which must still hold for the entries at that time. `said` collects
+    entries about the log itself. Raises ChainBroken.
     """
 
     def __init__(self, known: VerifiedChain | None = None, start: VerifiedChain = START) -> None:
@@ -158,7 +158,8 @@ class Chain:
                     self._step(*link)
 
     def _stride(self, links: EntryLinks) -> bool:
-        """Take many entries at once, where all is well; otherwise take none: step by step, the first place shows."""
+        """Take many entries at once if all of them are right; otherwise take none, so that going step by step finds
+        the first wrong one."""
         seqs, prevs, texts, seals = links
         first, last = self.entries + 1, self.entries + len(seqs)
         if (
@@ -189,7 +190,7 @@ class Chain:
             self._hear(entries, text)
 
     def skip(self, last: int, head: str) -> None:
-        """Pass over entries of which only the hash of the last is left."""
+        """Skip entries of which only the last hash is left."""
         if self._known and self.entries < self._known.entries <= last:
             if self._known.entries < last:
                 raise ChainBroken(self._known.entries, "its archive was discarded, so it cannot be compared")
@@ -215,5 +216,5 @@ class Chain:
 
 
 def storable(text: str | None) -> str | None:
-    """The text without lone surrogates, which JSON can bring in and SQLite cannot keep."""
+    """The text without lone surrogates, which JSON can contain and SQLite cannot store."""
     return None if text is None else text.encode(errors="replace").decode()

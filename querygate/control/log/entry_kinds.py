@@ -1,4 +1,4 @@
-"""What entries of the log are about. The first word of a kind is its family."""
+"""The kinds of log entries. The first word of a kind is its family."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KINDS = (
 
 
 def is_of_kind(kind: str, asked: str) -> bool:
-    """Is it the kind that is asked for, or one of that family?
+    """Whether it is the wanted kind, or one of that family.
 
     >>> is_of_kind("user.add", "user"), is_of_kind("user.add", "user.add"), is_of_kind("users.x", "user")
     (True, True, False)

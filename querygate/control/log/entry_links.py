@@ -1,7 +1,7 @@
-"""Entries as the chain takes them, from where they lie: rows of the database, or lines of an archive or an export.
+"""Entries as the chain takes them, read from the database, an archive or an export.
 
-A log of years has millions of entries, so they are handled in stretches, by columns, and nothing is parsed that need
-not be: a text is made of bytes as they were stored, or cut from the line.
+A log of several years has millions of entries. So they are handled in batches, by columns, and parsed as little as
+possible: a text is built from the stored bytes, or cut from the line.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def links_of_rows(rows: Sequence[Row]) -> EntryLinks:
 
 @lru_cache(4096)
 def _frame(kind: bytes, user: bytes | None, dataset: bytes | None) -> tuple[bytes, bytes]:
-    """What stands between time and query, and between query and body: the same in many entries."""
+    """The text between time and query, and between query and body: the same in many entries."""
     told = {"kind": _text(kind), "user": _text(user), "dataset": _text(dataset)}
     kind_only, rest = canonical({"kind": told.pop("kind")}), canonical(told)
     return f'",{kind_only[1:-1]},"query_id":'.encode(), f',{rest[1:-1]},"body":'.encode()
 
 
 def _careful(row: Row) -> Link:
-    """One entry, whatever is in its row."""
+    """One entry, whatever its row contains."""
     try:
         entry = Entry(row[0], *map(_text, row[1:]))  # type: ignore[arg-type]
     except AttributeError:

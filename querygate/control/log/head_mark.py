@@ -1,8 +1,8 @@
-"""A mark outside the control database: how far its log had come. A database that is behind it is an old one.
+"""A mark outside the control database: how long its log was. A database that is behind its mark is an old copy.
 
-A restored backup is a sound log that ends too early, with budgets that have forgotten what was spent since. Nothing
-inside it can tell. The mark can: one small file, written at intervals and after each spend, and never set back but by
-`querygate restore`.
+A restored backup has a sound log that ends too early, and budgets that have forgotten later spending. Nothing inside it
+shows this. The mark does: a small file, written at intervals and after each spend, and set back only by `querygate
+restore`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _NOTE = """INSERT INTO shipment (target, seq) VALUES (?, ?)
 
 @dataclass(frozen=True, slots=True)
 class HeadMark:
-    """The log had so many entries at that time, and the last had this hash; `told` is the last one's about budgets."""
+    """How many entries the log had at that time, and the hash of the last; `told` is the hash of the last entry
+    about budgets."""
 
     entries: int
     head: str
@@ -45,7 +46,7 @@ class HeadMark:
 
 
 def read_mark(path: Path) -> HeadMark | None:
-    """The mark in a file, or in its last line; None where there is none."""
+    """The mark in a file, or in its last line; None if there is none."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
         said = json.loads(next(line for line in reversed(lines) if line.strip()))
@@ -55,7 +56,7 @@ def read_mark(path: Path) -> HeadMark | None:
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(
             "QG807",
-            f"{path.name} should say how far the log had come, and cannot be read.",
+            f"{path.name} should say how long the log is, but cannot be read.",
             "Restore the file, or see `querygate restore --help` for a site whose mark is lost.",
         ) from None
 
@@ -104,24 +105,25 @@ def note_marked(log: Log, mark: HeadMark) -> None:
 
 
 def mark_problem(log: Log, path: Path) -> str | None:
-    """What is odd about a mark that holds: it is gone, or older than one that was there. A new site has none."""
+    """What is wrong with a mark although it matches: it is missing, or older than one that was there. A new site has
+    none."""
     known, mark = last_marked(log), read_mark(path)  # in this order: the file is written first
     if known is None or (mark is not None and mark.entries >= known):
         return None
     if mark is None:
         return f"{path.name} is missing. It said that the log had at least {known:,} entries."
-    return f"{path.name} is an old one: it says {mark.entries:,} entries, and had said {known:,}."
+    return f"{path.name} is an old copy: it says {mark.entries:,} entries, and had said {known:,}."
 
 
 def last_marked(log: Log) -> int | None:
-    """How far the log had come when that was noted in the database last; None where there never was a mark."""
+    """How long the log was when the database last noted a mark; None if there never was one."""
     rows = log.database.rows("SELECT seq FROM shipment WHERE target = ?", (MARK,))
     return int(rows[0]["seq"]) if rows else None
 
 
 def has_marked(log: Log, mark: HeadMark) -> bool:
-    """Whether the log still has the entry of a mark. One whose archive was discarded counts as there: that the archive
-    is signed must have been checked. ChainBroken where an archive cannot be read."""
+    """Whether the log still has the entry of a mark. If its archive was discarded it counts as present; the caller
+    must have checked that the archive is signed. Raises ChainBroken if an archive cannot be read."""
     found, first = log.database.rows(_MARKED, (mark.entries,))[0]
     if found is None and mark.entries < (first or 1):
         return log.hash_at(mark.entries) in (None, mark.head)
@@ -129,7 +131,7 @@ def has_marked(log: Log, mark: HeadMark) -> bool:
 
 
 def check_marked(log: Log, *paths: Path) -> None:
-    """ConfigError QG807 where the log ends before one of the marks, or is another log."""
+    """Raise ConfigError QG807 if the log ends before one of the marks, or is a different log."""
     for path in paths:
         mark = read_mark(path)
         if mark is None:
@@ -137,7 +139,7 @@ def check_marked(log: Log, *paths: Path) -> None:
         head = log.head()
         if head.entries < mark.entries:
             raise _older(
-                f"control.db is older than what was anchored: its log ends at entry {head.entries:,}, but had "
+                f"control.db is older than the log's mark: its log ends at entry {head.entries:,}, but had "
                 f"{mark.entries:,} entries at {mark.time}."
             )
         try:
@@ -148,7 +150,7 @@ def check_marked(log: Log, *paths: Path) -> None:
         except ChainBroken as broken:
             raise _older(str(broken)) from None
         if found not in (None, mark.head):  # None: its archive was discarded
-            raise _older(f"control.db is not the one that was anchored: entry {mark.entries:,} of its log differs.")
+            raise _older(f"control.db does not match the log's mark: entry {mark.entries:,} of its log differs.")
 
 
 def _older(detail: str) -> ConfigError:

@@ -1,7 +1,7 @@
-"""The latest time on record. What has ended by then has ended, though somebody sets the clock back.
+"""The latest time in the log. What had expired by then stays expired, even if somebody sets the clock back.
 
-A clock that was wrong the other way, too late, would end keys and grants before their time: whoever keeps the machine
-says so (`querygate log accept-clock`), and only what was put on record since counts.
+A clock that was ahead would make keys and grants expire too early. The operator can correct this (`querygate log
+accept-clock`); then only later entries count.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ LATEST_TIME = f"""coalesce((SELECT time FROM log INDEXED BY log_time
 
 
 def latest_time(database: Database, clock: Clock) -> str:
-    """The time it is now, or the latest on record if that is later."""
+    """The current time, or the latest in the log if that is later."""
     return max(stamp_now(clock), str(database.rows(f"SELECT {LATEST_TIME}")[0][0]))

@@ -1,7 +1,7 @@
-"""The log of everything that was asked and done: append-only, chained, on disk before the caller goes on.
+"""The log of everything that was asked and done: append-only, chained, and on disk before the caller continues.
 
-A query makes two entries. `intend` stands before anything is computed, `conclude` before any byte leaves: an answer
-that somebody saw is in the log, and a query that never concluded counts as asked (fail closed).
+A query makes two entries: `intend` before anything is computed, `conclude` before any byte is sent. So every answer
+that somebody saw is in the log, and a query without a conclusion counts as asked (fail closed).
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ _QUERIES = """SELECT seq FROM log AS entry
 
 
 class Log:
-    """The site's log. Writers in any number of threads and processes make one chain.
+    """The site's log. Any number of threads and processes can write; they make one chain.
 
-    Older entries may lie in `archives`; whoever reads the log reads those too.
+    Older entries may be in `archives`; reading the log includes them.
     """
 
     def __init__(self, database: Database, clock: Clock, archives: Path | None = None) -> None:
@@ -82,13 +82,13 @@ class Log:
     # -- writing -----------------------------------------------------------------------------------------
 
     def intend(self, query_id: str, **asked: Unpack[AskedQuery]) -> None:
-        """Put a query on record before it is computed."""
+        """Log a query before it is computed."""
         intent = Intent.of(asked)
         self._append(INTENT, query_id, *intent)
         self._intents.add(query_id, intent)
 
     def repeat(self, query_id: str, answer: AnswerBody, **asked: Unpack[AskedQuery]) -> None:
-        """Put a query on record with an answer that was computed before: both entries, on disk at once."""
+        """Log a query with an answer that was computed before: both entries, on disk at once."""
         intent = Intent.of(asked)
         outcome = {**intent.body, "outcome": "answered", "code": None, "answer": answer, "epsilon": None}
         bodies = canonical(intent.body), canonical(outcome)  # before others wait for us
@@ -112,10 +112,10 @@ class Log:
         sql: str | None = None,
         mode: str | None = None,
     ) -> None:
-        """Put on record how a query ended, before anything is sent.
+        """Log how a query ended, before anything is sent.
 
-        Who asked what comes from the intent. A query refused before it had one (its SQL could not be read) brings
-        `user` and `sql` and what else is known; it cannot be "answered".
+        The intent says who asked what. For a query refused before it had one (its SQL could not be read), pass `user`,
+        `sql` and what else is known; it cannot be "answered".
         """
         result = {"outcome": outcome, "code": code, "answer": answer, "epsilon": epsilon}
         intent = self._intents.take(query_id) or self._find_intent(query_id)
@@ -138,8 +138,8 @@ class Log:
         body: Mapping[str, object] | None = None,
         query_id: str | None = None,
     ) -> None:
-        """Put an event other than a query on record: `publish`, `user.add`, `key.revoke` ... Never with a secret. With
-        the id of a query, it is found by that."""
+        """Log an event other than a query: `publish`, `user.add`, `key.revoke` ... Never pass a secret. With a
+        query's id, the event can be found by it."""
         if kind.startswith("query."):
             raise ValueError(f"{kind} is not an administrative event")
         self._append(kind, query_id, user, dataset, body or {})
@@ -160,12 +160,12 @@ class Log:
         dataset: str | None,
         body: Mapping[str, object],
     ) -> None:
-        """The next entry, within a transaction of the caller."""
+        """Add the next entry, within the caller's transaction."""
         self._put(connection, self._last(connection), kind, query_id, user, dataset, canonical(body))
 
     @staticmethod
     def _last(connection: sqlite3.Connection) -> tuple[int, str]:
-        """Number and hash of the last entry, which the next one is chained to."""
+        """Number and hash of the last entry, to which the next one is chained."""
         found = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
         return found[0], found[1]
 
@@ -179,7 +179,7 @@ class Log:
         dataset: str | None,
         body: str,
     ) -> tuple[int, str]:
-        """One entry after the last, with a body in its one spelling; then it is the last itself."""
+        """Write one entry after the last, with a body in canonical spelling."""
         told = (last[0] + 1, stamp_now(self.clock), kind, query_id, storable(user), storable(dataset), body)
         hashed = digest(chained_text(*told, last[1]))
         connection.execute(_INSERT, (*told, last[1], hashed))
@@ -195,7 +195,7 @@ class Log:
         limit: int | None = None,
         before: datetime | None = None,
     ) -> Iterator[QueryLine]:
-        """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
+        """The query log, oldest first; with a limit, only the latest ones. A query without an outcome has "failed"."""
         first, end = None if since is None else stamp(since), None if before is None else stamp(before)
         about = {"user": user, "dataset": dataset}
         wanted = {"since": first, "before": end, **about, "limit": -1 if limit is None else limit}
@@ -210,7 +210,7 @@ class Log:
                 yield query_line(Entry(*decoded(connection.execute(_AT, (seq,)).fetchone())).event())
 
     def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
-        """Who asked and what was answered; None where no answer was given."""
+        """Who asked and what was answered; None if there was no answer."""
         entry = self._of_query(query_id, OUTCOME)
         body = json.loads(entry.body) if entry else {}
         if entry is None or entry.user is None or body["answer"] is None:
@@ -218,29 +218,28 @@ class Log:
         return entry.user, body["answer"]
 
     def entry(self, seq: int) -> LogEvent | None:
-        """One entry by its number; None where there is none, or none outside the archives."""
+        """One entry by its number; None if there is none outside the archives."""
         rows = self.database.settled_rows(_AT, (seq,))
         return Entry(*rows[0]).event() if rows else None
 
     def noted(self, query_id: str, kind: str) -> LogEvent | None:
-        """What was noted beside a query; None where nothing was, or nothing outside the archives."""
+        """What was noted about a query; None if there is nothing outside the archives."""
         entry = self._of_query(query_id, kind)
         return entry.event() if entry else None
 
     def has_ended(self, query_id: str) -> bool:
-        """Whether the outcome of a query is in the log; in the archives nobody looks."""
+        """Whether the outcome of a query is in the log, not counting archives."""
         return self._of_query(query_id, OUTCOME) is not None
 
     def query(self, query_id: str) -> QueryLine | None:
-        """One line of the query log; None where there is none, or none outside the archives."""
+        """One line of the query log; None if there is none outside the archives."""
         entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)
         if entry is None:
             return None
         return query_line(entry.event())
 
     def policy_hash(self, query_id: str) -> str | None:
-        """The hash of the policy that a query was asked under; None where there is none, or none outside the
-        archives."""
+        """The hash of the policy at the time of a query; None if there is none outside the archives."""
         known = self._answered.take(query_id)
         if known is not None:
             return cast("str | None", known.body.get("policy_hash"))
@@ -248,16 +247,14 @@ class Log:
         return str(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def last(self, kind: str, dataset: str) -> LogEvent | None:
-        """The latest event of a kind about a dataset, questions apart; None where there is none, or none outside the
-        archives.
-        """
+        """The latest event of a kind about a dataset, except queries; None if there is none outside the archives."""
         rows = self.database.settled_rows(_LAST_OF, (kind, dataset))
         return Entry(*rows[0]).event() if rows else None
 
     def events_of(self, kind: str, dataset: str, *, archived: bool = True) -> Iterator[LogEvent]:
-        """Every event of a kind about a dataset, questions apart, oldest first. An archive that cannot be read is left
-        out: whoever needs these does not stop working for it, and `verify` names it. Reading archives takes time, so
-        whoever has none may leave them out.
+        """Every event of a kind about a dataset, except queries, oldest first. An archive that cannot be read is
+        skipped, so that callers keep working; `verify` names it. Reading archives takes time, so callers can leave them
+        out.
         """
         with self.database.snapshot() as connection:
             for segment in read_segments(connection) if archived else ():
@@ -279,24 +276,24 @@ class Log:
                 yield Entry(*decoded(row)).event()
 
     def lines_after(self, seq: int) -> Iterator[bytes]:
-        """Every entry after one, as a line of an exported log; of those that were discarded there are none."""
+        """Every entry after this one, as a line of an exported log, without discarded ones."""
         with self.database.snapshot() as connection:
             yield from read_lines(connection, self.archives, seq)
 
     def discarded_until(self) -> str:
-        """The time of the last entry of which only a head is left; "" where all are there."""
+        """The time of the last discarded entry; "" if there is none."""
         rows = self.database.rows("SELECT max(until) FROM segment WHERE discarded IS NOT NULL")
         return rows[0][0] or ""
 
     def head(self) -> VerifiedChain:
-        """Where the log ends, as the database says. Nothing is verified."""
+        """Where the log ends, according to the database. Nothing is verified."""
         for sql in (_LAST, _LAST_ARCHIVED):
             if rows := self.database.settled_rows(sql):
                 return VerifiedChain(rows[0][0], rows[0][1])
         return START
 
     def hash_at(self, seq: int) -> str | None:
-        """The hash of an entry, wherever it lies; None where there is no such entry, or no more."""
+        """The hash of an entry, wherever it is; None if there is no such entry, or no longer."""
         with self.database.snapshot() as connection:
             row = connection.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
             if row is not None:
@@ -311,11 +308,11 @@ class Log:
         return None
 
     def events(self) -> Iterator[LogEvent]:
-        """Every entry as it is chained, queries and administration alike, oldest first."""
+        """Every entry in the order of the chain, queries and administration alike."""
         return map(json.loads, self.lines())
 
     def lines(self) -> Iterator[bytes]:
-        """Every entry as a line of an exported log, archives first; of those that were discarded there are none."""
+        """Every entry as a line of an exported log, archives first, without discarded ones."""
         with self.database.snapshot() as connection:
             yield from read_lines(connection, self.archives)
 
@@ -336,18 +333,18 @@ class Log:
             return found
 
     def verify_telling(self, told: Told) -> VerifiedChain:
-        """The same from the first entry to the last in one go, and how far it has come. Raises ChainBroken."""
+        """The same from first entry to last in one go, reporting progress. Raises ChainBroken."""
         with self.database.snapshot() as connection:
             found = verify_log(connection, self.archives, told=told)
             check_sealed(self.archives, read_segments(connection))
             return found
 
     def check_sealed(self, after: int = 0) -> None:
-        """ChainBroken where an archive with entries after this one is not signed by the site's key."""
+        """Raise ChainBroken if an archive with entries after this one is not signed by the site's key."""
         check_sealed(self.archives, (Segment(*row) for row in self.database.rows(_ARCHIVES, (after,))))
 
     def _find_intent(self, query_id: str) -> Intent | None:
-        """One that another process put on record."""
+        """An entry that another process wrote."""
         entry = self._of_query(query_id, INTENT)
         return None if entry is None else Intent(entry.user, entry.dataset, json.loads(entry.body))
 

@@ -1,4 +1,4 @@
-"""The whole log, wherever its entries lie: archives from the oldest on, then the database."""
+"""The whole log, wherever its entries are: archives from the oldest on, then the database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEFORE_ALL, AFTER_ALL = -(2**63), 2**63 - 1
 
 
 def read_segments(connection: sqlite3.Connection) -> list[Segment]:
-    """All archives there ever were, oldest first."""
+    """All archives that ever existed, oldest first."""
     return [Segment(*decoded(row, "replace")) for row in connection.execute(_SEGMENTS)]
 
 
@@ -56,8 +56,8 @@ def verify_log(
 ) -> VerifiedChain:
     """Follow the chain through all archives and the database.
 
-    What a row says of an archive must be said in the chain too. Otherwise whoever can write the file could pass off
-    entries that they removed as archived and discarded.
+    What a row says about an archive must also be in the chain. Otherwise somebody who can write the file could pass off
+    removed entries as archived and discarded.
     """
     chain = Chain(known)
     segments = read_segments(connection)
@@ -88,12 +88,12 @@ def _telling(stretches: Iterable[EntryLinks], told: Told) -> Iterator[EntryLinks
 
 
 def is_damaged(error: sqlite3.DatabaseError) -> bool:
-    """Is the file itself no longer what SQLite wrote?"""
+    """Whether the file itself is damaged."""
     return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def check_said(segments: Sequence[Segment], said: Iterable[LogEvent]) -> None:
-    """Of archives that were discarded, what was said of the earlier ones is gone with the later ones."""
+    """Entries about earlier discarded archives were in later ones, which are gone too."""
     rotated: list[LogBody] = []
     discarded = 0
     for entry in said:
@@ -122,9 +122,9 @@ def queries_in(
     dataset: str | None,
     limit: int | None,
 ) -> list[LogEvent]:
-    """Entries that stand for queries, oldest first; with a limit, the latest so many.
+    """Entries that represent queries, oldest first; with a limit, only that many of the latest.
 
-    A query shows as its outcome or, where there is none, as its intent: both are always in one archive.
+    A query is represented by its outcome or, if there is none, by its intent: both are always in the same archive.
     """
     found: list[LogEvent] = []
     for segment in reversed(segments):

@@ -1,4 +1,4 @@
-"""The log page by page, newest first, by what one looks for. Archives are not searched: `querygate log` reads those."""
+"""Search the log page by page, newest first. Archives are not searched: `querygate log` reads those."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MODELS = f"""SELECT json_extract(body, '$.query_id') AS query_id, json_extract(
 
 @dataclass(frozen=True, slots=True)
 class LogFilter:
-    """What one looks for; empty: everything but intents. `since` and `until` are days, both included."""
+    """What to look for; empty means everything except intents. `since` and `until` are days, both included."""
 
     user: str = ""
     dataset: str = ""
@@ -71,7 +71,7 @@ class LogPage:
 
 
 def search_log(database: Database, wanted: LogFilter, before: int | None = None) -> LogPage:
-    """One page of what is wanted, before an entry."""
+    """One page of matching entries, before an entry."""
     first, end = map(int, database.rows(_ENDS)[0])
     low = first_at(database, wanted.since) if wanted.since else first
     high = min(before or end, first_at(database, f"{wanted.until}~") if wanted.until else end)  # after all of a day
@@ -101,7 +101,7 @@ def search_log(database: Database, wanted: LogFilter, before: int | None = None)
 
 @dataclass(frozen=True, slots=True)
 class AskedModel:
-    """A model in words, the code of its refusal, None where it was fitted, and whether its table is on record."""
+    """A model in words, the code of its refusal (None if it was fitted), and whether its table was logged."""
 
     text: str
     code: str | None
@@ -109,15 +109,15 @@ class AskedModel:
 
 
 def asked_models(database: Database, user: str | None = None) -> dict[str, AskedModel]:
-    """Models by the id of the query whose answer they were computed from. That query counts as answered even where the
-    model was refused, and whoever asked for it got nothing.
+    """Models by the id of the query whose answer they were computed from. That query counts as answered even if the
+    model was refused and the user got nothing.
     """
     rows = database.settled_rows(_MODELS, {"user": user})
     return {row["query_id"]: AskedModel(row["text"], row["code"], bool(row["is_kept"])) for row in rows}
 
 
 def first_at(database: Database, moment: str) -> int:
-    """The number of the first entry at or after a moment; found by halving, as entries stand in the order of time."""
+    """The number of the first entry at or after a time, found by bisection, because entries are in time order."""
     low, high = map(int, database.rows(_ENDS)[0])
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""The log as somebody follows it: answered queries from an entry on, whether they are in the database or archived."""
+"""Following the log: answered queries from an entry on, whether in the database or archived."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""An old control database brought up to date from a later log: the entries it lacks, and what was spent by them.
+"""Bringing an old control database up to date from a later log: adding missing entries and what they spent.
 
-The entries are added as they are, so the chain goes on as if the database had never been an old one, and every spend
-that they are evidence of is entered in the ledger again. Keys and grants that were revoked and accounts that were
-closed since are revoked and closed again. So is a key that was replaced: its new half is in no log. All else that the
-entries tell of is to be done again by whoever did it, and is listed.
+The entries are added unchanged, so the chain continues as if the database had never been old, and every spend in them
+is entered in the ledger again. Keys, grants and accounts that had been revoked or closed are revoked and closed again.
+So are keys that had been replaced, because the new secret is in no log. Everything else in these entries has to be
+repeated by hand, and is listed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A long log is checked by several processes at once: wherever the hash before a part is known, the part stands alone.
+"""Checking a long log with several processes: if the hash before a part is known, that part can be checked alone.
 
-Only haste is gained here. Where a part is not as it should be, nothing is concluded; the log is followed from its
-beginning, in one go, to find the first place.
+This only saves time. If a part is wrong, nothing is concluded; the log is followed from its beginning, in one go, to
+find the first wrong entry.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LogPart:
 def verify_in_parts(
     connection: sqlite3.Connection, archives: Archives, known: VerifiedChain | None
 ) -> VerifiedChain | None:
-    """The end of an unbroken log; None where it is short, where it is not unbroken, or where that must be looked at."""
+    """The end of an unbroken log; None if it is short, broken, or needs a closer look."""
     workers = min(os.cpu_count() or 1, 8)
     segments = read_segments(connection)
     top = connection.execute("SELECT max(seq) FROM log").fetchone()[0] or 0
@@ -85,7 +85,7 @@ def verify_in_parts(
 
 
 def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: int, workers: int) -> list[LogPart]:
-    """Each archive, and the rows in as many parts as there are workers; none where the archives do not join."""
+    """Each archive, and the rows in as many parts as there are workers; none if the archives do not join."""
     parts, before = [], START
     for segment in segments:
         if (segment.first - 1, segment.prev) != (before.entries, before.head):

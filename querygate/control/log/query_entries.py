@@ -1,4 +1,4 @@
-"""The entries that a query leaves: what its intent says, and the line that the query log shows of it."""
+"""The entries of a query: what its intent says, and its line in the query log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class QueryLine(TypedDict):
 
 
 class Intent(NamedTuple):
-    """Who asked, of what, and what the outcome repeats."""
+    """Who asked, about what, and what the outcome repeats."""
 
     user: str | None
     dataset: str | None
@@ -55,8 +55,8 @@ class Intent(NamedTuple):
 
 
 class RecentIntents:
-    """What this process has put on record and will soon be asked for, so that it need not be read again. What nobody
-    asks for is forgotten when there are too many."""
+    """What this process has logged and will soon need again, to save reading it. When there are too many, unused
+    ones are dropped."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
@@ -96,6 +96,6 @@ def query_line(fields: LogEvent) -> QueryLine:
 
 
 def request_named() -> dict[str, str]:
-    """The id of the HTTP request that asks, where there is one."""
+    """The id of the HTTP request, if there is one."""
     named = request_id.get()
     return {} if named is None else {"request_id": named}

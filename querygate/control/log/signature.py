@@ -1,4 +1,4 @@
-"""The site's own signature: an Ed25519 key says where the log stood at a time, so that it can be shown to others.
+"""The site's own signature: an Ed25519 key certifies where the log ended at a time, as proof for others.
 
 A statement is one line of JSON that ends in its signature, made over the bytes of the line without that last member,
 as a line of the log ends in its hash:
@@ -34,7 +34,7 @@ _SIGNATURE = re.compile(rb'(\{"signed":.*),"signature":"([0-9a-f]{128})"\}\n?', 
 
 @dataclass(frozen=True, slots=True)
 class SignedStatement:
-    """Entries `first` to `last` follow `prev` and end in `head`: so the holder of the key says, at that time."""
+    """The key certifies that entries `first` to `last` followed `prev` and ended in `head` at that time."""
 
     first: int
     last: int
@@ -72,7 +72,7 @@ class SiteKey:
 
 
 class PublicKey:
-    """What others need to check a signature. `text` is PEM, as OpenSSL reads it."""
+    """What others need to check a signature. `text` is PEM, as for OpenSSL."""
 
     def __init__(self, key: Ed25519PublicKey) -> None:
         self._key = key
@@ -85,7 +85,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the 32 bytes of the key: short enough to be read out on the telephone in part."""
+        """SHA-256 of the 32 bytes of the key; part of it can be read out on the telephone."""
         return sha256(self._key.public_bytes_raw()).hexdigest()
 
     def read(self, line: bytes) -> SignedStatement:
@@ -105,7 +105,7 @@ class PublicKey:
 
 
 def make_key(folder: Path) -> SiteKey:
-    """A new key pair in the folder; nobody but the owner can read the private half. What is there is not replaced."""
+    """Make a key pair in the folder, the private half readable only by its owner. An existing one is kept."""
     ed25519 = _library()
     from cryptography.hazmat.primitives import serialization as form
 
@@ -119,7 +119,7 @@ def make_key(folder: Path) -> SiteKey:
 
 
 def load_key(folder: Path) -> SiteKey:
-    """The site's key; made now where a site has none yet."""
+    """The site's key, which is made now if there is none."""
     ed25519 = _library()
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -150,7 +150,7 @@ def load_public_key(path: Path) -> PublicKey:
 
 
 def has_library() -> bool:
-    """Is the extra `evidence` installed?"""
+    """Whether the extra `evidence` is installed."""
     try:
         _library()
     except ConfigError:

@@ -1,4 +1,4 @@
-"""Handing the log to somebody, with the site's word for it: nothing is signed that was not checked on the way."""
+"""Exporting the log with the site's signature: nothing is signed without being checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from querygate.control.log.signature import SignedStatement, SiteKey
 
 
 def export_signed(log: Log, key: SiteKey, stream: BinaryIO) -> bytes:
-    """Write every entry that there is, and return what the key says of them. ChainBroken where the log is."""
+    """Write every entry, and return the signed statement. Raises ChainBroken if the log is broken."""
     with log.database.snapshot() as connection:
         gone = [segment for segment in read_segments(connection) if segment.discarded]
         start = VerifiedChain(gone[-1].last, gone[-1].head) if gone else START

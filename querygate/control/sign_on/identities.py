@@ -79,14 +79,14 @@ class Identities:
             self._grants.renew(connection, name, allowed.grants if role else ())
             connection.execute("UPDATE identity SET seen = ? WHERE user = ?", (self._now(), name))
         if role is None:  # what they had is gone, and that is on disk
-            raise refused("None of your groups at the provider may use this gate any more.")
+            raise refused("None of your groups at the provider may use this gate any longer.")
         return Principal(name, role)
 
     def _open_account(self, connection: sqlite3.Connection, person: Person, allowed: Allowance) -> tuple[str, UserRole]:
         if allowed.role is None:
             raise refused("None of your groups at the provider may use this gate.")
         if not USER_NAME.fullmatch(person.name) or person.name.lower() in self._reserved:
-            raise refused("The name that the provider gives you cannot be a name here.")
+            raise refused("The name that the provider has for you cannot be used here.")
         if connection.execute("SELECT 1 FROM users WHERE name = ?", (person.name,)).fetchone():
             raise refused(
                 "There is, or was, another account with your name.",

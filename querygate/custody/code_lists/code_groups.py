@@ -87,7 +87,8 @@ def check_groups(policy: Policy) -> None:
             if unit_of[one] != unit_of[other] and told.groups[one] & told.groups[other]:
                 raise ConfigError(
                     "QG801",
-                    f"views.codes.{told.column.name}: {one} and {other} have codes in common: each tells of the other.",
+                    f"views.codes.{told.column.name}: {one} and {other} have codes in common, so each reveals "
+                    "something about the other.",
                     "Take these codes out of one of them, or link both: views.linked = "
                     f"{json.dumps([[one, other]], ensure_ascii=False)}.",
                 )
@@ -124,13 +125,13 @@ def _check_apart(told: GroupedList, lengths: Ints, flags: Mapping[str, Bools]) -
         raise ConfigError(
             "QG803",
             f"Column {told.column.name}: no list has more than {counted(longest, 'code')}, and {len(told.units):,} "
-            "groups of them are told apart: whoever has some of them can have no other.",
+            "groups of them are separate: anybody who has some of them can have no other.",
             f"Link them: {link}. Or name fewer groups; a list of one code is a category.",
         )
     if told.covers_all and lengths.min() > 0:
         raise ConfigError(
             "QG803",
-            f"Column {told.column.name}: every list has a code, and every code is in a group: whoever has no other "
-            "group has the last one.",
+            f"Column {told.column.name}: every list has a code, and every code is in a group: anybody in no other "
+            "group is in the last one.",
             f"Leave some codes out of all groups, or link them: {link}.",
         )

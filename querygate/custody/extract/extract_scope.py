@@ -67,7 +67,11 @@ def _check_protected(policy: Policy, wanted: Sequence[ColumnPolicy], spec: Extra
         return
     if spec.kind != "k-anonymous" or not any(column.role in PROTECTED for column in wanted):
         names = ", ".join(column.name for column in policy.named(*PROTECTED))
-        raise invalid("columns", "none of them is a quasi-identifier, so records have nothing to look alike in", names)
+        raise invalid(
+            "columns",
+            "none of them is a quasi-identifier, so there is nothing in which records could look alike",
+            names,
+        )
     for key in ("method", "suppress", "suppress_cells"):
         if getattr(spec, key) not in ("", "auto", 0.0):
             raise invalid(key, "needs a quasi-identifier among the columns: without one, all records are one class")

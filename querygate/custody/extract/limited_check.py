@@ -89,6 +89,6 @@ def _check_numbers(name: str, column: pa.ChunkedArray) -> None:
 def _held(what: str) -> ExtractRefused:
     return ExtractRefused(
         "QG605",
-        f"This is no limited data set: {what}.",
+        f"This is not a limited data set: {what}.",
         "Nothing was written. Leave out the column, or correct the source and publish it again.",
     )

@@ -29,8 +29,8 @@ from querygate.methods.policy_search import DIRECT, find_direct
 from querygate.methods.risk import class_labels
 
 WORDS = (
-    "This is a limited data set: direct identifiers were left out, and everything else is as it was recorded. It is "
-    "still protected health information, and may be used only as the data use agreement says."
+    "This is a limited data set: direct identifiers were left out, and everything else is as recorded. It is still "
+    "protected health information, and may be used only as the data use agreement allows."
 )
 
 
@@ -39,7 +39,7 @@ def check_allowed(policy: Policy) -> None:
     if policy.limited is None:
         raise ExtractRefused(
             "QG605",
-            "The policy has no table [limited_data_set], so no limited data set may leave.",
+            "The policy has no table [limited_data_set], so it does not allow limited data sets.",
             "Request another kind of extract, or ask the custodian to publish with a policy that allows it.",
         )
     for column in out_of(policy):

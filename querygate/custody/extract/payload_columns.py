@@ -43,9 +43,10 @@ def make_payload(
     alone = sum(1 for number in often.values() if number == 1)
     missing = len(texts) - sum(often.values())
     words = (
-        f"{column.name} leaves unchanged: {counted(alone, 'record has a value', 'records have values')} that no other "
-        f"record has ({alone / max(1, len(texts)):.0%}). Whoever can look up {column.name} elsewhere finds these "
-        "people with everything beside it; k protects those who are known by other columns.",
+        f"{column.name} is included unchanged: {counted(alone, 'record has a value', 'records have values')} that no "
+        "other "
+        f"record has ({alone / max(1, len(texts)):.0%}). Anyone who can look up {column.name} elsewhere finds these "
+        "people and everything in their records; k protects only people known by other columns.",
     )
     report = PayloadReport(column.name, len(texts), missing, len(often), alone, words)
     return Field(column.name, column.name, MEANING, column.title), pa.array(texts, type=pa.string()), report
@@ -64,5 +65,5 @@ def _check_unnamed(name: str, texts: Sequence[str | None], identifiers: Mapping[
                 "QG605",
                 f"{name}: {counted(same, 'record has', 'records have')} the same value as in the identifier "
                 f"{identifier}.",
-                f"Nothing was written. Leave out {name}, or put numbers in the source that say nothing elsewhere.",
+                f"Nothing was written. Leave out {name}, or use numbers in the source that mean nothing elsewhere.",
             )

@@ -54,7 +54,10 @@ from querygate.methods.risk import (
 HOLDOUT = 0.5
 """The share of records that a trial extract is made without, to see whether it tells who was in it."""
 
-NO_QUASI = "No quasi-identifier leaves, so all records are one class: people are known by codes and sequences alone."
+NO_QUASI = (
+    "The extract has no quasi-identifier, so all records are one class: people can be known only by codes and "
+    "sequences."
+)
 
 SAID = 12
 """Columns of which something is said in words."""

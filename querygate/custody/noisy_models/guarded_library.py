@@ -55,5 +55,5 @@ def guarded() -> Iterator[None]:
             raise ExtractRefused(
                 "QG605",
                 "The model was stopped: the library would have learnt a bound from the data.",
-                "Nothing leaves. Report this fault to the makers of QueryGate.",
+                "Nothing was released. Report this fault to the makers of QueryGate.",
             ) from None

@@ -74,7 +74,7 @@ class NoisyModelPlan:
             found = _finite(self._fit(table, library, entropy))
         if found["account"] > self.epsilon * (1 + 1e-9):
             raise ExtractRefused(
-                "QG605", "The library spent more than the price.", "Nothing leaves. Report this fault."
+                "QG605", "The library spent more than the price.", "Nothing was released. Report this fault."
             )
         return {
             "family": self.asked.family,
@@ -110,8 +110,8 @@ class NoisyModelPlan:
             yield "Values outside of a domain count in its outermost bin; missing and undeclared values have a cell."
         else:
             yield (
-                "Numbers were clamped to their public domains. Records in which one of these columns is missing or has "
-                "an undeclared value were left out; of a person with several rows one counts."
+                "Numbers were clamped to their public domains. Records with a missing or undeclared value in one of "
+                "these columns were left out. If a person has several rows, one of them counts."
             )
         if found.get("stable") is False:
             yield "The noise outweighs the data, and coefficients are not usable: use fewer columns or more epsilon."

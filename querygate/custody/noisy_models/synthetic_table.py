@@ -164,8 +164,8 @@ class SyntheticPlan:
             f"No record is anybody's. Epsilon {self.price.epsilon:g}{with_delta} protects one person; all noise was "
             "drawn exactly, in whole numbers.",
             "Values of each column, and of the pairs in the report, are about as frequent as in the raw rows. Other "
-            "relations are kept only as far as they follow from these.",
-            f"Numbers are drawn evenly within {self.bins} bins of their domain. What was missing or undeclared is "
+            "relations are preserved only as far as they follow from these.",
+            f"Numbers are drawn evenly within {self.bins} bins of their domain. Missing and undeclared values are "
             "missing. The number of records is noisy too.",
         ]
 

@@ -90,7 +90,7 @@ def check_size(people: int) -> None:
     if people < LEAST_PEOPLE:
         raise ConfigError(
             "QG803",
-            f"There are fewer than {LEAST_PEOPLE} people: a count of common ones would tell too much of each.",
+            f"There are fewer than {LEAST_PEOPLE} people: the count would reveal too much about each.",
             "Ask about a whole dataset.",
         )
 
@@ -111,7 +111,7 @@ def _checked(mark: bytes, key: bytes, data: bytes, answered: bytes = b"") -> byt
 def _not_ours() -> ConfigError:
     return ConfigError(
         "QG802",
-        "This is not the file that belongs here: it is another, it was changed on the way, or the secret is not the "
+        "This file does not belong here: it is a different one, it was changed on the way, or the secret is not the "
         "one that both custodians share.",
-        "Compare the secrets, then give the file as the step before made it.",
+        "Compare the secrets, then use the file exactly as the previous step made it.",
     )

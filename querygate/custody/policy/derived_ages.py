@@ -53,7 +53,7 @@ def check_ages(top: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
             elif key == "from" and other is not None and other.is_published:
                 top.problems.add(
                     path,
-                    "names a column that is published too: the two together tell more",
+                    "names a column that is also published: the two together reveal more",
                     f"role withheld for {name}",
                 )
 

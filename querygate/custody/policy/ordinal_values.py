@@ -37,7 +37,7 @@ def ladders() -> tuple[Ladder, ...]:
 
 
 def in_order(column: str, values: Sequence[str]) -> tuple[str, ...]:
-    """The values from the least to the greatest; none where they have no order that is known.
+    """The values from least to greatest; none where they have no order that is known.
 
     >>> in_order("health", ["Excellent", "Fair", "Good", "Poor", "Vgood"])
     ('Poor', 'Fair', 'Good', 'Vgood', 'Excellent')

@@ -139,16 +139,16 @@ def _warnings(policy: Policy) -> Iterator[str]:
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.limited is not None:
         yield (
-            "limited_data_set: records may leave unchanged under a data use agreement: dates, towns and ZIP codes with "
-            "them, so most people can be found by a recipient who breaks it"
+            "limited_data_set: unchanged records, with dates, towns and ZIP codes, may be released under a data use "
+            "agreement; a recipient who breaks it can find most people"
         )
     if policy.k_counts == "rows":
         noisy = policy.noise is not None and not policy.noise.person
         yield "k_counts: rows: a class of k rows may be one person's" + (", and noise hides one row" if noisy else "")
     if policy.republish.few_changes == "report":
         yield (
-            "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "
-            "their values"
+            "republish.few_changes: report: anyone who has two versions and knows who was added, removed or changed "
+            "can work out their values"
         )
     for column in policy.named("quasi-identifier", "sensitive", "note", "payload"):
         for key, warning in _column_warnings(column, has_views=policy.views is not None):
@@ -164,18 +164,18 @@ def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple
     if column.role == "payload":
         yield (
             "role",
-            "payload: leaves as it is: whoever can look its values up elsewhere finds the people",
+            "payload: included in extracts unchanged: anyone who can look up its values elsewhere finds the people",
         )
         return
     if column.role == "quasi-identifier":
         if column.is_numeric and len(grid_edges(column)) == 2:
             advice = 'for codes such as 1 and 2, write type = "category"'
-            yield "domain", f"one cell covers the whole domain: no question can tell its values apart; {advice}"
+            yield "domain", f"one cell covers the whole domain, so no question can distinguish its values; {advice}"
         return
     if not column.is_numeric and not column.diversity and not has_views:
         yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
     if column.spares_missing:
-        yield "missing", "not applicable: a class may tell of all its members that they have no value"
+        yield "missing", "not applicable: a class may reveal that none of its members has a value"
     if column.guard == 0:
         yield "guard", "0 is off: a class may reveal the values of its members as closely as one bin or one grid step"
     if has_views and column.guard and column.bins == column.grid and exact(column.grid or 0) > exact(column.guard):

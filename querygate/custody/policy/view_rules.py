@@ -50,8 +50,8 @@ EXACT = 2**53
 """Whole numbers up to here are exact as doubles."""
 
 BESIDE = (
-    "is refused: classes over all quasi-identifiers beside views let anyone who lays them together work out whole "
-    "records of single people"
+    "is refused: anyone who combines classes over all quasi-identifiers with views can work out complete records of "
+    "single people"
 )
 PLAIN = "nothing: remove the line"
 
@@ -321,7 +321,7 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
             more = "; sums are told in cells of views.sum_cell guards" if key == "class_moments" else ""
             yield ("anonymise", key), "is about classes over all quasi-identifiers", PLAIN + more
     if not any(column.role == "quasi-identifier" for column in columns):
-        yield ("views",), "has no quasi-identifier to tell anything by", "nothing: remove the table"
+        yield ("views",), "has no quasi-identifier, so views can publish nothing", "nothing: remove the table"
     if "k_map" in top:
         what = "counts people of a population in boxes of all quasi-identifiers, and views have boxes of a few"
         yield ("k_map",), what, "nothing: remove the table"
@@ -333,7 +333,7 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
     grouped = {column.of_codes.column for column in columns if column.of_codes is not None}
     for column in columns:
         if column.role == "codes" and column.name not in grouped:
-            what = "views tell of groups of codes, and views.codes has none of this list"
+            what = "views publish groups of codes, and views.codes has none for this list"
             yield ("columns", column.name, "role"), what, "withheld, or a table of groups in views.codes"
         for key in ("protect", "method", "utility") if column.role == "codes" else ():
             if key in top.raw["columns"][column.name]:

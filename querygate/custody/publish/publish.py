@@ -1,20 +1,20 @@
 """The path of a publication, top to bottom. This file is its specification.
 
-    load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
-    flag_codes  who has a code of each group that views tell of
-    hide_rare   values of categories that few have, in a group that the policy names
-    code        every published value its code; from here on nothing sees a value
-    divide      classes that keep every guarantee of the policy; or certified views, where it has these
-    compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
-    generalise  classes to cells: intervals, sets, and moments where the policy wants them
-    write       the version, where nobody reads it yet
-    verify      what was written, read back and measured anew by a verifier that shares no code with these steps
+    load        the source into the vault, typed, with joined tables; find out whose rows they are
+    flag_codes  who has a code of each group that views publish
+    hide_rare   put rare values of categories into a group that the policy names
+    code        give every published value a code; from here on no step sees a value
+    divide      make classes that keep every guarantee of the policy, or certified views
+    compare     with earlier versions: if people can be told apart by combining them, divide again or refuse
+    generalise  classes to cells: intervals, sets, and moments if the policy wants them
+    write       the version, in a place where nobody reads it yet
+    verify      read the written version back and measure it with a verifier that shares no code with these steps
     describe    how sharp answers about sensitive numbers will be
-    close       the vault keeps the rows and the class of each
-    compare_written   the same as `compare`, on the files alone
-    switch      serve it, and retire what was to be retired
+    close       keep the rows and the class of each in the vault
+    compare_written   the same as `compare`, using only the files
+    switch      serve the version, and retire earlier ones as planned
 
-Nothing is served before the last step; whatever fails, the version before goes on serving.
+Nothing is served before the last step; if any step fails, the previous version is still served.
 """
 
 from __future__ import annotations
@@ -73,22 +73,21 @@ class Publication(Protocol):
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
 
     def earlier(self) -> Mapping[int, Catalog | None]:
-        """What every version that can be read says of itself; None where its file is lost."""
+        """The catalog of every readable version; None if its file is lost."""
 
     def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
-        """Those of these versions that tell the very same as what was written."""
+        """The versions among these that reveal exactly the same as what was written."""
 
     def kept(self, versions: Collection[int]) -> AbstractContextManager[Sequence[KeptVersion]]:
         """Versions with their raw rows."""
 
     def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
-        """The rows of the staging tables beside the people of all versions that can be read; None where there are
-        none."""
+        """The rows of the staging tables with the people of all readable versions; None if there are none."""
 
     def meet_written(
         self, keeping: OverlapRule, without: Collection[int]
     ) -> AbstractContextManager[VersionOverlap | None]:
-        """The same from the files alone, without the versions that are to be retired."""
+        """The same, using only the files and without the versions to be retired."""
 
     def switch(self, retire: Sequence[int] = ()) -> None: ...
 
@@ -101,7 +100,7 @@ class VersionWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PublicationJob:
-    """All that the steps may touch, besides the state. `anonymiser` stands in for the policy's method."""
+    """Everything that the steps may touch, besides the state. `anonymiser` replaces the policy's method."""
 
     source: Source
     joins: Sequence[JoinedTable]
@@ -152,11 +151,12 @@ def publish(
     handling: VersionHandling | None = None,
     kept: str = "",
 ) -> Report:
-    """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
+    """Publish a source under a policy as the next version. If it fails, ConfigError says what to change, and nothing
+    has changed.
 
-    `open_beside` opens the other tables that the policy names. `anonymiser` stands in for the policy's method; its
-    classes are verified like any others. `handling` stands in for what the policy says about earlier versions. `kept`
-    is kept with the raw rows, for whoever makes something else of them later.
+    `open_beside` opens the other tables that the policy names. `anonymiser` replaces the policy's method; its classes
+    are verified like any others. `handling` replaces what the policy says about earlier versions. `kept` is stored with
+    the raw rows for later use.
     """
     began = clock_s()
     handling = handling or VersionHandling.by(policy)
@@ -186,8 +186,8 @@ def publish_on_trial(
     open_beside: Beside = tell_no_others,
     measures_risk: bool = False,
 ) -> tuple[UnitRisk, ...]:
-    """The same, up to a file that nobody is served: so no earlier version is laid beside it, and nothing is verified.
-    What is believed of people is measured on request, since it takes as long as all the rest.
+    """The same, but only up to a file that is not served, so it is neither compared with earlier versions nor verified.
+    What can be believed about people is measured on request, since that takes as long as all the rest.
     """
     joins = open_joined(policy, open_beside, source)
     population = read_population(policy, open_beside)
@@ -350,7 +350,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
 
 
 def listed_codes(state: PublicationState) -> Iterator[Column]:
-    """Lists of codes of which views tell groups: their public codes, and the flag of each group."""
+    """Lists of codes whose groups views publish: their public codes, and the flag of each group."""
     for index, told in enumerate(code_groups.grouped_lists(state.policy) if state.margins else (), len(state.columns)):
         codes, groups = told.system.codes, tuple((name, told.texts(name)) for name in told.groups)
         column, parents = told.column, told.system.parents

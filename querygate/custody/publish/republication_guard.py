@@ -161,7 +161,7 @@ def measure(
     if not _is_fine(met, meeting, handling, k):
         raise ConfigError(
             "QG803",
-            "The verifier found that the release would break a promise: groups of all versions together.",
+            "The verifier found that the release would break a guarantee: groups of all versions together.",
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
     by_version = dict(zip(meeting.versions, map(Overlap.of, pairwise(met, k)), strict=True))
@@ -197,13 +197,13 @@ def _refusal(
     if meeting.several:
         lines.append(
             f"People have several rows in the new version or in {listed_versions(meeting.versions)}, so it is not "
-            "known what these versions tell together about one person."
+            "known what these versions together reveal about one person."
         )
     elif not is_known:
         lines.append(
             f"{counted(gone, 'record')} of {listed_versions(meeting.versions)} changed or disappeared in the new "
-            f"version, and {new:,} of the new version were not there before. It is not known who is new and who only "
-            "changed."
+            f"version, and {new:,} of the new version were not there before. It is not known who is new and who has "
+            "only changed."
         )
         plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
     elif state.rows <= MOST_RECORDS:
@@ -265,10 +265,10 @@ def _accepted(
     found = Overlap.of(before.verdict)
     if handling.few_changes or not found.told:
         return []
-    plan = ["wait until more people have come, so that they can form their own classes"] if found.came else []
+    plan = ["wait until more people have been added, so that they can form their own classes"] if found.came else []
     some = 0 < found.changed < _stayed(before.met)  # if all have changed, there is nobody to wait for
     plan += ["wait until the values of more people have changed"] if some else []
-    step = 'accept that a few came, left or changed: republish.few_changes = "report"'
+    step = 'accept a few changes: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
         tried = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
@@ -277,7 +277,7 @@ def _accepted(
         step += f' with on_overlap = "sticky", mean loss (NCP) {tried.loss:.2%} instead of {before.loss:.2%}'
     return [
         *plan,
-        f"{step}. Anyone who has two versions and knows whom it is about can then read these people's values",
+        f"{step}. Anyone who has two versions and knows who these people are can then work out their values",
     ]
 
 

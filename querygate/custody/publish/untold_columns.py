@@ -27,10 +27,10 @@ def untold_warnings(state: PublicationState) -> Iterator[str]:
 
 def _reason(name: str, share: float, *, is_constant: bool) -> str:
     if is_constant:
-        return f"the same in every record, so that every view tells nothing of {name}: withhold it"
+        return f"the same in every record, so views publish nothing about {name}: withhold it"
     return (
-        f"every view tells nothing of {name} for {share:.0%} of the records, where too few people have another value: "
-        "take a coarser frame, fewer columns into a view, or a lower k"
+        f"for {share:.0%} of the records views publish nothing about {name}, because too few people there have another "
+        "value: use a coarser frame, fewer columns per view, or a lower k"
     )
 
 

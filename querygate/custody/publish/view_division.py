@@ -145,8 +145,8 @@ def check_persons(state: PublicationState) -> None:
     if state.policy.views is not None and state.repeated and units_of(state.policy):
         raise ConfigError(
             "QG803",
-            "People have several rows, and views cannot show that nobody's value is certain then.",
-            'Publish one row per person, or classes in place of views: views.mode = "none".',
+            "People have several rows, so views cannot guarantee that nobody's value is certain.",
+            'Publish one row per person, or classes instead of views: views.mode = "none".',
         )
 
 
@@ -230,5 +230,5 @@ def _check_certified(state: PublicationState, views: MadeViews) -> None:
     raise ConfigError(
         "QG803",
         "\n".join(["The views cannot be certified as they are:", *lines]),
-        'Let them be coarsened: views.on_uncertified = "coarsen". Or take fewer columns into each view, or lower k.',
+        'Let QueryGate coarsen them: views.on_uncertified = "coarsen". Or use fewer columns per view, or lower k.',
     )

@@ -30,7 +30,7 @@ DRAWS = 4
 @dataclass(frozen=True, slots=True)
 class CellRisk:
     """One unit in one frame cell: over its records the sum and the greatest belief in the true bin; and by share of
-    people who tell, and by draw, how many there are, and how many others are not shown safe any more.
+    people who tell, and by draw, how many there are, and how many others are no longer proved safe any more.
     """
 
     records: int
@@ -42,8 +42,8 @@ class CellRisk:
 
 @dataclass(frozen=True, slots=True)
 class Colluders:
-    """A share of all records is told to an attacker, `telling` of them; so many others are not shown safe any more, the
-    mean of several draws and the most.
+    """A share of all records is told to an attacker, `telling` of them; so many others are no longer proved safe any
+    more, the mean of several draws and the most.
     """
 
     share: float

@@ -39,11 +39,11 @@ def decide(state: PublicationState, earlier: Earlier, handling: VersionHandling)
     others = {version: one for version, one in earlier.items() if version not in retire}
     lost = [version for version, one in others.items() if one is None]
     if lost:
-        raise refusal(lost, "its file is lost, so that nothing is known about what both tell", "restore the file")
+        raise refusal(lost, "its file is lost, so it is not known what the two reveal together", "restore the file")
     as_views = state.policy.views is not None
     mixed = [version for version, one in others.items() if one is not None and bool(one.margins) != as_views]
     if mixed:
-        why = "one is published as views and the other as classes, which together give away whole records"
+        why = "one is published as views and the other as classes, which together reveal complete records"
         raise refusal(mixed, why)
     stay = tuple(others)
     beside, alike = ((), stay) if state.repeated else (stay, ())
@@ -67,7 +67,7 @@ def conclude(state: PublicationState, same: Collection[int]) -> Republication:
     """Once it is written and verified: the versions it was certified with, and those that tell the very same."""
     different = [version for version in state.alike if version not in same]
     if different:
-        raise refusal(different, "people have several rows, so that nobody can be followed from version to version")
+        raise refusal(different, "people have several rows, so nobody can be followed from version to version")
     return Republication(True, False, state.retire, Overlap(0, 0, 0, 0, 0), {}, tuple(same), state.beside)
 
 
@@ -80,5 +80,5 @@ def refusal(versions: Collection[int], reason: str, *options: str) -> ConfigErro
     )
     plan = "\n".join(f"- {step}." for step in (*options, retire))
     return ConfigError(
-        "QG803", f"Combined with {which}, the new version could tell of single people: {reason}.", f"Options:\n{plan}"
+        "QG803", f"Combined with {which}, the new version could reveal single people: {reason}.", f"Options:\n{plan}"
     )

@@ -63,9 +63,9 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
     k = body.headline.k
     if body.headline.persons < body.headline.rows:
         yield (
-            f"{body.headline.persons:,} people have {body.headline.rows:,} rows. k counts people; the sizes of classes "
-            "and the figures of risk count rows, and are too good where one person has many.",
-            "Read k for the risk: nobody is found among fewer than k people.",
+            f"{body.headline.persons:,} people have {body.headline.rows:,} rows. k counts people, but the sizes of "
+            "classes and the risk figures count rows, and look too good if one person has many.",
+            "Judge the risk by k: nobody is found among fewer than k people.",
         )
     if k < SMALL_K:
         yield (
@@ -78,7 +78,7 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
     found = body.risk.codes
     if found is not None and found.alone:
         yield (
-            f"{found.alone:.1%} of the records are the only ones of their class with their codes "
+            f"{found.alone:.1%} of the records are the only ones in their class with their codes "
             f"({', '.join(found.columns)}): anyone who knows a person's class and all their codes finds the record. "
             f"The risk is then {found.average:.1%} on average, not {body.risk.prosecutor.average:.1%}.",
             _about_codes(body),
@@ -99,9 +99,9 @@ def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
     told = body.versions.together.told if body.versions else 0
     if told:
         yield (
-            f"{counted(told, 'person', 'people')} came, left or changed in groups below k: anyone who has both "
-            "versions and knows whom it is about can read their values.",
-            "Wait until more people have come or changed, or retire the previous version.",
+            f"{counted(told, 'person', 'people')} were added, removed or changed in groups below k: anyone who has "
+            "both versions and knows who they are can work out their values.",
+            "Wait until there are more such changes, or retire the previous version.",
         )
 
 

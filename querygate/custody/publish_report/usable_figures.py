@@ -42,7 +42,7 @@ def usable_figures(case: ReportCase, progress: Progress = no_progress) -> Usable
     own = standing(figures)
     on_trial = case.on_trial
     if case.tables is None or on_trial is None:
-        return UsableFigures(own, why_none="The file of the policy is not at hand, so no edit of it was tried.")
+        return UsableFigures(own, why_none="The policy file is not available, so no edits to it were tried.")
     if case.rows.rows > MOST_TRIED:
         return UsableFigures(own, why_none=f"Edits are tried for at most {MOST_TRIED:,} records.")
     try:

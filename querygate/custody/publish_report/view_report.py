@@ -107,8 +107,8 @@ def _warnings(case: ReportCase, figures: ViewFigures) -> Iterator[Advice]:
         if margin.classes == figures.frame_cells and not margin.sensitive and len(margin.quasi) > 1:
             yield Advice(
                 f"The view over {', '.join(margin.quasi)} has one class in each of {counted(margin.classes, 'cell')} "
-                "of the frame, so it tells little.",
-                "Take fewer columns into it, or lower k.",
+                "of the frame, so it reveals little.",
+                "Use fewer columns in it, or lower k.",
             )
 
 
@@ -117,7 +117,7 @@ def _better_as_classes(worth: ViewWorth) -> Iterator[Advice]:
     for way in worth.ways[1:]:
         if way.name == "classes" and own is not None and way.printed is not None and way.printed > own:
             yield Advice(
-                f"With classes in the place of views, {way.printed:.0%} of counts, prevalences and means could be "
+                f"With classes instead of views, {way.printed:.0%} of counts, prevalences and means could be "
                 f"printed, with these views {own:.0%}.",
-                "Put columns that are asked about together into one view, or publish classes: remove [views].",
+                "Put columns that researchers ask about together into one view, or publish classes: remove [views].",
             )

@@ -143,9 +143,9 @@ def view_worth(case: ReportCase, risk: Sequence[UnitRisk], progress: Progress = 
     ways, why = [own], ""
     guess: tuple[Belief, ...] = ()
     if case.on_trial is None or case.rows.rows > MOST_RECORDS:
-        why = f"Classes are published on trial for at most {MOST_RECORDS:,} records."
+        why = f"A trial version with classes is made for at most {MOST_RECORDS:,} records."
     else:
-        progress("publishing classes on trial")
+        progress("making a trial version with classes")
         try:
             classes, guess = _classes(case, case.on_trial, [one.unit for one in risk], workload)
             ways += [classes, *_twice_k(case, case.on_trial, workload)]

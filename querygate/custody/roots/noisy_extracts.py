@@ -96,9 +96,10 @@ def _drawn(
     except PaidInVain:
         raise ExtractRefused(
             "QG605",
-            "An earlier build paid for this and was interrupted before its draw was on record. It stays paid, and is "
-            "not drawn again: whoever could choose among draws would learn more than was paid for.",
-            "Revoke the request and make a new one, which is paid for anew.",
+            "An earlier build paid for this and was interrupted before its result was recorded. The budget stays "
+            "spent, and nothing is drawn again: somebody who could choose among draws would learn more than was paid "
+            "for.",
+            "Revoke the request and make a new one, which is paid for separately.",
         ) from None
     if isinstance(held, PriorAnswer):
         found: dict[str, Any] = json.loads(held.answer)

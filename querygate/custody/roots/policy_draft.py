@@ -57,8 +57,8 @@ FRAMED = (
     "more can be printed, and {before:.0%} in the usual one."
 )
 WITHOUT = (
-    "Left out to start with: tried on this table, {before:.0%} of counts, prevalences and means about k people or "
-    "more can be printed with it, and {after:.0%} without. `querygate policy preview` tells more."
+    "Left out for now: tried on this table, {before:.0%} of counts, prevalences and means about k people or "
+    "more can be printed with it, and {after:.0%} without. `querygate policy preview` shows more."
 )
 
 

@@ -93,14 +93,14 @@ class Preview:
         )
 
     def of_policy(self, progress: Progress = no_progress) -> OwnCost:
-        progress("publishing the policy on trial")
+        progress("making a trial version of the policy")
         return self._trials.ask_own()
 
     def of_changes(self, own: OwnCost, progress: Progress = no_progress) -> PolicyPreview:
         whole = None
         is_part = self.sample.used < NEARLY_ALL * self.sample.records
         if is_part and self.sample.records <= MOST_WHOLE and self._trials.asked:
-            progress("publishing all records on trial")
+            progress("making a trial version from all records")
             whole = self._of_all()
         cost = self._trials.ask_changes(self.sample.records, progress)
         sample = self.sample
@@ -137,7 +137,7 @@ def policy_on_trial(
     file: PolicyFile, source: str, progress: Progress = no_progress
 ) -> Iterator[tuple[PublishedVersion, bool]]:
     """What a policy would tell of a source, and whether it is of a sample only."""
-    progress("publishing the policy on trial")
+    progress("making a trial version of the policy")
     opened, person = open_source(source), file.policy.person
     sample = SampledSource(opened, MOST_WHOLE, person if person in opened.columns() else "")
     with published_on_trial(file.policy, sample, file.folder) as trial:

@@ -113,8 +113,8 @@ def _extracts_beside(opened: OpenSite, policy: Policy) -> Iterator[str]:
         return
     there = ", ".join(one.id for one in out if one.state == "released")
     yield (
-        f"{counted(len(out), 'extract was', 'extracts were')} released with records of {policy.dataset}. Whoever has "
-        "one and lays it beside the views may work out whole records of single people."
+        f"{counted(len(out), 'extract was', 'extracts were')} released with records of {policy.dataset}. Anyone who "
+        "combines one with the views may work out complete records of single people."
         + (f" Revoke what was not fetched yet: {there}." if there else "")
     )
 

@@ -85,7 +85,7 @@ def measure_risk_map(opened: OpenSite, dataset: str, progress: Progress = no_pro
             points.append(_point(one, figures, is_served=one.number == served))
         source, used = _source(base)
         for place, k in enumerate(_other_ks(base.trial.policy, is_sample=used < base.trial.rows.rows)):
-            progress(f"publishing with k = {k} on trial", (len(kept) + place) / (len(kept) + len(KS)))
+            progress(f"making a trial version with k = {k}", (len(kept) + place) / (len(kept) + len(KS)))
             points.append(_alternative(base, k, source, asked))
         return RiskMap(dataset, tuple(points), len(asked), base.trial.rows.rows, used)
 

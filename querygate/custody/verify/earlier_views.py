@@ -149,7 +149,7 @@ def stacked(
 def _check_roles(version: int, catalog: Catalog, policy: Policy) -> None:
     """What was published of a column is published as the same kind of thing, linked to the same others."""
     if not catalog.margins:
-        raise Incomparable(f"version {version} has classes over all quasi-identifiers, which views give away")
+        raise Incomparable(f"version {version} has classes over all quasi-identifiers, which views would expose")
     if catalog.persons:
         raise Incomparable(f"people have several rows in version {version}")
     now = {column.name: column for column in policy.published}
@@ -177,8 +177,8 @@ def _check_code_groups(version: int, catalog: Catalog, policy: Policy) -> None:
     for column in catalog.columns:
         if column.groups and column.name in now and not dict(column.groups).items() <= now[column.name].items():
             raise Incomparable(
-                f"groups of the codes of {column.name} in version {version} have other codes now, or are not told any "
-                "more",
+                f"groups of the codes of {column.name} in version {version} have different codes now, or are no "
+                "longer published",
                 f"leave the groups of views.codes.{column.name} as they were in version {version}, and add others",
             )
 
@@ -258,8 +258,8 @@ def _check_values(
             changed |= old[place[here]] != new[here]
     if changed.any():
         raise Incomparable(
-            f"sensitive values of {counted(int(changed.sum()), 'person', 'people')} are other ones than in version "
-            f"{version}, and the difference of both versions is about them"
+            f"sensitive values of {counted(int(changed.sum()), 'person', 'people')} differ from version {version}, "
+            "and the difference between the two versions is about them"
         )
 
 
@@ -321,7 +321,7 @@ class _Reading:
             told = read_unit(written, mine, located, self.before, wanted, cell, self.catalog.k)
         except ConfigError:
             raise Incomparable(
-                f"sums of {' and '.join(unit)} are told in other cells than in version {self.kept.number}",
+                f"sums of {' and '.join(unit)} are published in other cells than in version {self.kept.number}",
                 f"leave domain, guard and views.sum_cell as they were in version {self.kept.number}",
             ) from None
         labels = [np.where(told.is_told(place), one.label, ABSENT) for place, one in enumerate(located)]

@@ -122,7 +122,7 @@ def _guards(policy: Policy, raw: RawTable) -> Iterator[Edit]:
             f"half the guards of all {len(guarded)} numbers",
             "guard",
             {"columns": guarded},
-            "values of a class may lie half as far apart",
+            "values within a class may lie half as far apart",
         )
         return
     for name, table in guarded.items():
@@ -131,7 +131,7 @@ def _guards(policy: Policy, raw: RawTable) -> Iterator[Edit]:
             f"guard of {name} {before} -> {after}",
             "guard",
             {"columns": {name: table}},
-            f"values of {name} in a class may lie within {after} of each other, in place of {before}",
+            f"values of {name} in a class may lie within {after} of each other, instead of {before}",
         )
 
 
@@ -169,8 +169,8 @@ def _more_detail(policy: Policy, column: ColumnPolicy, raw: RawTable) -> Iterato
         many = not column.values or len(column.values) > FEW_VALUES
         if many and column.type == "category" and not (column.rare or column.hierarchy or column.groups):
             other = "other" if "other" not in column.values else "all others"
-            gives_up = f"values of {name} that fewer than k people have are told together"
-            yield Edit(f"rare values of {name} together", "detail", _of(name, table | {"rare": other}), gives_up)
+            gives_up = f"values of {name} that fewer than k people have are grouped"
+            yield Edit(f"rare values of {name} grouped", "detail", _of(name, table | {"rare": other}), gives_up)
         return
     if column.edges:
         return
@@ -187,7 +187,7 @@ def _more_detail(policy: Policy, column: ColumnPolicy, raw: RawTable) -> Iterato
 def _class_means(policy: Policy, raw: RawTable) -> Iterator[Edit]:
     if policy.views is None and policy.anonymise.class_moments == "none" and any(map(has_moments, policy.columns)):
         tables = {"anonymise": raw.get("anonymise", {}) | {"class_moments": "rounded"}}
-        yield Edit("class means", "detail", tables, "the mean of each class is told, rounded outward")
+        yield Edit("class means", "detail", tables, "the mean of each class is published, rounded outward")
 
 
 def _finer_bins(policy: Policy, raw: RawTable) -> Iterator[Edit]:
@@ -210,7 +210,7 @@ def _as_views(raw: RawTable) -> Edit:
     tables: RawTable = {"views": {"mode": "auto"}}
     if raw.get("anonymise"):
         tables["anonymise"] = {}
-    return Edit("views in place of classes", "views", tables, PAIRS)
+    return Edit("views instead of classes", "views", tables, PAIRS)
 
 
 def _as_classes(policy: Policy, raw: RawTable) -> Edit:
@@ -221,7 +221,7 @@ def _as_classes(policy: Policy, raw: RawTable) -> Edit:
         if column.guard and isinstance(column.bins, (int, float)) and column.bins < column.guard
     }
     tables: RawTable = {"views": {"mode": "none"}} | ({"columns": wider} if wider else {})
-    return Edit("classes in place of views", "views", tables)
+    return Edit("classes instead of views", "views", tables)
 
 
 def _other_views(rules: ViewRules, own: ViewRules, table: RawTable) -> Edit:

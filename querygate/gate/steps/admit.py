@@ -20,7 +20,7 @@ def admit(state: State, gate: Gate) -> State:
 
 
 def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
-    """Refuse, or warn of, what could single people out, as the policy says. What is told does not say why."""
+    """Refuse, or warn about, answers that could single people out, as the policy says. The message never says why."""
     wanted = state.catalog.on_differencing
     if gate.auditor is None:
         if wanted != "alert":

@@ -1,4 +1,4 @@
-"""ORDER BY and LIMIT, without hiding what may be true; then the answer is complete."""
+"""ORDER BY and LIMIT, without hiding groups that may belong to the answer; then the answer is complete."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ FOR_THE_REST = 0.2
 
 
 def estimate(state: State, gate: Gate) -> State:
-    """The ranges are there: what is left of the time is for estimates, but for what the answer itself still needs."""
+    """The ranges are ready. The remaining time is for estimates, except what the answer itself still needs."""
     with within(gate.clock_s, gate.limits.timeout_s) as deadline:
 
         def check() -> None:

@@ -1,4 +1,4 @@
-"""Why ranges are as wide as they are, where that is asked for: the gate tries questions nearby."""
+"""Why ranges are as wide as they are, if asked: the gate tries similar questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOR_EXPLAINING = 0.5
 
 
 def explain(state: State, gate: Gate) -> State:
-    """Costs nothing where it is not asked for, and at most half of the time that is left where it is."""
+    """Costs nothing unless asked for, and then at most half of the remaining time."""
     if not state.request.options.explain:
         return state
     if state.catalog.on_differencing != "alert":
@@ -34,8 +34,8 @@ def explain(state: State, gate: Gate) -> State:
 
 
 def _try(sql: str, state: State, gate: Gate) -> Answer | None:
-    """The answer to another statement, which is not given out; None where it is refused. Raises QG305 if there is no
-    time to compute it as it would be."""
+    """The answer to another statement, for internal use; None if it is refused. Raises QG305 if there is no time to
+    compute it in full."""
     plan = accepted_plan(sql, state.catalog, gate.native, gate.limits)
     if plan is None:
         return None

@@ -17,9 +17,9 @@ NOT_OFFERED = {
 
 
 def find(state: State, gate: Gate) -> State:
-    """The version being served, and the kind of answer: what was asked for, or else ranges where they are allowed.
+    """The version being served, and the kind of answer: the one asked for, or else ranges if they are allowed.
 
-    Whether they may ask at all comes first, so that a refusal does not depend on what there is."""
+    Whether they may query at all is checked first, so that a refusal does not depend on what exists."""
     request = state.request
     granted = granted_modes(request.principal, request.dataset, gate.grants)
     release = gate.store.current(request.dataset)
@@ -35,7 +35,8 @@ def find(state: State, gate: Gate) -> State:
 
 
 def _silent_mode(modes: Collection[str], granted: Collection[str]) -> str:
-    """The kind of answer where nobody says: ranges before noise, of what the dataset gives and they were granted."""
+    """The kind of answer if none is named: ranges before noise, among those that the dataset offers and they were
+    granted."""
     given = [mode for mode in MODES if mode in modes]
     return next((mode for mode in given if mode in granted), given[0])
 

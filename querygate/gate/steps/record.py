@@ -1,4 +1,4 @@
-"""The answer is on disk before it leaves."""
+"""The answer is on disk before it is sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def record(state: State, gate: Gate) -> State:
 
 
 def check_size(body: AnswerBody, limits: Limits) -> int:
-    """The bytes of an answer. Refuses what is larger than one may be: it would be in the log too, and stay there."""
+    """The bytes of an answer. Refuses one that is too large, because it would stay in the log too."""
     size = len(to_json(body))
     if size > limits.max_answer_bytes:
         raise too_large()

@@ -1,4 +1,4 @@
-"""An answer that was given before is given again: judged and put on record like any other, and not computed."""
+"""An answer that was given before is given again: audited and logged like any other, but not computed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from querygate.gate.steps.record import check_size
 
 
 def repeat(state: State, gate: Gate) -> State:
-    """With an id of its own. The auditor judges it as if it were new."""
+    """It gets its own id, and the auditor treats it as if it were new."""
     known, warned = state.known, check_differencing(state, gate)
     notes = [*warned, *known.body["notes"]]
     elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)

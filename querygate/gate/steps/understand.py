@@ -1,4 +1,4 @@
-"""SQL to a plan, or a refusal with a way forward."""
+"""SQL to a plan, or a refusal that says what to ask instead."""
 
 from __future__ import annotations
 

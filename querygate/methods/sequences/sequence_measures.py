@@ -89,4 +89,6 @@ tell the other.'
     )
     if not kept.in_pairs:
         return text
-    return f"{text} {kept.in_pairs:,} sequences have only one twin: anyone who knows one of the two can tell the other."
+    return (
+        f"{text} {kept.in_pairs:,} sequences have only one twin: anyone who knows one of the two can infer the other."
+    )

@@ -14,47 +14,50 @@ UNSAID = ("format", "request", "dataset", "kind", "policy_hash", "wish", "guaran
 
 RISKS: Final = {
     "risk": "In this extract",
-    "assessment": "Beside the records as they are, and Safe Harbor",
+    "assessment": "Compared with the raw records and Safe Harbor",
     "before": "What makes people stand out",
-    "beside_views": "Beside what is published",
+    "beside_views": "Combined with what is published",
 }
 """Parts that tell of risk, and their titles."""
 
 READINGS: Final = {
     "version": ("Built from version", ""),
-    "method": ("Method", "How records were put into groups. Of the methods that were tried, this one keeps most."),
-    "k": ("Alike, at least", "Every record has the same published values as so many records, itself included."),
+    "method": ("Method", "How records were grouped. Of the methods tried, this one preserves most."),
+    "k": ("Alike, at least", "How many records share the same published values, including the record itself."),
     "k_asked": ("Alike, as asked for", ""),
     "records": ("Records", ""),
     "left_out": ("Records left out", ""),
-    "classes": ("Groups of records that look alike", "The more groups, the more differences between people are kept."),
+    "classes": (
+        "Groups of records that look alike",
+        "The more groups, the more differences between people are preserved.",
+    ),
     "columns": ("Columns", ""),
     "loss": (
         "Detail lost",
-        "0 %: as exact as in the records. 100 %: nothing is said but that there is a value.",
+        "0 %: as exact as in the records. 100 %: nothing is revealed except that there is a value.",
     ),
-    "parameters": ("Settings of the method", "For whoever repeats it."),
+    "parameters": ("Settings of the method", "For anybody who wants to repeat it."),
     "distances": (
         "Error of a share",
         "With 5 %, where the extract says that 40 % are older than 60, it may be 35 % or 45 % in the records. Near "
         "0 %, the column is distributed as before.",
     ),
     "pairs": ("Error of a share of two columns together", "On average over all pairs of columns."),
-    "cost": ("Cost from the privacy budget", "Of delta and rho only where the policy has a delta."),
+    "cost": ("Cost from the privacy budget", "Delta and rho appear only if the policy has a delta."),
     "budget": ("Left of the privacy budget", ""),
     "largest_difference": (
         "Largest change of a correlation",
-        "0: columns go together as before. From 0.2 on, a link between two of them may have come or gone.",
+        "0: columns are related as before. From 0.2 on, a relation between two of them may have appeared or vanished.",
     ),
     "sign": ("Effects that point the other way", "Of the effects that are significant in the records."),
     "significance": ("Effects that change between significant and not", "Of all effects of the model."),
     "outside": ("Effects outside their 95 % interval", "Of all effects: those the extract estimates too far off."),
     "privacy": (
-        "What stays unknown of a person",
-        "For somebody who knows which record is whose, in the unit of the column, days for dates: with 15 for age, as "
-        "much is unknown as if the age lay anywhere within 15 years. Near 0, the value is out.",
+        "What stays unknown about a person",
+        "For somebody who knows which record is whose, in the unit of the column (days for dates). With 15 for age, "
+        "it is as uncertain as if it lay anywhere within 15 years. Near 0, the value is revealed.",
     ),
-    "promises": ("Promises of the policy, measured", ""),
+    "promises": ("Guarantees of the policy, as measured", ""),
 }
 """What each figure is called, and how to read it."""
 

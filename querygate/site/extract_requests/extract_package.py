@@ -160,7 +160,7 @@ class ExtractFiles:
         try:
             handle = self._plain(self._released(request_id).open("rb"))
         except FileNotFoundError:
-            raise altered("The extract is not in the place where it was released.") from None
+            raise altered("The released extract is not in its place.") from None
         try:
             with opened(handle) as contents:
                 verify(contents, manifest)
@@ -329,7 +329,7 @@ def verify(contents: Contents, known: str | None = None) -> VerifiedPackage:
 
 
 def altered(detail: str) -> ExtractRefused:
-    return ExtractRefused("QG607", detail, "Do not use it. Fetch it again, or tell the custodian.")
+    return ExtractRefused("QG607", detail, "Do not use it. Fetch it again, or inform the custodian.")
 
 
 def _read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, tuple[int, str]]]:

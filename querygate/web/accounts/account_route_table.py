@@ -27,7 +27,7 @@ GRANT_ROUTES: tuple[Route, ...] = (
         "add_grant",
         "POST",
         f"{API}/grants",
-        "Let a user, a project, an organisation or everyone ask a dataset. It is logged.",
+        "Let a user, a project, an organisation or everyone query a dataset. It is logged.",
         ("grant",),
         gives="Grant",
         body="NewGrant",
@@ -80,8 +80,8 @@ USER_ROUTES: tuple[Route, ...] = (
         "act_on_user",
         "POST",
         f"{API}/users/{{user}}/{{action}}",
-        "Close an account, reopen it, or remove it for good. Keys of a closed account open nothing. It is logged. "
-        "To remove one takes the right `accounts`.",
+        "Close an account, reopen it, or remove it permanently. Keys of a closed account do not work. This is logged. "
+        "Removing an account needs the right `accounts`.",
         ("accounts", "suspend"),
         gives="User",
         parameters=(USER, Parameter("action", "path", "What to do.", {"enum": list(USER_ACTS)})),
@@ -146,7 +146,7 @@ KEY_ROUTES: tuple[Route, ...] = (
         "revoke_own_key",
         "POST",
         f"{API}/keys/own/revoke",
-        "Revoke the key that you send: it opens nothing any more. It is logged.",
+        "Revoke the key that you send: it stops working at once. This is logged.",
         OWN,
         gives="Key",
     ),

@@ -34,7 +34,7 @@ GRANT_SCHEMAS: dict[str, Schema] = {
             "until": {**MAYBE_TEXT, "description": "The moment at which it ends."},
             "created": TEXT,
             "by": TEXT,
-            "revoked": {**MAYBE_TEXT, "description": "Since when it does not hold any more."},
+            "revoked": {**MAYBE_TEXT, "description": "When it ended."},
             "source": {"enum": list(get_args(Source)), "description": "People (hand), or single sign-on (oidc)."},
         },
         example=EXAMPLE,

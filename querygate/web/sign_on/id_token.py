@@ -94,7 +94,7 @@ def read_person(claims: Mapping[str, Any], sign_on: SignOn) -> Vouched:
     if sign_on.groups_claim in claims.get("_claim_names", ()):
         raise NotPermitted(
             "QG321",
-            "You are in more groups than the provider tells the gate of.",
+            "You are in more groups than the provider lists for the gate.",
             "Ask an admin to have the provider send only the groups of this application.",
         )
     person = Person(sign_on.issuer, str(subject), str(name) if is_text(name, LONGEST_NAME) else "")

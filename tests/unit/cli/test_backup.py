@@ -85,14 +85,14 @@ def test_spends_removed_by_hand_are_named(site, run):
     connection.close()
     verified = run("log", "verify")
     assert verified.exit_code == 1
-    assert "The ledger of privacy budgets is not what the log says:" in verified.stdout
+    assert "The ledger of privacy budgets does not match the log:" in verified.stdout
     assert re.search(r"the reservation of q_\w+ for dataset patients is in the log \(entry \d+\)", verified.stdout)
     checked = json.loads(run("doctor", "--format", "json").stdout)
     assert [check["name"] for check in checked["checks"] if not check["ok"]] == ["ledger"]
     refused = run("query", "--dataset", "patients", "--mode", "laplace", COUNT.format(40))
     assert (refused.exit_code, "QG402" in refused.stderr) == (1, True)
     done = run("budget", "rebuild")
-    assert (done.exit_code, "Wrote the ledger anew from the log: 1 spend." in done.stdout) == (0, True)
+    assert (done.exit_code, "Rebuilt the ledger from the log: 1 spend." in done.stdout) == (0, True)
     assert "as the log says" in run("budget", "rebuild").stdout
     assert run("query", "--dataset", "patients", "--mode", "laplace", COUNT.format(40)).exit_code == 0
     assert json.loads(run("doctor", "--format", "json").stdout)["ok"]
@@ -134,7 +134,7 @@ def test_a_log_that_ends_before_its_mark_is_not_verified(site, run):
     said = json.loads(mark.read_text())
     mark.write_text(json.dumps({**said, "entries": 10_000}))
     verified = run("log", "verify")
-    assert (verified.exit_code, "older than what was anchored" in verified.stdout) == (1, True)
+    assert (verified.exit_code, "older than the log's mark" in verified.stdout) == (1, True)
 
 
 # -- backups -----------------------------------------------------------------------------------------------------

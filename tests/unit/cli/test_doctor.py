@@ -130,7 +130,7 @@ def test_a_version_that_nobody_published(run, site):
     shutil.copy(site / "store/clinic/v00001.duckdb", site / "store/clinic/v00002.duckdb")
     shutil.copy(site / "vault/clinic/v00001.duckdb", site / "vault/clinic/v00002.duckdb")
     assert failing(run) == ["digests of clinic"]
-    assert "no entry of the publication of version 2" in run("doctor").stdout
+    assert "no entry for the publication of version 2" in run("doctor").stdout
     shutil.rmtree(site / "vault")  # a machine that only serves has no publications on record
     assert "digests of clinic" not in failing(run)
 

@@ -151,5 +151,5 @@ def test_what_cannot_be_written_or_read_is_told_before_anything_is_served(tmp_pa
             pytest.skip("root may open everything")
         words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *words]
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANG_S)
-    written = "QG804 The folder of the site cannot be written, so nothing could be put on record."
+    written = "QG804 The folder of the site cannot be written, so nothing could be logged."
     assert done.stdout.splitlines() == ["QG804 The folder store/ cannot be read.", written], done.stderr

@@ -145,7 +145,7 @@ def test_a_removed_user_stays_out_and_their_name_stays_theirs(run, tmp_path):
     key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
     accounts = open_gate(open_site(tmp_path / "site")).accounts
     assert accounts.keys.authenticate(key).name == "ann"
-    assert run("user", "remove", "Ann").stdout == "Removed ann. What they asked stays on record.\n"
+    assert run("user", "remove", "Ann").stdout == "Removed ann. Their queries stay in the log.\n"
     with pytest.raises(NotPermitted):
         accounts.keys.authenticate(key)
     assert run("user", "list").stdout == "There are no users yet.\n"

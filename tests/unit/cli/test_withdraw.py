@@ -107,7 +107,7 @@ def test_raw_rows_of_retired_versions_are_erased_when_asked(run, clinic, publish
     assert (clinic / "vault/clinic/v00001.duckdb").exists()
     asked = run("vault", "erase", "clinic", input="n\n")
     assert asked.exit_code == 1
-    assert "cannot be audited" in asked.stderr
+    assert "no longer be audited" in asked.stderr
     assert (clinic / "vault/clinic/v00001.duckdb").exists()
     assert run("vault", "erase", "clinic", 2, "--yes").exit_code == 2  # served
     assert run("vault", "erase", "clinic", 7, "--yes").exit_code == 2  # unknown

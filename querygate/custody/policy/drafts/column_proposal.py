@@ -71,8 +71,8 @@ ALIKE = "Nearly all records have the same value. Every class would need others, 
 REPEATS = "Texts repeat: if they are categories and name nobody, give it type category and list them in `values`."
 MEASURED = "Must not be learned about a person."
 NOT_MEASURED = (
-    "Its greatest values lie far above all others and may be codes for answers that are missing, such as 77 or 99: "
-    "list those that are in `absent`."
+    "Its largest values lie far above all others and may be codes for missing answers, such as 77 or 99: list such "
+    "codes in `absent`."
 )
 RARE = "values that fewer than {k} people have"
 DECIDE = "The name does not suggest a role: decide."
@@ -160,7 +160,7 @@ def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
     low, high = day_of(c.low), day_of(c.high)
     if low is None or high is None:
         return None
-    return _day(c, k, "date", low, high, "Dates written as eight digits, which are read as dates.")
+    return _day(c, k, "date", low, high, "Dates written as eight digits; they are read as dates.")
 
 
 def _date(c: ColumnFigures, k: int) -> Proposal | None:
@@ -299,7 +299,7 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("number") or c.low is None or c.high is None:
         return None
     if not all(math.isfinite(end) and abs(end) < EXACT for end in (c.low, c.high)):
-        return Proposal(c.name, "withheld", why=("Numbers too large to add up: to publish it, take a larger unit.",))
+        return Proposal(c.name, "withheld", why=("Numbers too large to add up: to publish it, use a larger unit.",))
     whole, found = c.all_are("integer"), measure_of(c)
     is_amount = column_names.says(column_names.AMOUNT, c.name)
     coded = c.distinct <= CODED and not is_amount
@@ -338,7 +338,7 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     if c.all_are("integer") and c.distinct > 2 and (named is None or named.role != "quasi-identifier"):
         why.append("Whole numbers of few values, probably codes: if they measure something, set type and domain.")
     elif c.all_are("integer") and c.distinct <= CODED:
-        why.append("Numbers that stand for something: a `title` can say for what.")
+        why.append("The numbers are codes: a `title` can say what they mean.")
     sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
     found = _published(c, "category", Keys({}), why, "quasi-identifier" if sexes else "sensitive")
     told = _values(c, k, found.role)
@@ -367,12 +367,12 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
     if common and not few and len(common) <= FEW:
         order = in_order(c.name, common)
         keys = {"values": toml_list(map(toml_text, order or common))}
-        return Keys(keys | {"ordered": "true"}, {"ordered": "from the least to the greatest"}) if order else Keys(keys)
+        return Keys(keys | {"ordered": "true"}, {"ordered": "from least to greatest"}) if order else Keys(keys)
     if role != "quasi-identifier" or not common:
         told = f"{counted(few, 'value')} with fewer than {least} records" if few else RARE.format(k=k)
         return Keys({"rare": toml_text(OTHER)}, {"rare": told})
     other = next((value for value in common if value.strip().lower() == OTHER), OTHER)
-    note = f"{counted(few, 'value')} with fewer than {least} records: too few to be told by name within classes"
+    note = f"{counted(few, 'value')} with fewer than {least} records: too few to be shown by name within classes"
     keys = {"values": toml_list(map(toml_text, common)), "rare": toml_text(other)}
     return Keys(keys, {"rare": note} if few else {})
 
@@ -413,8 +413,8 @@ def _rest(c: ColumnFigures, k: int) -> Proposal:
     share = c.readable.get(read, 0) / max(1, c.known)
     if MOSTLY <= share < 1:
         why = (
-            f"{share:.1%} of the values can be read as {read}: to publish the column, leave the others empty in the "
-            "source."
+            f"{share:.1%} of the values can be read as {read}: to publish the column, leave the other values empty in "
+            "the source."
         )
         return Proposal(c.name, "withheld", why=(why,))
     why = f"{c.distinct:,} distinct texts: to publish the column, give it a hierarchy or map it to a few categories."

@@ -33,7 +33,7 @@ INDEX = (
 SELDOM = 0.05
 """Share of the records in which that date may be missing."""
 
-WHY = "Worked out from {born} {at}, in whole years: the date of birth itself stays in the vault."
+WHY = "Worked out from {born} {at}, in whole years; the date of birth itself stays in the vault."
 
 
 def propose_age(figures: Sequence[ColumnFigures], today: datetime.date) -> AgeAt | None:

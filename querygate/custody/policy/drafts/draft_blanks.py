@@ -87,5 +87,5 @@ def with_absent(proposals: Iterable[Proposal], absent: Mapping[str, StandIns]) -
 
 def _told(p: Proposal, found: StandIns) -> Proposal:
     keys = {"absent": toml_list(map(toml_text, found.texts))}
-    note = f"read as missing in {counted(found.records, 'record')}; remove what is a value"
+    note = f"read as missing in {counted(found.records, 'record')}; remove real values from this list"
     return replace(p, keys=keys | p.keys, notes={"absent": note, **p.notes})

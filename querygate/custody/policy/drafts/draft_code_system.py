@@ -44,7 +44,7 @@ def _fitted(source: Source, p: Proposal) -> Proposal:
     )
     if p.role == "codes" and shares[system] < 1:
         keys["unknown"] = '"other"'
-        notes["unknown"] = "codes that are not listed count in the groups that they begin like"
+        notes["unknown"] = "unlisted codes count in the group whose codes begin the same way"
     why = tuple(line.replace(TITLES[json.loads(p.keys[key])] + ":", TITLES[system] + ":") for line in p.why)
     return replace(p, keys=keys, notes=notes, why=why)
 

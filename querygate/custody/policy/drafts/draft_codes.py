@@ -90,7 +90,9 @@ def _several(number: int) -> str:
 def group_lines(column: str, groups: Sequence[ProposedGroup]) -> tuple[str, tuple[str, ...]]:
     """The table of a list, with what is said above it."""
     shares = ", ".join(f"{group.name} {group.share:.0%}" for group in groups)
-    said = f"Views tell of these groups of codes alone: name all that will be asked about. In the records: {shares}."
+    said = (
+        f"Views publish only these groups of codes: name all that researchers will ask about. In the records: {shares}."
+    )
     key = toml_text(column)
     lines = (f"{toml_text(group.name)} = {toml_list(map(toml_text, group.codes))}" for group in groups)
     return said, (f"[views.codes.{key}]", *lines)

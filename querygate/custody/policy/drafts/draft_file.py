@@ -49,8 +49,8 @@ def write_policy(dataset: str, rows: int, form: Form, k: int, person: PersonProp
 
 SEVERAL_ROWS = (
     "People have several rows ({rows:,} of {people:,} people by {column}), so this draft has classes and no views: "
-    "answers are much wider. For views, provide a table with one row per person, such as the first visit or the last, "
-    "and draft again."
+    "answers are much wider. For views, provide a table with one row per person, such as the first or last visit, and "
+    "draft again."
 )
 
 
@@ -69,8 +69,8 @@ def _head(rows: int, proposals: Sequence[Proposal], person: PersonProposal) -> I
             yield f"# Found: {dotted([p.name])} is likely {p.warning}."
     if not by_role["quasi-identifier"]:
         yield from _comment(
-            "No column looks like something others know about people; a policy needs a quasi-identifier, codes or a "
-            "sequence."
+            "No column looks like something that others know about people; a policy needs a quasi-identifier, codes "
+            "or a sequence."
         )
     yield ""
 

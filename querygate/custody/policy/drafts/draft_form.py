@@ -18,25 +18,25 @@ from querygate.custody.policy.drafts.draft_frame import bridge
 from querygate.custody.policy.view_rules import ONE_VIEW
 
 DIVERSE = '{ kind = "distinct", l = 2 }'
-NEEDS_CLASSES = "Left out to start with: a column with a hierarchy makes the classes of views larger."
+NEEDS_CLASSES = "Left out for now: a column with a hierarchy makes the classes of views larger."
 SHARP = (
-    "Views in place of classes over all quasi-identifiers: counts, prevalences and means by a few columns at a time "
-    "are much narrower at the same k. `querygate policy preview` compares both and other views, in figures."
+    "Views instead of classes over all quasi-identifiers: counts, prevalences and means by a few columns at a time "
+    "are much narrower at the same k. `querygate policy preview` measures both, and other views."
 )
-PLAIN = "Classes in place of views: {why}. Class means are told in steps of a guard over k."
-PLAIN_ROWS = "Classes in place of views: {why}."
-OF_GROUPS = "Views tell of the groups of its codes that [views.codes] names, and nothing else of it."
+PLAIN = "Classes instead of views: {why}. Class means are rounded to steps of the guard divided by k."
+PLAIN_ROWS = "Classes instead of views: {why}."
+OF_GROUPS = "Views publish the groups of its codes that [views.codes] names, and nothing else of it."
 LINKED = (
-    "Two sensitive columns are asked about together only if they are linked, and linked columns have larger classes: "
-    "answers about each of them are wider. Often laid beside each other:"
+    "Researchers can ask about two sensitive columns together only if they are linked. Linked columns have larger "
+    "classes, so answers about each of them are wider. Often compared:"
 )
 
 
 ORDER = ("quasi-identifier", "sensitive")
 
 SMALL_GROUPS = (
-    "Groups that have fewer than k records for certain are left out of answers, to keep tables short. This is not what "
-    "protects people, and does not hide every small group: one that may have k records is shown."
+    "Groups that certainly have fewer than k records are left out of answers, to keep tables short. This does not "
+    "protect people, and does not hide every small group: one that may have k records is shown."
 )
 
 
@@ -64,9 +64,12 @@ def choose_form(
     shown = [p for p in proposals if p.is_published or p.role == "codes"]
     why = ""
     if several_rows and any(p.role != "quasi-identifier" for p in shown):
-        why = "people have several rows, and views cannot show then that nobody's value is certain"
+        why = "people have several rows, so views cannot guarantee that nobody's value is certain"
     elif any(p.role == "codes" and not (groups or {}).get(p.name) for p in shown):
-        why = "of lists of codes, views tell the groups that `views.codes` names, and none was found that enough have"
+        why = (
+            "views publish only groups of codes that `views.codes` names, and no group was found that enough people "
+            "have"
+        )
     elif any(map(_is_diagnosis, shown)) or not any(map(_fits_views, shown)):
         why = "a diagnosis is generalised along its hierarchy, which makes the classes of views large"
     small = (SMALL_GROUPS, ("[answers]", f"min_group = {k}"))

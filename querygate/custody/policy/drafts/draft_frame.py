@@ -22,11 +22,14 @@ MUCH = 0.08
 """Of the records, for which nothing would be told; publishing warns from a tenth on."""
 
 PREFERRED = (
-    "{cut} is no cut of {frame}: everybody on one side of it has the same value of {columns}, or none, so that views "
-    "would tell nothing there. Counts follow it all the same."
+    "{cut} is not a cut of {frame}: on one side of it everybody has the same value of {columns}, or none, so views "
+    "would publish nothing there. Counts still follow it."
 )
 LEFT = "as most papers have them, but see [views]"
-UNTOLD = "Left out: views could tell nothing of it for {share:.0%} of the records, where everybody has the same value."
+UNTOLD = (
+    "Left out: for {share:.0%} of the records views could publish nothing about it, because everybody there has the "
+    "same value."
+)
 
 
 @dataclass(frozen=True, slots=True)

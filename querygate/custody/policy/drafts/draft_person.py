@@ -49,11 +49,11 @@ def for_several_rows(proposals: Sequence[Proposal], k: int) -> Iterator[Proposal
 def person_lines(person: PersonProposal, rows: int) -> Iterator[str]:
     """What the file says of people, above its first table."""
     if not person.column:
-        yield '# person = "..."  # the column that identifies people, with role identifier: k then counts people'
+        yield '# person = "..."  # the column that identifies people, with role identifier, so that k counts people'
         yield '# k_counts = "rows"  # if no column does, and each row is another person'
         return
     told = f"{rows:,} rows of {person.people:,} people" if person.people < rows else "one row per person"
-    yield f"# Identifies people ({told}): k counts them. Name another column if this is wrong."
+    yield f"# Identifies people ({told}), so k counts people. Name another column if this is wrong."
     yield f"person = {toml_text(person.column)}"
     if person.people == rows:
         yield 'unit = "person"'

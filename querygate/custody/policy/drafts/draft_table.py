@@ -54,22 +54,21 @@ reading of the same measure. From which share of wrong guesses that it avoids on
 """
 
 AGAIN = "Another column already gives the {once}, and the two together would reveal more."
-OVER = (
-    f"Left out: {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive categories are enough to start with."
-)
+OVER = f"Left out: {MOST_NUMBERS} sensitive numbers and {MOST_CATEGORIES} sensitive categories are enough for a start."
 OVER_QUASI = (
-    "Left out to start with: with more than {most} quasi-identifiers most answers by two of them at once are too "
-    "wide to print. With it, each combination of their values would have about {left} on average. `querygate "
-    "policy preview` tells what it would cost."
+    "Left out for now: with more than {most} quasi-identifiers, most answers by two of them at once are too wide to "
+    "print. With this column, each combination of their values would have about {left} on average. `querygate policy "
+    "preview` shows what it would cost."
 )
 CROWDED = (
-    "Left out to start with: with it, each combination of the quasi-identifiers' values would have about {left} on "
-    "average, and every answer would be wider. `querygate policy preview` tells what it would cost."
+    "Left out for now: with this column, each combination of the quasi-identifiers' values would have about {left} on "
+    "average, and every answer would be wider. `querygate policy preview` shows what it would cost."
 )
 FEW_VALUES = (
-    "{number} values together: with fewer values by name, more quasi-identifiers can be told. `values` names others"
+    "{number} values grouped: with fewer named values, more quasi-identifiers can be published. Change `values` to "
+    "name others"
 )
-SAME_NAME = "Left out: another column has this name, apart from capitals."
+SAME_NAME = "Left out: another column has the same name, ignoring case."
 
 
 def propose(

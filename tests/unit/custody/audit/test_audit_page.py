@@ -104,7 +104,9 @@ def test_a_long_log_makes_a_page_that_can_be_read(audited: Any) -> None:
 
 
 def test_an_empty_log_and_one_without_findings(audited: Any) -> None:
-    assert "Nothing about a group of fewer than" in page_of(audited([LogStatement("q", "r", "SELECT SUM(sbp) FROM t")]))
+    assert "nothing about any group of fewer than" in page_of(
+        audited([LogStatement("q", "r", "SELECT SUM(sbp) FROM t")])
+    )
     assert "Timeline" not in page_of()
 
 

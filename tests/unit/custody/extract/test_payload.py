@@ -60,8 +60,8 @@ def test_the_example_of_the_tutorial(tmp_path: Path) -> None:
     }
     (payload,) = body["payloads"]
     assert (payload["records"], payload["different"], payload["alone"], payload["missing"]) == (4, 4, 4, 0)
-    assert "leaves unchanged: 4 records have values that no other record has (100%)" in payload["words"][0]
-    assert body["risk"]["words"][0].startswith("No quasi-identifier leaves")
+    assert "is included unchanged: 4 records have values that no other record has (100%)" in payload["words"][0]
+    assert body["risk"]["words"][0].startswith("The extract has no quasi-identifier")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Unchanged: dna" in page
     assert "AC...T" not in page

@@ -110,7 +110,7 @@ def test_what_asks_too_much_of_each_row_is_refused_and_costs_nothing(noisy: Nois
     sql = ", ".join(f"AVG(({wide}) / {i}) AS a{i}" for i in range(1, 11))
     with pytest.raises(UnsupportedSQL) as refused:
         noisy.ask(f"SELECT {sql} FROM patients", user="tim")
-    assert (refused.value.code, refused.value.detail) == ("QG216", "The statement asks for too much of each record.")
+    assert (refused.value.code, refused.value.detail) == ("QG216", "The statement computes too much for each record.")
     assert read_budget(Principal("tim", "researcher"), "patients", noisy.opened.gate)["left"]["user"] == 1.0
 
 

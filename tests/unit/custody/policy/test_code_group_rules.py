@@ -69,7 +69,7 @@ def test_what_is_no_group_is_named_by_its_key(codes: object, said: str) -> None:
 
 
 def test_a_list_needs_groups_in_views_and_has_no_items_there() -> None:
-    assert "columns.dx.role: views tell of groups of codes, and views.codes has none" in problem(views={"codes": None})
+    assert "columns.dx.role: views publish groups of codes, and views.codes has none" in problem(views={"codes": None})
     protected = {"dx": {"protect": {"kind": "k^m"}, "method": "cba", "utility": {"kind": "none"}}}
     for key in ("protect", "method", "utility"):
         assert f"columns.dx.{key}: is about codes that are published as items" in problem(columns=protected)

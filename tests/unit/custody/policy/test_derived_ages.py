@@ -91,7 +91,7 @@ def test_what_an_age_must_not_be_worked_out_from() -> None:
     birth = {"born": {"role": "quasi-identifier", "type": "date", "domain": ["1900-01-01", "2020-01-01"]}}
     without_at = {key: value for key, value in AGED.items() if key != "at"}
     wrong = {
-        "published too": make_policy("t", {"age": AGED, "sex": SEX, **birth}),
+        "also published": make_policy("t", {"age": AGED, "sex": SEX, **birth}),
         "columns.age.at: is missing": make_policy("t", {"age": without_at, "sex": SEX}),
         "is neither a column nor a date": make_policy("t", {"age": AGED | {"at": 7}, "sex": SEX}),
         "does not apply": make_policy("t", {"sex": SEX | {"from": "born", "at": "came"}}),

@@ -134,7 +134,7 @@ def test_a_guard_that_the_usual_grid_is_too_coarse_for_is_a_warning() -> None:
 def test_classes_beside_views_are_refused_with_the_reason() -> None:
     said = problems(SURVEY.but(views={"mode": "beside"}))
     assert "views.mode: is refused" in said
-    assert "whole records" in said
+    assert "complete records" in said
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_few_newcomers_are_refused_or_reported(opened: OpenSite) -> None:
     more = both(ALL, people(2, 1000))
     error = refused(lambda: again(opened, POLICY.but(republish=STICKY), more))
     assert "2 people in" in error.detail
-    assert "wait until more people have come" in error.remedy
+    assert "wait until more people have been added" in error.remedy
 
     report = again(opened, POLICY.but(republish=LENIENT), more)
     assert report.versions.together.came == 2
@@ -232,7 +232,7 @@ def test_one_changed_diagnosis_is_a_difference_like_any_other(opened: OpenSite, 
 
     report = again(opened, POLICY.but(republish=LENIENT), moved)
     assert report.versions.together.changed == report.versions.by_version[1].changed == 1
-    assert any("1 have other sensitive values" in line for line in explain_versions(report.versions))
+    assert any("1 have new sensitive values" in line for line in explain_versions(report.versions))
 
 
 def test_whole_classes_may_change(opened: OpenSite) -> None:

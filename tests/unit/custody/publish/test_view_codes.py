@@ -163,7 +163,7 @@ def test_groups_that_tell_of_each_other_are_not_told_apart(tmp_path: Path) -> No
     single = few() | {"dx": random.Random(3).choices(["250.00", "401.1", "V10", None], k=FEW)}
     found = problem(tmp_path / "2", single)
     assert found.code == "QG803"
-    assert "no list has more than 1 code, and 3 groups of them are told apart" in found.detail
+    assert "no list has more than 1 code, and 3 groups of them are separate" in found.detail
     several = few() | {"dx": [text if (text or "").strip(" ;") else "V10" for text in few()["dx"]]}
     found = problem(tmp_path / "3", several, **ALL)
     assert found.code == "QG803"

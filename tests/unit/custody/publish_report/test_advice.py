@@ -153,7 +153,7 @@ CATALOGUE = {
     ),
     "codes": Followed(
         ALONE,
-        "only ones of their class with their codes",
+        "only ones in their class with their codes",
         alone,
         {
             'protect = { kind = "classes", m = 2 } in [columns.dx]': ALONE.but(
@@ -165,7 +165,7 @@ CATALOGUE = {
     ),
     "codes in classes": Followed(
         ALONE_IN_CLASSES,
-        "only ones of their class with their codes",
+        "only ones in their class with their codes",
         alone,
         {
             "Raise m": ALONE_IN_CLASSES.but(columns={"dx": {"protect": {"kind": "classes", "m": 3, "k": 2}}}),
@@ -176,7 +176,7 @@ CATALOGUE = {
     ),
     "few came": Followed(
         COMING,
-        "came, left or changed in groups below k",
+        "were added, removed or changed in groups below k",
         told,
         {"retire the previous version": COMING.but(republish={"on_overlap": "retire"})},
     ),

@@ -76,12 +76,12 @@ def test_the_report_tells_of_every_margin_and_of_what_was_joined(place: tuple[Op
     assert views["least_cut"] >= 4
     silent = [margin for margin in views["margins"] if margin["sensitive"] == ["ill"]]
     assert [margin["withheld"] for margin in silent] == [1.0, 1.0, 1.0]
-    assert any("tells nothing of ill" in warning["text"] for warning in body["warnings"])
+    assert any("views publish nothing about ill" in warning["text"] for warning in body["warnings"])
     assert all(one["nodes"] > 0 and one["reason"] for one in views["coarsened"])
     page = (folder / "report.html").read_text()
     assert "For the custodian only" in page
     assert "age, sex, job" in page
-    for title in ("What the views bring", "Risk against utility", "What somebody may believe", "If people tell"):
+    for title in ("What the views bring", "Risk against utility", "How good a guess can be", "If people reveal"):
         assert title in page
     assert "data:image/png" in page
 
@@ -104,7 +104,7 @@ def test_what_views_bring_is_compared_with_classes_and_with_twice_the_k(place: t
     own, twice = (way["parts"][0]["widths"] for way in (views, worth["ways"][2]))
     assert own.keys() == twice.keys()
     assert all(twice[kind] is None or own[kind] <= twice[kind] for kind in own)
-    better = any("With classes in the place of views" in one["text"] for one in report["warnings"])
+    better = any("With classes instead of views" in one["text"] for one in report["warnings"])
     assert better == (classes["printed"] > views["printed"])
     assert [one["mean"] for one in worth["guess"] if one["unit"] == ["ill"]] == [1.0]  # everybody is
 
@@ -113,7 +113,7 @@ def test_what_could_be_printed_is_told_and_edits_only_where_the_file_is_at_hand(
     usable = json.loads((place[1] / "report.json").read_text())["usable"]
     assert usable["standing"]["figures"] > 0
     assert 0 <= usable["standing"]["share"] <= 1
-    assert (usable["edits"], "not at hand" in usable["why_none"]) == ([], True)
+    assert (usable["edits"], "not available" in usable["why_none"]) == ([], True)
     assert "querygate policy preview" in (place[1] / "report.html").read_text()
 
 
@@ -181,7 +181,7 @@ def test_nothing_of_it_is_compared_with_a_report_on_classes(
     assert made.file is not None
     worth = json.loads((made.file.parent / "report.json").read_text())["worth"]
     assert [way["name"] for way in worth["ways"]] == ["views"]  # the table is too large for a trial
-    assert "on trial" in worth["why_alone"]
+    assert "trial version" in worth["why_alone"]
     assert worth["why_alone"] in made.file.read_text()
     done = publish_with_report(opened, CLASSES.parsed(), source, user="tester", kind="json", on_overlap="retire")
     assert done.problem is None
@@ -195,7 +195,7 @@ def test_the_publication_is_told_in_words(place: tuple[OpenSite, Path], tmp_path
     done = publish_with_report(opened, VIEWS.parsed(), source, user="tester", kind="none")
     text = explain_report(done.published)
     assert "age, sex, job: sbp" in text
-    assert "nothing told of 100.0% of records" in text
+    assert "withheld for 100.0% of records" in text
 
 
 def test_the_promise_of_views_is_described_as_it_is(place: tuple[OpenSite, Path]) -> None:

@@ -240,7 +240,7 @@ def test_inserted_views_are_left_out_and_with_them_no_range_is_wider(tmp_path: P
     assert (more.share or 0) >= own.standing.share
     assert (more.width or inf) <= (own.standing.width or inf)
     said = CliRunner().invoke(main, ["policy", "preview", "--policy", str(file), "--source", str(source)]).stdout
-    assert "The inserted views (alter, größe) take long to certify and are left out here." in said
+    assert "The additional views (alter, größe) take long to certify and are left out here." in said
 
 
 def test_the_preview_names_columns_with_rare_values_and_how_to_tell_them(tmp_path: Path) -> None:

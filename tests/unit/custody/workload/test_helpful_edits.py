@@ -76,13 +76,13 @@ def test_what_is_printed_can_be_pasted_and_loads_as_what_is_measured(text: Polic
 
 
 def test_of_classes_every_quasi_identifier_guard_and_rule_has_a_line_and_every_detail_an_edit() -> None:
-    assert [name for name in edits_of(CLASSES) if name != "views in place of classes"] == [
+    assert [name for name in edits_of(CLASSES) if name != "views instead of classes"] == [
         *("k = 5", "k = 10", "k = 20"),
         *(f"without {name}" for name in ("age", "seen", "at", "dose", ODD, "fixed")),
         *("guard of sbp 10 -> 5", "guard of kg 1 -> 0.5", "guard of day 20 -> 10"),
         "without diversity of ill",
         *("cuts of age", "a finer grid of age", "cuts of seen", "a finer grid of seen", "cuts of at"),
-        *("a finer grid of dose", f"rare values of {ODD} together"),
+        *("a finer grid of dose", f"rare values of {ODD} grouped"),
         *("class means", "narrower bins of kg"),
     ]
 
@@ -108,10 +108,10 @@ def test_a_column_that_goes_leaves_every_list_of_views() -> None:
 
 def test_of_views_classes_other_views_and_finer_bins_are_tried_and_what_else_the_table_says_stays() -> None:
     edits = edits_of(VIEWS)
-    assert {"classes in place of views", "narrower bins of sbp", "views.values = 2", "guard of sbp 10 -> 5"} <= set(
+    assert {"classes instead of views", "narrower bins of sbp", "views.values = 2", "guard of sbp 10 -> 5"} <= set(
         edits
     )
-    assert loaded(edits["classes in place of views"].applied(tomllib.loads(VIEWS))).views is None
+    assert loaded(edits["classes instead of views"].applied(tomllib.loads(VIEWS))).views is None
     others = [edit for edit in edits.values() if edit.tables.get("views", {}).get("mode") == "spanning"]
     starts = ("views: ", "views in the frame of sex: ", "views without a frame: ")
     assert all(any(edit.name.startswith(start) for edit in others) for start in starts)
@@ -135,12 +135,12 @@ def test_one_quasi_identifier_is_not_taken_away_and_no_sensitive_column_needs_no
         "k = 10",
         "k = 20",
         "cuts of age",
-        "views in place of classes",
+        "views instead of classes",
     ]
 
 
 def test_views_take_the_place_of_options_about_classes() -> None:
-    after = loaded(edits_of(CLASSES)["views in place of classes"].applied(tomllib.loads(CLASSES)))
+    after = loaded(edits_of(CLASSES)["views instead of classes"].applied(tomllib.loads(CLASSES)))
     assert after.views is not None
     assert after.anonymise.method == "auto"
 

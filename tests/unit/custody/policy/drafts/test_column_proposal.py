@@ -350,12 +350,12 @@ def test_amounts_of_many_values_are_no_codes_whatever_else_their_name_says():
 def test_codes_of_missing_answers_are_pointed_out_and_not_written():
     days = [(str(day), 120) for day in range(1, 8)]
     found = only(figures("PhysActiveDays", kind="integer", values=[*days, ("99", 2)], low=1, high=99))
-    (said,) = [why for why in found.why if "codes for answers that are missing" in why]
+    (said,) = [why for why in found.why if "codes for missing answers" in why]
     assert "99" in said  # as an example, whatever the code is
     for values in (days, [*days, ("77", 0), ("60", 1)], [("99", 500), ("98", 500)], [("77", 1000)]):
         low, high = int(values[0][0]), int(values[-1][0])
         plain = only(figures("PhysActiveDays", kind="integer", values=values, low=low, high=high))
-        assert not [why for why in plain.why if "codes for answers" in why]
+        assert not [why for why in plain.why if "codes for missing answers" in why]
 
 
 def test_titles_that_two_columns_would_share_name_the_column():

@@ -72,7 +72,7 @@ def test_lists_of_codes_are_drafted_as_views_that_publish_without_a_warning(sour
 
 
 def test_classes_of_lists_that_find_many_people_are_published_with_a_warning(source: Path, tmp_path: Path) -> None:
-    text = draft_from(str(source)).text.split("# Views in place of")[0]
+    text = draft_from(str(source)).text.split("# Views instead of")[0]
     tables = text.replace("bins = 1 ", "bins = 5 ") + '\n[anonymise]\nmethod = "mondrian"\n'
     report = put(new_site(tmp_path), tables, source)
     (warning,) = [one for one in report.warnings if one.startswith("columns.dx: ")]
