@@ -8,7 +8,7 @@ from querygate.bounds.class_limits import ClassLimits, Nesting, nest
 from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.column_values import value_bounds
 from querygate.bounds.expression_values import expression_bounds
-from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.frame_counts import Counted, FrameCounts
 from querygate.bounds.frechet import JointLimits
 from querygate.bounds.group_cells import ROW, StackedGroups, counts_by_frame, gather, gather_stacks
 from querygate.bounds.group_spread import spread
@@ -31,6 +31,7 @@ __all__ = [
     "nest",
     "Readings",
     "read_stacks",
+    "Counted",
     "FrameCounts",
     "StackedGroups",
     "StackedReadings",

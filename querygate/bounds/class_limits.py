@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
-from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.frame_counts import Counted, FrameCounts
 from querygate.bounds.group_rows import GroupRows
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
@@ -31,7 +31,7 @@ _AT_ONCE = 2**18
 """Groups times classes, or rows, that are told of at once: more would take memory and gain nothing."""
 
 Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
-Count = Callable[[Plan, Block, int], FrameCounts]
+Count = Callable[[Counted, Block, int], FrameCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,8 @@ class ClassLimits:
             return None
         if own not in self._asked:
             # Classes of counts that are in no class that is known come behind the last.
-            self._asked[own] = self.count(_plan_of(self.plan, own), self.counts, 1 + self.nesting.size.size)
+            counted = Counted(self.plan.keys, own.keys, both(own.parts))
+            self._asked[own] = self.count(counted, self.counts, 1 + self.nesting.size.size)
         if rest not in self._met:
             self._met[rest] = self._by_row(rest)
         size, of_rest = self.nesting.size.size, self._met[rest]

@@ -1,4 +1,4 @@
-"""Numbers of records by frame cell, of many groups in one table."""
+"""Numbers of records by frame cell, of many groups in one table; and whom to count."""
 
 from __future__ import annotations
 
@@ -7,9 +7,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.plan import GroupKey, Plan
+from querygate.core.predicate import Predicate
 from querygate.core.types import Ints, Scalar
 
 Keys = tuple[Scalar, ...]
+
+
+class Counted(NamedTuple):
+    """Those who meet a condition, group by group: by the keys at the places that are chosen."""
+
+    keys: tuple[GroupKey, ...]
+    chosen: tuple[int, ...]
+    where: Predicate
+
+    @classmethod
+    def of(cls, plan: Plan) -> Counted:
+        """The first measure of a plan, in the groups of its first grouping set."""
+        return cls(plan.keys, plan.sets[0], plan.measures[0].where)
 
 
 class FrameCounts(NamedTuple):

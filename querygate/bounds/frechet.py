@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 from weakref import WeakKeyDictionary
@@ -21,7 +21,7 @@ import numpy as np
 
 from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.bounds.class_limits import Count
-from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.frame_counts import Counted, FrameCounts
 from querygate.core.block import Block
 from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.predicate import Predicate, both
@@ -118,8 +118,7 @@ class JointLimits:
         return counts
 
     def _read_by_frame(self, block: Block, asked: AskedParts) -> FrameCounts:
-        plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
-        return self.count(plan, block, self._frames)
+        return self.count(Counted(self.plan.keys, asked.keys, both(asked.parts)), block, self._frames)
 
     @cached_property
     def _frames(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from querygate.bounds.class_limits import ClassLimits
 from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.expression_values import expression_bounds, result_places
-from querygate.bounds.frame_counts import FrameCounts
+from querygate.bounds.frame_counts import Counted, FrameCounts
 from querygate.bounds.group_rows import GroupRows
 from querygate.bounds.group_spread import ExpandedRows
 from querygate.bounds.kept_spreads import KeptSpreads
@@ -132,34 +132,37 @@ def _gather_set(
             if not apart[i] or _ignores(measure, rows.block):
                 measured[i] = replace(measured[i], free=False, solid=False)
         if spreading:
-            told = (_told(plan, {**fixed, **constants, **_places(plan, spreading, key)}) for key in rows.keys)
+            told = _told(plan.keys, {**fixed, **constants}, spreading, rows.keys)
             found = [
                 (FetchedGroup(keys, (), chosen=chosen), own)
                 for keys, own in zip(told, rows.members, strict=True)
                 if measured[0].most[own].any()  # somebody can be there
             ]
         else:
-            found = [(FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen), rows.members[0])]
+            (keys,) = _told(plan.keys, {**fixed, **constants}, (), [()])
+            found = [(FetchedGroup(keys, (), total, chosen), rows.members[0])]
             found = [each for each in found if total or measured[0].most[each[1]].any()]
         each = _Measured(plan.measures, measures, measured, apart, wanted)
         yield each.of_groups(found, classes, limits, rows.block)
         check()
 
 
-def counts_by_frame(plan: Plan, block: Block, frames: int, check: Callable[[], None] = lambda: None) -> FrameCounts:
-    """How many records of each frame cell satisfy the first measure of a plan at least and at most, by the keys of the
-    groups of its first grouping set; of groups that are not there, nobody. `frames` is how many frame cells there are.
+def counts_by_frame(
+    counted: Counted, block: Block, frames: int, check: Callable[[], None] = lambda: None
+) -> FrameCounts:
+    """How many records of each frame cell are counted in each group at least and at most; of groups that are not there,
+    nobody. `frames` is how many frame cells there are.
     """
-    chosen, where = plan.sets[0], plan.measures[0].where
-    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
-    rows = _SPREADS.get(block, tuple((by, plan.keys[i].values) for i, by in spreading.items()))
+    plan_keys, chosen, where = counted
+    spreading = {i: by for i in chosen if isinstance(by := plan_keys[i].by, Lookup)}
+    rows = _SPREADS.get(block, tuple((by, plan_keys[i].values) for i, by in spreading.items()))
     keys: list[tuple[Scalar, ...]] = []
     counts: list[tuple[Ints, Ints]] = []
-    for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
+    for constants, condition in _cases(plan_keys, [i for i in chosen if i not in spreading]):
         asked = where if condition == TRUE else both([where, condition])
         least, most = Membership(rows.block, check).counts(asked)
         for some, *table in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
-            keys += [_told(plan, {**constants, **_places(plan, spreading, key)}) for key in some]
+            keys += _told(plan_keys, constants, spreading, some)
             counts.append((table[0], table[1]))
     return FrameCounts.made(keys, counts, frames)
 
@@ -188,17 +191,23 @@ ROW = "row"
 """The column of a block of groups that numbers its rows."""
 
 
-def _places(plan: Plan, spreading: Iterable[int], key: Sequence[int]) -> dict[int, Scalar]:
-    """The values of keys by their places among those that a key can have."""
-    return {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
-
-
-def _told(plan: Plan, found: dict[int, Scalar]) -> tuple[Scalar, ...]:
-    return tuple(found.get(i) for i in range(len(plan.keys)))
+def _told(
+    keys: Sequence[GroupKey], fixed: Mapping[int, Scalar], spreading: Iterable[int], found: Iterable[Sequence[int]]
+) -> Iterator[tuple[Scalar, ...]]:
+    """The keys of groups, whose values stand in `found` by their places among those that a key can have."""
+    told = [fixed.get(i) for i in range(len(keys))]
+    values = [(i, keys[i].values) for i in spreading]
+    for places in found:
+        for (i, listed), place in zip(values, places, strict=True):
+            told[i] = listed[place]
+        yield tuple(told)
 
 
 def _cases(keys: Sequence[GroupKey], places: Sequence[int]) -> Iterator[tuple[dict[int, Scalar], Predicate]]:
     """Every combination of the values of keys that are choices, with the condition that leads to it."""
+    if not places:
+        yield {}, TRUE
+        return
     ways: list[list[tuple[Scalar, Predicate]]] = []
     for i in places:
         by = keys[i].by
@@ -220,18 +229,18 @@ def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> Measure
     """Count bounds and values of one measure, a cell per row of the spread block."""
     least, most = members.counts(measure.where)
     least = np.where(rows.alone, least, 0)
-    possible = np.ones(rows.block.size, dtype=np.bool_)
     sets: tuple[frozenset[int], ...] = ()
     ends, solid = [], True
     for value in measure.values:
         if value.type not in CALCULABLE:
             sets = _value_sets(value, rows.block)
             continue
-        low, high = expression_bounds(value, members, measure.where)
-        possible &= low <= high
-        ends.append((low, high))
+        ends.append(expression_bounds(value, members, measure.where))
         solid = solid and _is_solid(value, measure.where, members, most)
-    least, most = np.where(possible, least, 0), np.where(possible, most, 0)
+    for low, high in ends:
+        possible = low <= high
+        if not possible.all():
+            least, most = np.where(possible, least, 0), np.where(possible, most, 0)
     values = tuple(Cells(low, high, least, most, integer=low.dtype.kind == "i") for low, high in ends)
     splits = tuple(_split(measure.where, condition, rows, members) for condition in measure.splits)
     return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid, frame=rows.block.frame)

@@ -104,7 +104,11 @@ def _with_own_frames(stack: CellStack, frames: int) -> CellStack:
 
 def _padded(counts: Ints, frames: int) -> Ints:
     """A table of groups and frame cells, with room for so many of them, one group after the other."""
-    return np.pad(counts, ((0, 0), (0, frames - counts.shape[1]))).ravel()
+    if counts.shape[1] == frames:
+        return counts.ravel()
+    padded = np.zeros((len(counts), frames), dtype=counts.dtype)
+    padded[:, : counts.shape[1]] = counts
+    return padded.ravel()
 
 
 def added(places: Ints, numbers: Ints, size: int) -> Ints:
@@ -217,8 +221,7 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     """
     everything = _joined(parts, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
-    key, mixed = _keys(everything, frame, frames)
-    first, box = _alike(key)
+    (first, box), mixed = _boxes(everything, frame, frames)
     whose = np.repeat(np.arange(len(parts)), [part.least.size for part in parts])
     at, boxes = whose * first.size + box, len(parts) * first.size
     counts = [added(at, told, boxes).reshape(len(parts), -1) for told in (everything.least, everything.most)]
@@ -234,8 +237,7 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
 def _merged(cells: MeasureCells) -> MeasureCells:
     """Rows of the same frame cell and values as one: they allow the same data sets."""
     frame = frame_of(cells)
-    key, _ = _keys(cells, frame, 1 + int(frame.max(initial=-1)))
-    first, box = _alike(key)
+    (first, box), _ = _boxes(cells, frame, 1 + int(frame.max(initial=-1)))
     return _rows(cells, first, *(added(box, told, first.size) for told in (cells.least, cells.most)))
 
 
@@ -257,16 +259,39 @@ def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
     return first, which.reshape(-1)
 
 
+def _boxes(cells: MeasureCells, frame: Ints, frames: int) -> tuple[tuple[Ints, Ints], Bools]:
+    """Which rows have the same frame cell and values, as in `_alike`; and the frame cells in which values overlap
+    without being the same."""
+    if len(cells.values) != 1 or cells.sets:
+        key, mixed = _keys(cells, frame, frames)
+        return _alike(key), mixed
+    mixed = np.zeros(frames, dtype=np.bool_)  # rows in the order of their keys tell both at once
+    order, is_same, overlaps = _in_order(cells.values[0], frame)
+    mixed[overlaps] = True
+    starts = np.ones(order.size, dtype=np.bool_)
+    np.logical_not(is_same, out=starts[1:])
+    box = np.empty_like(order)
+    box[order] = np.cumsum(starts) - 1
+    return (order[starts], box), mixed
+
+
+def _in_order(value: Cells, frame: Ints) -> tuple[Ints, Bools, Ints]:
+    """Rows by frame cell and value; which of them is the same as the one before it; and the frame cells of those that
+    overlap it without being the same."""
+    order = np.lexsort((value.high, value.low, frame))
+    low, high, where = value.low[order], value.high[order], frame[order]
+    beside = where[1:] == where[:-1]
+    same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    return order, beside & same, where[1:][beside & ~same & (low[1:] <= high[:-1])]
+
+
 def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[list[Ints], Bools]:
     """Numbers for each row that tell frame cell and values apart, and the frame cells in which values overlap without
     being the same."""
     mixed = np.zeros(frames, dtype=np.bool_)
     key = [frame]
     for value in cells.values:
-        order = np.lexsort((value.high, value.low, frame))
-        low, high, where = value.low[order], value.high[order], frame[order]
-        same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
-        mixed[where[1:][(where[1:] == where[:-1]) & ~same & (low[1:] <= high[:-1])]] = True
+        mixed[_in_order(value, frame)[2]] = True
         key += [np.unique(end, return_inverse=True)[1].reshape(-1) for end in (value.low, value.high)]
     if cells.sets:
         number = {values: i for i, values in enumerate(dict.fromkeys(cells.sets))}

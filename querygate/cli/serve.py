@@ -41,6 +41,10 @@ from querygate.wire import CancelMail, open_tls, open_wire
 CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault", "querygate_adapters.sources")
 """Packages of the custodian's plane. A process that serves has loaded nothing of them."""
 
+SWITCH_S = 0.01
+"""How long a thread may compute before Python hands its lock to another that waits: twice as long as usual. Requests
+take turns in computing anyway, and each change costs both threads time."""
+
 MOST_PROCESSES = 4
 """Processes where nobody says how many: each has its own memory."""
 
@@ -124,6 +128,7 @@ class Doors:
 def answer_requests(site: Site, doors: Doors, place: int, ready: Callable[[], None]) -> None:
     """All that one process does. Neither SQLite nor DuckDB survives a fork, so each opens its own. The first does what
     one of them does for all, once requests are taken."""
+    sys.setswitchinterval(SWITCH_S)
     opened, extracts, exchange = open_served(site, doors.store_only)
     counted, is_first = DoorLimits(opened), place == 0
     if is_first:

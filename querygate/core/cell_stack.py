@@ -53,7 +53,7 @@ class ClassStack:
         """The groups of all of them, one after the other."""
         if len(stacks) == 1:
             return stacks[0]
-        first = np.cumsum([0, *(each.selections for each in stacks[:-1])]).tolist()
+        first = itertools.accumulate((each.selections for each in stacks[:-1]), initial=0)
         selection = np.concatenate([each.selection + start for each, start in zip(stacks, first, strict=True)])
         cells = [each.cells for each in stacks]
         return cls(_together(cells), selection, np.concatenate([each.is_told for each in stacks]))
@@ -111,7 +111,7 @@ def _picked(cells: ClassCells, rows: slice | Ints | Bools, classes: slice | Ints
 
 def _together(cells: Sequence[ClassCells]) -> ClassCells:
     """One after the other, each with classes of its own."""
-    first = np.cumsum([0, *(each.sum_low.size for each in cells[:-1])]).tolist()
+    first = itertools.accumulate((each.sum_low.size for each in cells[:-1]), initial=0)
     group = np.concatenate([each.group + start for each, start in zip(cells, first, strict=True)])
     rest = {name: np.concatenate([getattr(each, name) for each in cells]) for name in (*OF_ROWS, *OF_CLASSES)}
     if all(each.frame is not None for each in cells):
@@ -171,6 +171,11 @@ class CellStack:
         parts = self.parts()
         return CellStack.joined([parts[group] for group in groups])
 
+    def rows_of_groups(self) -> list[slice]:
+        """Where the rows of each group are."""
+        ends = self.of.searchsorted(np.arange(self.groups + 1)).tolist()
+        return [slice(first, last) for first, last in itertools.pairwise(ends)]
+
     def has_any(self) -> Bools:
         """In which groups can somebody be selected?"""
         found: Bools = np.bincount(self.of, self.cells.most, self.groups) > 0
@@ -178,12 +183,11 @@ class CellStack:
 
     def parts(self) -> list[MeasureCells]:
         """Group by group."""
-        cells, ends = self.cells, self.of.searchsorted(np.arange(self.groups + 1)).tolist()
+        cells = self.cells
         told = [each.parts() if each is not None else [None] * self.groups for each in self.classes]
         classes = list(zip(*told, strict=True)) or [()] * self.groups
         found = []
-        for i, (first, last) in enumerate(itertools.pairwise(ends)):
-            a = slice(first, last)
+        for i, a in enumerate(self.rows_of_groups()):
             least, most = cells.least[a], cells.most[a]
             found.append(
                 MeasureCells(
@@ -211,7 +215,7 @@ def together(parts: Sequence[MeasureCells]) -> SelectedAmong | None:
     if not any(part.among for part in parts):
         return None
     told = [each.among or SelectedAmong(np.arange(each.least.size), each.least, each.most) for each in parts]
-    first = np.cumsum([0, *(each.least.size for each in told[:-1])]).tolist()
+    first = itertools.accumulate((each.least.size for each in told[:-1]), initial=0)
     place = np.concatenate([each.place + start for each, start in zip(told, first, strict=True)])
     return SelectedAmong(place, *(np.concatenate([getattr(each, name) for each in told]) for name in ("least", "most")))
 

@@ -8,6 +8,7 @@ none has. This depends only on the statement and the catalog: a refusal here doe
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,10 +32,28 @@ class MarginChoice:
     around: tuple[int, ...] = ()
 
 
+class _Latest(threading.local):
+    """What this thread chose last: a statement is checked, read and estimated, and asks for its margins each time."""
+
+    plan: Plan | None = None
+    catalog: Catalog | None = None
+    chosen: tuple[MarginChoice, ...] = ()
+
+
+_LATEST = _Latest()
+
+
 def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
     """The margins of all aggregates, those that count the groups first. Refuses columns that are not linked."""
     if plan.inner is not None:
         return choose_margins(plan.inner, catalog)
+    if _LATEST.plan is not plan or _LATEST.catalog is not catalog:
+        chosen = _choose(plan, catalog)
+        _LATEST.plan, _LATEST.catalog, _LATEST.chosen = plan, catalog, chosen
+    return _LATEST.chosen
+
+
+def _choose(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
     alone: list[tuple[int, ...]] = [(), *((place,) for place in range(len(plan.aggregates)))]
     quasi = frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
     parts = [plan.columns_of(plan.measures[i] for i in _used(plan, places)) for places in alone]

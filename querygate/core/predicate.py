@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 from querygate.core.valueset import ValueSet
@@ -139,6 +140,7 @@ def is_null(column: str) -> Atom:
     return Atom(column, ValueSet.nothing(), ValueSet.everything(), "true")
 
 
+@lru_cache(maxsize=1024)
 def is_not_null(column: str) -> Atom:
     return Atom(column, ValueSet.everything(), ValueSet.nothing(), "false")
 
@@ -211,10 +213,15 @@ def _combine(
     neutral: Truth,
 ) -> Predicate:
     """Flatten, merge what concerns one column, drop what does not matter, order canonically."""
+    parts = tuple(parts)
+    if not parts:
+        return Const(neutral)
+    if len(parts) == 1 and isinstance(parts[0], Atom):
+        return _simplify(parts[0])
     atoms: dict[str, list[Atom]] = {}
     tests: dict[str, list[HasAny]] = {}
     others: dict[Predicate, None] = {}
-    stack = list(parts)[::-1]
+    stack = list(reversed(parts))
     while stack:
         part = stack.pop()
         if isinstance(part, node):
@@ -320,6 +327,8 @@ def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
 
 def parts_apart(p: And | Or) -> list[Predicate]:
     """The parts of an AND or OR; of several tests of one code list, which together are as free as one, the first."""
+    if not any(isinstance(part, HasAny) for part in p.parts):
+        return list(p.parts)
     return list({part.column if isinstance(part, HasAny) else part: part for part in reversed(p.parts)}.values())[::-1]
 
 

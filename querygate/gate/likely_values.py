@@ -7,13 +7,15 @@ Proof: docs/explanation/proofs/estimates.md.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import ParamSpec
 
 import numpy as np
 
-from querygate.bounds import gather
+from querygate.bounds import StackedGroups, gather_stacks
 from querygate.core.block import Block, CodeColumn
 from querygate.core.errors import Refusal
 from querygate.core.expression import Call, Choice, Expression
@@ -41,6 +43,9 @@ TOO_LARGE = "The table to estimate from would be too large."
 TOO_LONG = "There was not enough time for an estimate."
 SUPPRESSED = "It uses codes about which nothing is published."
 NOT_KNOWN = "There is no estimate for this statement."
+
+
+P = ParamSpec("P")
 
 
 class OutOfTime(Exception):
@@ -177,15 +182,16 @@ class _Likely:
         for sheet in sheets:
             untold = _untold_measures(sheet.plan, sheet.points)
             self.is_untold |= bool(untold)
-            for group in gather(sheet.plan, sheet.points, self._check):
-                at = (group.keys, group.chosen)
-                counts.setdefault(at, (Range.exact(float(_weight(group.cells[0], unit).sum())), group.always))
+            for stacked in gather_stacks(sheet.plan, sheet.points, self._check):
+                ats = [(group.keys, group.chosen) for group in stacked.groups]
+                for at, group, count in zip(ats, stacked.groups, _counts(stacked, unit), strict=True):
+                    counts.setdefault(at, (Range.exact(count), group.always))
                 for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
-                    self._check()
                     no_one_knows = bool(untold & aggregate.measures)
-                    found.setdefault(at, {})[place] = (
-                        Range.null() if no_one_knows else _point(aggregate, group.cells, unit)
-                    )
+                    points = itertools.repeat(Range.null()) if no_one_knows else _points(aggregate, stacked, unit)
+                    for at, point in zip(ats, points, strict=False):
+                        self._check()
+                        found.setdefault(at, {})[place] = point
         places = range(len(plan.aggregates))
         return [
             RangedGroup(
@@ -236,10 +242,33 @@ def _chosen(plan: Plan, group: Group) -> tuple[int, ...]:
     return next(chosen for chosen in plan.sets if set(chosen) == set(kept))
 
 
-def _point(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int) -> Range:
-    """An aggregate as a range without width; NULL where it has no value, or none that a double can be."""
+def _counts(stacked: StackedGroups, unit: int) -> list[float]:
+    """How many records each group has."""
+    stack = stacked.stacks[0]
+    if stack is None:
+        return []
+    weight = _weight(stack.cells, unit)
+    return [float(weight[rows].sum()) for rows in stack.rows_of_groups()]
+
+
+def _points(aggregate: Aggregate, stacked: StackedGroups, unit: int) -> Iterator[Range]:
+    """An aggregate in each group as a range without width."""
+    stack = stacked.stacks[aggregate.measure]
+    if stack is None:
+        return
+    if aggregate.family == "column":
+        weight, x = _weight(stack.cells, unit), _column(stack.cells)
+        for rows in stack.rows_of_groups():
+            yield _point(_of_column, aggregate, x[rows], weight[rows])
+        return
+    for group in stacked.groups_with_cells():
+        yield _point(figure, aggregate, group.cells, unit)
+
+
+def _point(figured: Callable[P, weighted_statistics.Figure], *of: P.args, **named: P.kwargs) -> Range:
+    """NULL where there is no value, or none that a double can be."""
     try:
-        value = figure(aggregate, measures, unit)
+        value = figured(*of, **named)
     except ArithmeticError:
         return Range.null()
     return Range.null() if value is None or not math.isfinite(value) else Range.exact(value)
@@ -264,9 +293,18 @@ def figure(aggregate: Aggregate, measures: Sequence[MeasureCells], unit: int = U
             return weighted_statistics.of_groups(aggregate.statistic, values[0], first, second)
         case "table":
             return _of_table(aggregate.statistic, cells, weight)
-    x = values[0] if values else np.zeros(weight.size)
+    x = _column(cells)
     if aggregate.family == "distinct":
         x, weight = weighted_statistics.distinct(x, weight)
+    return _of_column(aggregate, x, weight)
+
+
+def _column(cells: MeasureCells) -> Floats:
+    """The value of each point."""
+    return _middle(cells.values[0].low, cells.values[0].high) if cells.values else np.zeros(cells.least.size)
+
+
+def _of_column(aggregate: Aggregate, x: Floats, weight: Floats) -> weighted_statistics.Figure:
     of_column = weighted_statistics.OF_COLUMN.get(aggregate.statistic)
     return None if of_column is None else of_column(x, weight, *aggregate.parameters)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from querygate.bounds import (
     ClassLimits,
+    Counted,
     FrameCounts,
     JointLimits,
     Nesting,
@@ -34,6 +35,7 @@ from querygate.core.expression import Choice, Lookup
 from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import FetchedGroup, LeftOut, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.predicate import Predicate
 from querygate.core.types import Bools, Ints, Range, Scalar
 from querygate.gate.range_intersection import MeasuredGroups, met_count, met_ranges
 
@@ -207,7 +209,7 @@ class _Gathered:
     def __init__(self, check: Callable[[], None]) -> None:
         self.check = check
         self._known: dict[tuple[Block, Sets, tuple[Measure, ...]], list[FetchedGroup]] = {}
-        self._counted: dict[tuple[Block, Sets, tuple[Measure, ...], int], FrameCounts] = {}
+        self._counted: dict[tuple[Block, tuple[int, ...], Predicate, int], FrameCounts] = {}
 
     def gather(self, plan: Plan, block: Block) -> list[FetchedGroup]:
         """The keys are the same in all of them."""
@@ -216,12 +218,13 @@ class _Gathered:
             self._known[at] = gather(plan, block, self.check)
         return self._known[at]
 
-    def count(self, plan: Plan, block: Block, frames: int) -> FrameCounts:
+    def count(self, counted: Counted, block: Block, frames: int) -> FrameCounts:
         """As `counts_by_frame` does."""
-        at = (block, plan.sets, plan.measures, frames)
-        if at not in self._counted:
-            self._counted[at] = counts_by_frame(plan, block, frames, self.check)
-        return self._counted[at]
+        at = (block, counted.chosen, counted.where, frames)
+        found = self._counted.get(at)
+        if found is None:
+            found = self._counted[at] = counts_by_frame(counted, block, frames, self.check)
+        return found
 
     def stacks(
         self, plan: Plan, block: Block, counts: InsideCounts | None, exists: Bools | None, wanted: frozenset[int] | None
@@ -237,11 +240,11 @@ class _CountedGroups:
     all that cells would."""
 
     def __init__(self, sheet: Sheet, once: _Gathered) -> None:
-        plan = replace(sheet.plan, measures=sheet.plan.measures[:1], aggregates=())
-        (chosen,) = plan.sets
+        plan, counted = sheet.plan, Counted.of(sheet.plan)
+        chosen = counted.chosen
         is_total = not any(isinstance(plan.keys[i].by, Lookup | Choice) for i in chosen)
         frames = 1 + max(int(block.frame.max(initial=-1)) for block in sheet.blocks if block.frame is not None)
-        self._told = [once.count(plan, block, frames) for block in sheet.blocks]
+        self._told = [once.count(counted, block, frames) for block in sheet.blocks]
         self._measure, self._limits = plan.measures[0], None
         if len(sheet.blocks) > 1:
             self._limits = JointLimits(plan, sheet.blocks, sheet.known, len(sheet.blocks), once.count, once.check)

@@ -120,10 +120,11 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     notes = reading_notes(tree, catalog)
     bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
-    for plan in plans:
-        check_linked(plan, catalog)
+    said = tuple(dict.fromkeys([*notes, *(note for plan in plans for note in plan.notes)]))
+    joined = replace(join_plans(plans), notes=said)
+    check_linked(joined, catalog)
     check_wording(sql, own, native)
-    return replace(join_plans(plans), notes=tuple(dict.fromkeys([*notes, *(n for plan in plans for n in plan.notes)])))
+    return joined
 
 
 def _edited(sql: str, limits: Limits) -> exp.Expr | None:

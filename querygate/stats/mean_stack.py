@@ -81,13 +81,18 @@ class _Stack:
         """
         values, of, number = self.values * scale, self.of, self.number
         total, count = totals(of, self.most * values, number), totals(of, self.most, number)
+        # Whoever is certain is added up once: whole numbers add up to the same in any order.
+        sure_total, sure_count = totals(of, self.least * values, number), totals(of, self.least, number)
+        (open_,) = (self.most > self.least).nonzero()
+        values, of, more = values[open_], of[open_], (self.most - self.least)[open_]
         before: Bools | None = None
         while True:
             better = values * count[of] > total[of]
             if before is not None and np.array_equal(better, before):
                 break
-            taken = np.where(better, self.most, self.least)
+            taken = np.where(better, more, 0)
             new_total, new_count = totals(of, taken * values, number), totals(of, taken, number)
+            new_total, new_count = sure_total + new_total, sure_count + new_count
             held = new_count > 0.0
             total, count, before = np.where(held, new_total, total), np.where(held, new_count, count), better
         if self.is_empty.any():

@@ -23,6 +23,7 @@ from querygate.stats.numerics import UNIT, sums_by_place, totals
 
 _ROUNDS = 30
 _CLOSE = 1e-15
+_NO_ROWS, _NO_MEMBERS = np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
 class CapRows(NamedTuple):
@@ -40,6 +41,12 @@ class CapRows(NamedTuple):
     spare: Floats
     selection: Ints
     selections: int
+
+    def some(self, classes: Bools, rows: Bools) -> CapRows:
+        """These classes, and their rows; the selections are the same."""
+        group = (np.cumsum(classes) - 1)[self.group[rows]]
+        value, base, least, most = self.value[rows], self.base[rows], self.least[rows], self.most[rows]
+        return CapRows(value, base, least, most, group, self.spare[classes], self.selection[classes], self.selections)
 
     def held(self) -> CapRows:
         """Without rows that cannot be selected."""
@@ -87,10 +94,11 @@ def largest_capped_means(rows: CapRows, ddof: int = 0, *, reached: bool = True) 
     with np.errstate(all="ignore"):
         search = _Search(rows)
         certain = search.added(rows.least) - ddof
-        found, level = search.climbed(ddof)
-        bound = _certified(search, found.share, level, certain, ddof)
         if not reached:
+            bound = _certified(search, *search.climbed_apart(ddof), certain, ddof)
             return CapBounds(bound, np.full(rows.selections, np.nan))
+        found, level = search.climbed(search.first_level(ddof), ddof)
+        bound = _certified(search, found.share, level, certain, ddof)
         total, count = search.reached(found)
         return CapBounds(bound, np.where(certain > 0, total / (count - ddof), np.nan))
 
@@ -147,14 +155,38 @@ class _Search:
         """By selection, for the search, which need not be trusted, and for numbers of members, which add up exactly."""
         return totals(self.of, numbers, self.rows.selections)
 
-    def climbed(self, ddof: int) -> tuple[_Found, Floats]:
+    def first_level(self, ddof: int) -> Floats:
+        """Where a search begins: the means of all who can be selected."""
+        return self.added(self.rows.most * self.rows.value) / (self.added(self.rows.most) - ddof)
+
+    def climbed_apart(self, ddof: int) -> tuple[Floats, Floats]:
+        """The share of each class and the levels that `climbed` ends with, but for rounding. Most conditions leave open
+        who is selected in a few classes only, so those of the others are added up once, and not at every level."""
+        rows, free = self.rows, totals(self.rows.group, self.free, self.rows.spare.size) > 0.0
+        level, at_least = self.first_level(ddof), self._found(rows.least)
+        if free.all():
+            found, level = self.climbed(level, ddof)
+            return found.share, level
+        open_, share = free[rows.group], at_least.share
+        room = np.where(free, 0.0, np.minimum(at_least.room, 0.0))
+        settled = np.where(open_, 0, rows.least)
+        total = self.added(settled * rows.value) + totals(rows.selection, room, rows.selections)
+        if open_.any():
+            found, level = _Search(rows.some(free, open_)).climbed(level, ddof, total, self.added(settled))
+            share[free] = found.share
+        else:
+            level = total / (self.added(settled) - ddof)
+        return share, level
+
+    def climbed(
+        self, level: Floats, ddof: int, more_total: Floats | float = 0.0, more_count: Floats | float = 0.0
+    ) -> tuple[_Found, Floats]:
         """Dinkelbach (1967): the mean of the best selection at a level is the next level. It never exceeds the largest
         mean, so it rises to it; a few rounds do, as no more than the rows on the edge change."""
-        rows = self.rows
-        level = self.added(rows.most * rows.value) / (self.added(rows.most) - ddof)
         for _ in range(_ROUNDS):
             found = self.at(level)
             total, count = self._totals(found)
+            total, count = total + more_total, count + more_count
             before, level = level, total / (count - ddof)
             if not (np.abs(level - before) > _CLOSE * np.abs(level)).any():
                 break
@@ -167,12 +199,11 @@ class _Search:
         smallest p at which p v + (1 - p) w passes the level, until nothing of the cap is left."""
         rows, by_row = self.rows, level[self.of]
         above = rows.base > by_row
-        taken = np.where(above, rows.most, rows.least)
-        room = rows.spare - totals(rows.group, taken * self.width, rows.spare.size)
-        share = np.where(room > 0.0, 1.0, 0.0)
+        found = self._found(np.where(above, rows.most, rows.least))
+        share, taken, room = found.share, found.taken, found.room
         later = ((rows.value > by_row) & ~above & self.may_rise & (share[rows.group] > 0.0)).nonzero()[0]
         if not later.size:
-            return _Found(share, taken, later, np.zeros(0), room)
+            return found
         group, width = rows.group[later], self.width[later]
         passed = (by_row[later] - rows.base[later]) / width
         if (group[1:] == group[:-1]).any():
@@ -186,6 +217,11 @@ class _Search:
         full = (left <= part).nonzero()[0]
         np.minimum.at(share, group[full], passed[full])
         return _Found(share, taken, later, np.minimum(np.maximum(left * room_of / width, 0.0), free), room)
+
+    def _found(self, taken: Ints) -> _Found:
+        """These members and no more."""
+        room = self.rows.spare - totals(self.rows.group, taken * self.width, self.rows.spare.size)
+        return _Found(np.where(room > 0.0, 1.0, 0.0), taken, _NO_ROWS, _NO_MEMBERS, room)
 
     def _totals(self, found: _Found) -> tuple[Floats, Floats]:
         """What the selections have, and how many members they are."""

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from querygate.bounds import counts_by_frame, gather
+from querygate.bounds import Counted, counts_by_frame, gather
 from querygate.core.expression import told_key
 from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE, Predicate, both, compare, is_not_null, is_null
@@ -36,7 +36,7 @@ def test_they_are_those_of_each_group(
     block = replace(make_block(rows), frame=frame)
     plan = make_plan(where, keys=keys)
 
-    found = counts_by_frame(plan, block, FRAMES)
+    found = counts_by_frame(Counted.of(plan), block, FRAMES)
 
     alone = {group.keys: group.cells[0] for group in gather(plan, block)}
     assert alone.keys() <= found.rows.keys()
@@ -52,11 +52,11 @@ def test_they_are_those_of_each_group(
 
 def test_nobody_is_in_a_group_that_is_not_there() -> None:
     block = replace(make_block(9), frame=np.zeros(9, dtype=np.int64))
-    least, most = counts_by_frame(make_plan(keys=(BY_SEX,)), block, FRAMES).of([("nobody",), ("nobody",)])
+    least, most = counts_by_frame(Counted.of(make_plan(keys=(BY_SEX,))), block, FRAMES).of([("nobody",), ("nobody",)])
     assert least.shape == (2, FRAMES)
     assert not most.any()
 
 
 def test_a_block_of_no_margin_has_no_frame_cells() -> None:
     with pytest.raises(ValueError, match="no margin"):
-        counts_by_frame(make_plan(), make_block(4), FRAMES)
+        counts_by_frame(Counted.of(make_plan()), make_block(4), FRAMES)

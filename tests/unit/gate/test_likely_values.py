@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from querygate.bounds import StackedGroups
 from querygate.core.block import MISSING, Block
-from querygate.core.plan import Aggregate, MeasureCells
+from querygate.core.cell_stack import CellStack
+from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Cells, Estimate, Principal, Request
 from querygate.custody.evidence.replay import _difference, replay
-from querygate.estimates import points
+from querygate.estimates import points, weighted_statistics
 from querygate.gate import likely_values
 from querygate.gate.answer import answer, ask
 from querygate.gate.answer_rows import compute_groups
@@ -175,9 +177,29 @@ def test_numbers_beyond_doubles_are_no_fault(statistic: str, size: float) -> Non
     ends, n = size * np.arange(5.0), np.full(5, points.UNIT)
     cells = MeasureCells(n, n, n, (Cells(ends, ends, n, n),))
     with np.errstate(all="ignore"):
-        found = likely_values._point(Aggregate("x", "column", statistic, 0, "number"), [cells], points.UNIT)
+        told = Aggregate("x", "column", statistic, 0, "number")
+        found = likely_values._point(likely_values.figure, told, [cells], points.UNIT)
 
     assert found.low is None or math.isfinite(found.low)
+
+
+@pytest.mark.parametrize("statistic", sorted(weighted_statistics.OF_COLUMN))
+def test_groups_together_have_the_figures_of_each_by_itself(statistic: str) -> None:
+    random = np.random.default_rng(8)
+    parts = []
+    for size in (7, 0, 1, 12):
+        ends, n = np.round(random.normal(40, 9, size), 2), random.integers(0, 3, size) * points.UNIT
+        parts.append(MeasureCells(n, n, n, (Cells(ends, ends, n, n),)))
+    is_of_share = statistic.startswith(("quantile", "exceed", "mean_ci"))
+    stack, parameters = CellStack.joined(parts), (0.3,) if is_of_share else ()
+    told = Aggregate("x", "column", statistic, 0, "number", parameters)
+    groups = tuple(FetchedGroup((i,), ()) for i in range(len(parts)))
+    with np.errstate(all="ignore"):
+        together = list(likely_values._points(told, StackedGroups(groups, (stack,)), points.UNIT))
+        alone = [likely_values._point(likely_values.figure, told, [part], points.UNIT) for part in parts]
+
+    assert together == alone
+    assert together[1].is_null or statistic.startswith("count")
 
 
 # -- replayed ----------------------------------------------------------------------------------------------------------
