@@ -152,9 +152,10 @@ def _split(e: Expression, members: Membership, name: str) -> Box:
         ends = [np.clip(low + (high - low) * (j / PARTS), -_REACH, _REACH) for j in (i, i + 1)]
         first: Ends = np.floor(ends[0]).astype(np.int64) if column.integer else ends[0]
         last: Ends = np.ceil(ends[1]).astype(np.int64) if column.integer else ends[1]
+        some = column.low <= column.high  # where there is no value, a part of it has none
         part = NumberColumn(
-            np.clip(first, column.low, column.high) if i else column.low,
-            np.clip(last, column.low, column.high) if i < PARTS - 1 else column.high,
+            np.where(some, np.clip(first, column.low, column.high), column.low) if i else column.low,
+            np.where(some, np.clip(last, column.low, column.high), column.high) if i < PARTS - 1 else column.high,
             column.null,
         )
         boxes.append(_hull(e, members.on(block.with_column(name, part))))

@@ -71,6 +71,9 @@ class NearbyQuestions:
     def search(self, straddled: Sequence[Place]) -> None:
         """Try what may be sharper. Raises QG305 when there is no time for more; what was found is kept."""
         options = {place: self.cells.fillings(place) for place in straddled}
+        if any(place.other is not None for place in self.statement.places):  # may take all the time that there is
+            self._try_shares(options, {})
+            self._try_shares(options, self._without_parts)
         self._staircase({place: fillings for place, fillings in options.items() if fillings})
         for place in self._begun:  # the other way round at one place: it may be as sharp
             for filling in options[place]:
@@ -79,7 +82,19 @@ class NearbyQuestions:
             others = [p for p in self.statement.places if p.kind in ("key", "condition") and p not in self._begun]
             self._staircase({place: [None] for place in others})
         if self._left > FIVE_TIMES:
-            self._try_shares(options)
+            self._try_shares(options, self._begun)
+        if not self._is_sharp:
+            self._trial(self._without_parts)
+            self._try_shares(options, self._without_parts)
+
+    @property
+    def _without_parts(self) -> Fillings:
+        """The same of everybody: without keys and conditions."""
+        return {place: None for place in self.statement.places if place.kind in ("key", "condition")}
+
+    @property
+    def _is_sharp(self) -> bool:
+        return any(trial is not None and trial.left <= FIVE_TIMES for trial in self.tried.values())
 
     @property
     def is_exhausted(self) -> bool:
@@ -141,11 +156,11 @@ class NearbyQuestions:
         parts = [_part(now, then) for now, then in zip(compared, before, strict=True) if then > 0]
         return Trial(fillings, sql, range_names(answer), widths, sum(parts) / len(parts))
 
-    def _try_shares(self, options: Mapping[Place, Sequence[Filling]]) -> None:
+    def _try_shares(self, options: Mapping[Place, Sequence[Filling]], begun: Fillings) -> None:
         """In place of statistics whose values are published too coarsely, the shares of those above a sharp cut; and
         these with ends that follow what is published, which may not have helped the statistic itself."""
         ranges = self.answer.groups[0].ranges if self.answer.groups else ()
-        fillings = dict(self._begun)
+        fillings = dict(begun)
         for place in self.statement.places:
             if place.kind != "average":
                 continue
@@ -157,9 +172,9 @@ class NearbyQuestions:
             if cuts and found.low is not None and found.high is not None and math.isfinite(found.low + found.high):
                 middle = found.low / 2 + found.high / 2
                 fillings[place] = min(cuts, key=lambda cut: abs(cut - middle))
-        best = self._trial(fillings) if len(fillings) > len(self._begun) else None
+        best = self._trial(fillings) if len(fillings) > len(begun) else None
         for place, others in options.items():
-            if best is None or best.left <= FIVE_TIMES or place in self._begun:
+            if best is None or best.left <= FIVE_TIMES or place in begun:
                 continue
             trials = [self._trial({**best.fillings, place: filling}) for filling in others]
             best = min((trial for trial in (best, *trials) if trial is not None), key=_rank)

@@ -8,7 +8,9 @@ from querygate.core.answer_bodies import CauseBody, ExplanationBody, SharperBody
 from querygate.core.count_text import counted
 
 CUT_SHORT = "There was not enough time to try every similar query."
-NOTHING = "No similar query with a narrower range was found."
+NOTHING = "No similar query has a narrower range"
+FEW_TIMES = "No similar query has a range five times narrower"
+SHARP = 5.0
 
 
 def explanation_lines(told: ExplanationBody) -> Iterator[str]:
@@ -33,10 +35,26 @@ def explanation_lines(told: ExplanationBody) -> Iterator[str]:
         for suggestion in told["suggestions"]:
             yield f"  {suggestion['sql']}"
             yield f"    {_gain_text(suggestion)}: {'; '.join(suggestion['changes'])}"
-    elif any(column["causes"] for column in told["columns"]):
-        yield NOTHING
+    if any(column["causes"] for column in told["columns"]) and not any(map(_is_sharp, told["suggestions"])):
+        yield f"{FEW_TIMES if told['suggestions'] else NOTHING}{_why_none(told)}."
     if not told["complete"]:
         yield CUT_SHORT
+
+
+def _is_sharp(suggestion: SharperBody) -> bool:
+    return suggestion["exact"] or (suggestion["narrower"] or 0.0) >= SHARP
+
+
+def _why_none(told: ExplanationBody) -> str:
+    """What no change of the query makes narrower: how values are published, or few records in each combination."""
+    if not told["complete"]:
+        return " among those tried"
+    if told.get("apart"):
+        return f", because no view has {', '.join(told['apart'][0])} together"
+    left = {cause["column"] for column in told["columns"] for cause in column["causes"] if cause["part"] == "ranges"}
+    if left:
+        return f", because values of {', '.join(sorted(left))} are published as ranges"
+    return ", because few records are in each combination of the columns that it names"
 
 
 def _cause_text(cause: CauseBody) -> str:

@@ -111,7 +111,8 @@ class KeptBlocks:
     are apart. A version never changes, so what was read once is kept."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[Names, Names, int | None, bool], Block] = {}
+        self._blocks: dict[tuple[Names, Names, int | None, bool], tuple[Block, int]] = {}
+        self._held = 0
         self._lock = threading.Lock()
 
     def get(
@@ -127,12 +128,14 @@ class KeptBlocks:
         with self._lock:
             known = self._blocks.get(wanted)
         if known is not None:
-            return known
+            return known[0]
         block = read(*wanted)
+        size = block.nbytes
         with self._lock:
-            self._blocks[wanted] = block
-            while sum(kept.nbytes for kept in self._blocks.values()) > KEPT_BYTES:
-                self._blocks.pop(next(iter(self._blocks)))
+            self._held += size - self._blocks.pop(wanted, (block, 0))[1]
+            self._blocks[wanted] = block, size
+            while self._held > KEPT_BYTES:
+                self._held -= self._blocks.pop(next(iter(self._blocks)))[1]
         return block
 
 

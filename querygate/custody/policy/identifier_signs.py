@@ -105,9 +105,12 @@ CODES = {
 }
 """What codes of diagnoses look like, by system."""
 
+JOINT = "icd9cm+icd10cm"
+"""Of records from before and after October 2015, when the United States changed."""
+
 LISTS = {
     (system, mark): rf"\[?'?(?:{code})'?(?:\s*{re.escape(mark)}\s*'?(?:{code})'?)+\]?"
-    for system, code in CODES.items()
+    for system, code in (CODES | {JOINT: f"{CODES['icd9cm']}|{CODES['icd10cm']}"}).items()
     for mark in (";", ",", "|")
 }
 """What lists of several codes look like, by system and by what stands between them; columns of lists have commas."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -37,6 +37,11 @@ OTHERS = 4
 
 ADVISED, LEAST_GAIN = 3, 0.01
 """So many edits are advised, and none that makes less than one figure in a hundred more usable: that may be chance."""
+
+PARTS, WORSE = 3, 0.1
+"""An edit that might help is asked a third of the questions first, and the others unless it is so much worse."""
+
+NO_BETTER = "Less would be usable."
 
 CANNOT = "QG803"
 NOT_A_POLICY = "QG801"
@@ -71,15 +76,25 @@ Answered: TypeAlias = "list[Figure] | str"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A policy to be published on trial, and what it is to be asked."""
+    """A policy to be published on trial, and what it is to be asked. Where it is only to be better than `now` (of the
+    first questions, the share that is usable as it is), the others are not asked once it is seen to be worse.
+    """
 
     policy: Policy
     questions: tuple[Question, ...]
+    now: float | None = None
+
+    @property
+    def first(self) -> tuple[Question, ...]:
+        return self.questions[: -(-len(self.questions) // PARTS)]
 
     def answered(self, on_trial: OnTrial) -> Answered:
         try:
             with on_trial(self.policy) as version:
-                return version.figures(self.questions)
+                first = version.figures(self.first)
+                if self.now is not None and (standing(first).share or 0.0) <= self.now - WORSE:
+                    return NO_BETTER
+                return [*first, *version.figures(self.questions[len(self.first) :])]
         except ConfigError as problem:
             if problem.code not in (CANNOT, NOT_A_POLICY):
                 raise
@@ -179,6 +194,7 @@ class CostTrials:
         few = len(sensitive) if columns is None or self.policy.views is None else columns  # classes are of all columns
         self._columns = asked_columns(self.policy, few)
         self.asked: tuple[Question, ...] = ()
+        self._read: dict[int, tuple[Edit, Policy | str]] = {}
         self._first: list[Figure] = []
         self._problem: ConfigError | None = None
         self.standing = Standing()
@@ -284,10 +300,13 @@ class CostTrials:
         self._first = version.figures(self.asked)
 
     def _policy(self, edit: Edit) -> Policy | str:
-        try:
-            return parse_policy(write_toml(edit.applied(self._raw)), folder=self._folder)
-        except ConfigError as problem:
-            return problem.detail
+        if id(edit) not in self._read:
+            try:
+                found: Policy | str = parse_policy(write_toml(edit.applied(self._raw)), folder=self._folder)
+            except ConfigError as problem:
+                found = problem.detail
+            self._read[id(edit)] = edit, found
+        return self._read[id(edit)][1]
 
     def _ask_first(self, edit: Edit) -> Answered:
         """A change of a policy that cannot be published itself."""
@@ -311,7 +330,11 @@ class CostTrials:
         part = self._part(policy, self._columns if touched is None else touched)
         told = {column.name for column in part.published}
         asked = (q for q in self.asked if _columns(q) <= told and (touched is None or touched & set(q.columns)))
-        return Trial(part, tuple(asked))
+        trial = Trial(part, tuple(asked))
+        if edit.kind not in ("detail", "views") or self.standing.problem:
+            return trial
+        now = standing([figure for figure in self._first if figure.question in trial.first])
+        return replace(trial, now=now.share)
 
     def _touched(self, policy: Policy) -> frozenset[str] | None:
         """The columns asked about whose answers can change; None where all can."""

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from querygate.core.answer_bodies import ExplanationBody
 from querygate.core.ports import Limits
 from querygate.core.types import Answer, Principal, QueryOptions, Request
 from querygate.custody.evidence.replay import replay
@@ -110,6 +111,11 @@ def test_columns_that_no_view_has_together_are_named(views: OpenSite) -> None:
     told = explained(views, sql)
     assert told["apart"] == [["age", "region", "sex"]]
     assert "No view has age, region, sex together." in explanation_lines(told)
+    alone: ExplanationBody = {**told, "suggestions": [], "complete": True}
+    assert any(
+        line.startswith("No similar query has a narrower range, because no view has")
+        for line in explanation_lines(alone)
+    )
     assert "apart" not in explained(views, "SELECT sex, COUNT(*) FROM study WHERE age >= 45 GROUP BY sex")
 
 

@@ -28,7 +28,7 @@ from querygate.custody.policy.drafts.draft_domains import (
     toml_text,
     year_keys,
 )
-from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
+from querygate.custody.policy.identifier_signs import JOINT, LISTS, MOSTLY, identifier_sign, traces
 from querygate.custody.policy.ordinal_values import in_order
 
 FEW = 50
@@ -62,6 +62,9 @@ NUMBERS = ("integer", "number")
 
 TITLES = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM", "icd10": "ICD-10"}
 """Systems of diagnoses; of those that a column fits alike, the first."""
+
+LIST_TITLES = TITLES | {JOINT: "ICD-9-CM and ICD-10-CM"}
+"""Those of lists."""
 
 NAMED, UNSURE = range(2)
 """How sure it is what a column means: by its name, or not at all."""
@@ -220,10 +223,11 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
     """Several codes in most values; the others have one code. A column of lists is shown in brackets."""
     system, mark = max(LISTS, key=lambda one: c.matches.get(" by ".join(one), 0.0))
     several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
-    if several < MOSTLY or max(lists, several + c.matches.get(system, 0.0)) < NEARLY_ALL:
+    alone = sum(c.matches.get(one, 0.0) for one in system.split("+"))
+    if several < MOSTLY or max(lists, several + alone) < NEARLY_ALL:
         return None
     why = (
-        f"Likely code lists of {TITLES[system]}: {several:.0%} of the values contain several codes.",
+        f"Likely code lists of {LIST_TITLES[system]}: {several:.0%} of the values contain several codes.",
         "Published as sets of generalised codes. Say in `protect` what others may know about them, and in `utility` "
         "which codes may be merged.",
     )

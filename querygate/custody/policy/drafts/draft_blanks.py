@@ -10,8 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.count_text import counted
+from querygate.core.types import Floats
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import measure_named
@@ -25,6 +28,13 @@ LIMITS = {"age": (0, 120), "birth": YEARS}
 
 CODE = re.compile(r"-([1-9])\1*|([789])\2*(\.\2+)?")
 """What is written in place of a number that is missing: -1 and -9, 99 and 777, 99.9."""
+
+FAR_CODE = re.compile(r"-?(7{2,}|8{2,}|9{2,})(\.[789]+)?")
+"""The same of columns whose names do not say what they can be: one digit may be a value."""
+
+SEVERAL, OFTEN, FAR = 3, 0.002, 2.0
+"""Records that have a code at least, as a number and as a share; and how far from all others it is, in their standard
+deviations: farther than they are from each other, too."""
 
 MOST_CODES = 5
 
@@ -64,11 +74,26 @@ def _blanks(c: ColumnFigures) -> tuple[str, ...]:
 
 
 def _codes(c: ColumnFigures) -> tuple[str, ...]:
-    """Codes beyond what the column can be by its name, where all that lies beyond are codes."""
+    """Codes beyond what a column can be by its name, where all beyond are codes; and those far beyond all others."""
     low, high = _limits(c)
     texts = dict.fromkeys(re.sub(r"\.0+$", "", text) for text in c.outermost)
-    beyond = tuple(text for text in texts if not low <= float(text.replace(",", ".")) <= high)
-    return beyond if len(beyond) <= MOST_CODES and all(map(CODE.fullmatch, beyond)) else ()
+    number = {text: float(text.replace(",", ".")) for text in texts}
+    beyond = tuple(text for text in texts if not low <= number[text] <= high)
+    if beyond and (len(beyond) > MOST_CODES or not all(map(CODE.fullmatch, beyond))):
+        return ()
+    spikes = [text for text in texts if FAR_CODE.fullmatch(text) and text not in beyond]
+    others = c.sample[~np.isin(c.sample, [number[text] for text in (*beyond, *spikes)]) & ~np.isnan(c.sample)]
+    return (*beyond, *(text for text in spikes if _is_far_out(number[text], c.sample, others)))
+
+
+def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
+    """Do several records have the code, and nobody anything near it?"""
+    held = int((sample == code).sum())
+    if held < max(SEVERAL, OFTEN * sample.size) or others.size < SEVERAL:
+        return False
+    low, high = float(others.min()), float(others.max())
+    away = code - high if code > 0 else low - code
+    return away > FAR * float(others.std()) and away > high - low and (code > 0 or low >= 0)
 
 
 def _limits(c: ColumnFigures) -> tuple[float, float]:
@@ -88,4 +113,5 @@ def with_absent(proposals: Iterable[Proposal], absent: Mapping[str, StandIns]) -
 def _told(p: Proposal, found: StandIns) -> Proposal:
     keys = {"absent": toml_list(map(toml_text, found.texts))}
     note = f"read as missing in {counted(found.records, 'record')}; remove real values from this list"
+    note += ", such as 88 for none" if any(text.strip("-")[:2] == "88" for text in found.texts) else ""
     return replace(p, keys=keys | p.keys, notes={"absent": note, **p.notes})

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from querygate.core.vault_ports import Source
-from querygate.custody.policy.drafts.column_proposal import TITLES, Proposal
+from querygate.custody.policy.drafts.column_proposal import LIST_TITLES, TITLES, Proposal
 from querygate.custody.policy.drafts.draft_domains import toml_text
 from querygate.methods.code_lists.code_spelling import normalise
 
@@ -35,17 +35,18 @@ def _fitted(source: Source, p: Proposal) -> Proposal:
     entries = codes.total()
     if not entries:
         return p
-    shares = {name: 1 - _unknown(name, codes) / entries for name in TITLES}
+    titles = LIST_TITLES if p.role == "codes" else TITLES
+    shares = {name: 1 - _unknown(name, codes) / entries for name in titles}
     system = max(shares, key=lambda name: shares[name])  # of several that have all, the first
     key = PRESET if p.role != "codes" else "system"
     keys, notes = {**p.keys, key: toml_text(system)}, {**p.notes}
-    notes[key] = f"{TITLES[system]} has {_percent(shares[system])} of the codes, " + ", ".join(
-        f"{TITLES[name]} {_percent(share)}" for name, share in shares.items() if name != system
+    notes[key] = f"{titles[system]} has {_percent(shares[system])} of the codes, " + ", ".join(
+        f"{titles[name]} {_percent(share)}" for name, share in shares.items() if name != system
     )
     if p.role == "codes" and shares[system] < 1:
         keys["unknown"] = '"other"'
         notes["unknown"] = "unlisted codes count in the group whose codes begin the same way"
-    why = tuple(line.replace(TITLES[json.loads(p.keys[key])] + ":", TITLES[system] + ":") for line in p.why)
+    why = tuple(line.replace(titles[json.loads(p.keys[key])] + ":", titles[system] + ":") for line in p.why)
     return replace(p, keys=keys, notes=notes, why=why)
 
 

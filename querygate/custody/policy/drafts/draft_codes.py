@@ -19,6 +19,7 @@ from querygate.core.types import folded
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import SELDOM, Proposal
 from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.identifier_signs import JOINT
 
 MOST = 6
 """Groups of one list."""
@@ -40,7 +41,8 @@ class ProposedGroup:
 def known_groups() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """By name and code system, the categories of a group."""
     text = files("querygate.custody.policy").joinpath("data/code_groups.toml").read_text(encoding="utf-8")
-    return {name: {k: tuple(v) for k, v in systems.items()} for name, systems in tomllib.loads(text).items()}
+    found = {name: {k: tuple(v) for k, v in systems.items()} for name, systems in tomllib.loads(text).items()}
+    return {name: systems | {JOINT: systems["icd9cm"] + systems["icd10cm"]} for name, systems in found.items()}
 
 
 def propose_groups(

@@ -6,7 +6,15 @@ import re
 
 import pytest
 
-from querygate.custody.policy.identifier_signs import DETECTORS, LISTS, PATTERNS, identifier_sign, traces, words_of
+from querygate.custody.policy.identifier_signs import (
+    DETECTORS,
+    JOINT,
+    LISTS,
+    PATTERNS,
+    identifier_sign,
+    traces,
+    words_of,
+)
 
 BY_NAME = {
     "patientFirstName": "name of a person",
@@ -103,7 +111,12 @@ def test_codes_of_diagnoses(system, code):
 
 @pytest.mark.parametrize("text", ["250.02; V4581;4019", "[E849, 401.9]", "['250.00', '401.9', '042']", "25002|4019"])
 def test_lists_of_codes_of_diagnoses(text):
-    assert [one for one in LISTS if re.fullmatch(LISTS[one], text)] == [("icd9cm", next(m for m in ";,|" if m in text))]
+    mark = next(m for m in ";,|" if m in text)
+    assert [one for one in LISTS if re.fullmatch(LISTS[one], text)] == [("icd9cm", mark), (JOINT, mark)]
+
+
+def test_lists_with_codes_of_both_systems():
+    assert [one for one in LISTS if re.fullmatch(LISTS[one], "250.02; E11.65")] == [(JOINT, ";")]
 
 
 @pytest.mark.parametrize("text", ["250.02", "[]", "250.02 and 401.9", "fever; cough", "250;", "12; 14"])

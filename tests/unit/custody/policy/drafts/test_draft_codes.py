@@ -144,3 +144,22 @@ def test_a_part_of_a_group_is_not_told_as_the_whole(tmp_path: Path) -> None:
     (row,) = ask(opened, f"SELECT {counts} FROM t", "t")
     assert row["d"]["low"] <= truth(path, "250") <= row["d"]["high"]
     assert row["p"]["low"] <= truth(path, "4019") <= row["p"]["high"]
+
+
+def test_lists_of_both_systems_are_proposed_as_one_and_publish(tmp_path: Path) -> None:
+    """Records from before and after October 2015: half of the lists are of each."""
+    rng, path = random.Random(6), tmp_path / "stays.csv"
+    old, new = ["250.00", "401.9", "428.0", "272.4"], ["E11.9", "I10", "I50.9", "E78.5"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["patient_id", "age", "sex", "dx"])
+        for i in range(400):
+            codes = rng.sample(old if i % 2 else new, rng.randint(1, 4))
+            rows.writerow([f"p{i}", rng.randint(20, 90), rng.choice("FM"), ";".join(codes)])
+    drafted = draft_from(str(path))
+    policy = parse_policy(drafted.text)
+    assert policy.column("dx").role == "codes"
+    assert 'system = "icd9cm+icd10cm"' in drafted.text
+    assert '"diabetes" = ["250", "E08"' in drafted.text
+    opened = new_site(tmp_path / "site")
+    put(opened, drafted.text, path)
