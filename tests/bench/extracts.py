@@ -196,13 +196,13 @@ def measure(case: Case) -> dict[str, Outcome]:
     """Every way, by name."""
     columns = original(case)
     before = fit(case.model, columns, levels(columns))
-    return {way: _measure(case, way, before) for way in WAYS}
+    return {way: measure_way(case, way, before) for way in WAYS}
 
 
-def _measure(case: Case, way: str, before: Fit) -> Outcome:
+def measure_way(case: Case, way: str, before: Fit, repeats: int = 0) -> Outcome:
     columns = original(case)
     found, open_years = [], []
-    for repetition in range(REPEATS if way in METHODS and METHODS.get(way).drawn else 1):
+    for repetition in range((repeats or REPEATS) if way in METHODS and METHODS.get(way).drawn else 1):
         made = extract(case, way, repetition)
         found.append(compare(before, _refit(case, made, levels(columns))))
         if repetition == 0:

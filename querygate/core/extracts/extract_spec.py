@@ -18,7 +18,9 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed", "release", "same-disease", "limited", "noisy-model", "dp-synthetic"]
+Kind = Literal[
+    "k-anonymous", "condensed", "release", "same-disease", "limited", "randomised", "noisy-model", "dp-synthetic"
+]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 Times = Literal["drawn", "kept"]
@@ -30,6 +32,7 @@ _NOT_WITH: Mapping[str, tuple[str, ...]] = {
     "release": ("k", *_POLICY_SAYS),
     "same-disease": _POLICY_SAYS,
     "limited": ("k", *_POLICY_SAYS),
+    "randomised": ("k", "suppress", "suppress_cells", "tolerances"),
     "noisy-model": ("k", *_POLICY_SAYS, "columns", "models"),
     "dp-synthetic": ("k", *_POLICY_SAYS, "models"),
 }
@@ -40,7 +43,8 @@ METHODS: Mapping[str, tuple[str, ...]] = {
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished", "univariate", "boxes", "top-down"),
         *("bottom-up", "full-domain", "full-subtree", "local"),
     ),
-    "condensed": ("improved", "condensation", "tfrp", "mdav"),
+    "condensed": ("improved", "condensation", "tfrp", "mdav", "r-microhybrid", "microperturbation"),
+    "randomised": ("randomised-response", "pram", "rank-swap"),
 }
 """By kind: a request is read where the methods themselves are not."""
 
@@ -50,7 +54,12 @@ A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-dis
 NOISY: Mapping[str, str] = {"noisy-model": "a noisy model", "dp-synthetic": "a noisy synthetic table"}
 """What is paid for from the privacy budget: none of it is a record of anybody."""
 
-NO_K: Mapping[str, str] = {**A_KIND, "limited": "a limited data set", **NOISY}
+NO_K: Mapping[str, str] = {
+    **A_KIND,
+    "limited": "a limited data set",
+    "randomised": "randomised records",
+    **NOISY,
+}
 """What records are called whose protection the policy alone decides."""
 
 

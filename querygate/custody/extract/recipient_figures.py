@@ -109,6 +109,8 @@ def _note(line: Body, k: int) -> dict[str, Any]:
 
 def _risk(risk: Body, exact: Sequence[CodeReport], codes: Sequence[CodeReport], step: float) -> dict[str, Any]:
     """Of classes: what anybody can count in the extract. Of synthetic records: what is kept in them."""
+    if "randomised" in risk:
+        return {"words": risk["words"][:1]}
     if "kept" in risk:
         kept = [_coarse_kept(KeptValues(**line), step) for line in risk["kept"]]
         return {"kept": [one.to_dict() for one in kept], "words": explain_kept(kept)}

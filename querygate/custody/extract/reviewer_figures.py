@@ -29,6 +29,7 @@ from querygate.methods.anonymise import partition_check
 from querygate.methods.model_fit import ModelComparison, compare, conditional_privacy, similarity
 from querygate.methods.risk import (
     KeptValues,
+    Linkage,
     PointRecords,
     attack,
     class_sizes,
@@ -201,6 +202,15 @@ def risk_of_synthetic(
         found["membership"] = guess.to_dict()
         words.append(explain_membership(guess))
     return {**found, "words": words}
+
+
+def linkage_by_rows(protected: ProtectedRecords, policy: Policy) -> Linkage:
+    """How often the nearest record of the extract is the one that was made from a person's own."""
+    sides = [_records(policy, table, protected.raw) for table in (protected.raw, protected.table)]
+    rows = _drawn(protected.records)
+    each = np.arange(rows.size)
+    original, released = (side.take(rows) for side in sides)
+    return linkage(original, released, each, each, same_rows=True)
 
 
 def _kept(policy: Policy, protected: ProtectedRecords) -> list[KeptValues]:

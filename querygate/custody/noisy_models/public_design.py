@@ -21,6 +21,10 @@ from querygate.custody.extract.raw_tables import floats_of, texts_of
 from querygate.custody.policy import ColumnPolicy, Policy
 
 LARGEST_CATEGORY = 200
+ROUNDING = 1e-9
+"""So that a number at the edge of a part is in the upper one, however it was divided."""
+
+_ARROW = {"integer": pa.int64(), "number": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def cells_of(table: pa.Table, column: PublicColumn, parts: int) -> tuple[Ints, t
         places = column.places(raw)
         return np.where(places < 0, len(column.values), places), (*column.values, "missing")
     known, scaled = column.is_known(raw), np.nan_to_num(column.scaled(raw))
-    places = np.minimum(((scaled + 1) / 2 * parts).astype(np.int64), parts - 1)
+    places = np.minimum(((scaled + 1) / 2 * parts + ROUNDING).astype(np.int64), parts - 1)
     ends = [column.natural(2 * at / parts - 1) for at in range(parts + 1)]
     labels = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
     return np.where(known, places, parts), (*labels, "missing")
@@ -128,3 +132,19 @@ def _undeclared(name: str, what: str, key: str) -> ExtractRefused:
         f"The policy does not declare {what} for {name}, and bounds are never taken from the data.",
         f"Leave out the column, or ask the custodian to publish with {key} in [columns.{name}].",
     )
+
+
+def drawn_values(column: PublicColumn, codes: Ints, parts: int, rng: np.random.Generator) -> pa.Array:
+    """A value of each cell: a number is drawn evenly within its part; the last cell is missing."""
+    if not column.is_number:
+        texts = np.array([*column.values, None], dtype=object)[codes]
+        return pa.array(texts, pa.string())
+    missing, width = codes == parts, column.high - column.low
+    low, high = (column.low + (codes + end) * width / parts for end in (0, 1))
+    kind = _ARROW[column.type]
+    if kind == pa.float64():
+        return pa.array(low + rng.random(codes.size) * (high - low), mask=missing)
+    first = np.ceil(low - ROUNDING).astype(np.int64)
+    last = np.where(codes >= parts - 1, np.int64(column.high), np.ceil(high - ROUNDING).astype(np.int64) - 1)
+    whole = np.minimum(rng.integers(first, np.maximum(first, last) + 1), np.int64(column.high))
+    return pa.array(whole.astype(np.int32) if kind == pa.date32() else whole, mask=missing).cast(kind)

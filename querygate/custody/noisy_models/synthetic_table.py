@@ -26,7 +26,7 @@ from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.spreadsheet_cells import escape
 from querygate.core.types import Ints, NoiseOptions
 from querygate.custody.extract.raw_tables import out_of
-from querygate.custody.noisy_models.public_design import PublicColumn, cells_of
+from querygate.custody.noisy_models.public_design import PublicColumn, cells_of, drawn_values
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import Policy
 from querygate.methods.dp import Entropy, MarginalTree, Price, measure, records
@@ -36,8 +36,6 @@ USUAL_BINS = 10
 MOST_COLUMNS = 30
 LARGEST = 2_000_000
 """Records that are drawn at most: noise must not fill a disk."""
-
-_ARROW = {"integer": pa.int64(), "number": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us")}
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ class SyntheticPlan:
         seed = hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).digest()
         rng = np.random.default_rng(int.from_bytes(seed, "big"))
         drawn = records(tree, rng)
-        return pa.table({c.name: self._values(c, drawn[:, at], rng) for at, c in enumerate(self.columns)})
+        return pa.table({c.name: drawn_values(c, drawn[:, at], self.bins, rng) for at, c in enumerate(self.columns)})
 
     def compare(self, rows: Callable[[], pa.Table], answer: Mapping[str, Any]) -> dict[str, Any]:
         """For reviewers alone: how far the shares of cells, and of pairs of columns, are from those of the raw rows."""
@@ -144,19 +142,6 @@ class SyntheticPlan:
     def _codes(self, table: pa.Table) -> tuple[Ints, list[tuple[str, ...]]]:
         found = [cells_of(table, column, self.bins) for column in self.columns]
         return np.stack([codes for codes, _ in found], axis=1), [labels for _, labels in found]
-
-    def _values(self, column: PublicColumn, codes: Ints, rng: np.random.Generator) -> pa.Array:
-        if not column.is_number:
-            texts = np.array([*column.values, None], dtype=object)[codes]
-            return pa.array(texts, pa.string())
-        missing = codes == self.bins
-        spread = (codes + rng.random(codes.size)) / self.bins
-        numbers = column.low + spread * (column.high - column.low)
-        kind = _ARROW[column.type]
-        if kind == pa.float64():
-            return pa.array(numbers, mask=missing)
-        whole = np.clip(np.floor(numbers), column.low, column.high).astype(np.int64)
-        return pa.array(whole.astype(np.int32) if kind == pa.date32() else whole, mask=missing).cast(kind)
 
     def _notes(self) -> list[str]:
         with_delta = f" and delta {self.price.delta:g} (rho {self.price.rho:.4g})" if self.price.delta else ""

@@ -24,6 +24,7 @@ KEYS = {
             "republish",
             "release",
             "limited_data_set",
+            "randomised",
             "views",
         ),
     ),
@@ -57,6 +58,7 @@ KEYS = {
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance", "require"),
     "limited_data_set": ("checked",),
+    "randomised": ("rho1", "rho2", "methods", "kept", "window"),
     "views": (
         *("mode", "frame", "spanning", "extra", "prefer", "linked", "codes", "values", "sum_cell", "on_uncertified"),
     ),

@@ -32,7 +32,7 @@ from querygate.custody.policy.policy_types import (
     ColumnPolicy,
     Policy,
 )
-from querygate.custody.policy.release_rules import check_tight, read_limited, read_release
+from querygate.custody.policy.release_rules import check_tight, read_limited, read_randomised, read_release
 from querygate.custody.policy.statistic_rules import check_method, read_largest_k, read_max_width, read_statistics
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
@@ -128,6 +128,7 @@ def _policy(top: TomlTable) -> Policy:
         republish=read_republish(top),
         release=read_release(top, columns),
         limited=read_limited(top, columns),
+        randomised=read_randomised(top),
         views=read_views(top, columns),
     )
 

@@ -467,6 +467,17 @@ class ReleasePolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class RandomisedPolicy:
+    """Records may leave with values that may be others by chance: by which methods, and how much."""
+
+    rho1: float  # a belief of at most this
+    rho2: float  # must not become one above this, over all columns together
+    methods: tuple[str, ...] = ("randomised-response",)
+    kept: float = 0.8  # of values, by pram
+    window: float = 0.05  # of ranks, by rank-swap
+
+
+@dataclass(frozen=True, slots=True)
 class LimitedPolicy:
     """Limited data sets may leave. `checked` columns look like direct identifiers and are none: somebody has looked."""
 
@@ -495,6 +506,7 @@ class Policy:
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
     limited: LimitedPolicy | None = None
+    randomised: RandomisedPolicy | None = None
     views: ViewRules | None = None  # None: classes over all quasi-identifiers
     warnings: tuple[str, ...] = ()
 
@@ -563,6 +575,8 @@ class Policy:
             del meaning["release"]
         if self.limited is None:
             del meaning["limited"]
+        if self.randomised is None:
+            del meaning["randomised"]
         meaning["views"] = self.views.meaning() if self.views else None
         if self.views is None:
             del meaning["views"]

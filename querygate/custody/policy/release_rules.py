@@ -11,14 +11,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from querygate.core.count_text import counted
+from querygate.core.extracts.extract_spec import METHODS
 from querygate.custody.policy.interval_edges import MAX_EDGES
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked, read_names
-from querygate.custody.policy.policy_types import SAFE_HARBOR, ColumnPolicy, LimitedPolicy, ReleasePolicy
+from querygate.custody.policy.policy_types import (
+    SAFE_HARBOR,
+    ColumnPolicy,
+    LimitedPolicy,
+    RandomisedPolicy,
+    ReleasePolicy,
+)
 from querygate.custody.policy.release_requirements import FORM, read_requirement
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 _GROUPS = "a list of lists of strings, each value in exactly one of them"
 _RISK = Bound(above=0, most=1)
+_BELIEF = Bound(above=0, most=0.999)
 
 
 def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
@@ -121,3 +129,28 @@ def read_limited(top: TomlTable, columns: Iterable[ColumnPolicy]) -> LimitedPoli
         if name not in known:
             table.fail("checked", f"{name} is not a published column", listed(known))
     return LimitedPolicy(tuple(sorted(checked)))
+
+
+def read_randomised(top: TomlTable) -> RandomisedPolicy | None:
+    """The table [randomised]: that records may leave with values that may be others by chance."""
+    if "randomised" not in top:
+        return None
+    table = top.table("randomised")
+    if not table.is_table:
+        return None
+    rho1, rho2 = (table.required(key, _BELIEF) for key in ("rho1", "rho2"))
+    if rho1 is not None and rho2 is not None and not rho1 < rho2:
+        table.fail("rho2", "is not above rho1", "a number above rho1 and below 1")
+    accepted = METHODS["randomised"]
+    methods = read_names(table, "methods") if "methods" in table else accepted[:1]
+    for name in methods:
+        if name not in accepted:
+            table.fail("methods", f"{name} is not a method", listed(accepted))
+    usual = RandomisedPolicy(0.1, 0.5)
+    return RandomisedPolicy(
+        float(rho1 or usual.rho1),
+        float(rho2 or usual.rho2),
+        tuple(sorted(methods)),
+        float(table.number("kept", _BELIEF) or usual.kept),
+        float(table.number("window", _RISK) or usual.window),
+    )

@@ -39,6 +39,7 @@ from querygate.custody.extract.k_anonymous import RecordReader, make_k_anonymous
 from querygate.custody.extract.limited_records import make_limited
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
+from querygate.custody.extract.randomised_records import make_randomised
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try, models_changed, refuse_models, tune
 from querygate.custody.extract.recipient_figures import recipient_figures
@@ -314,6 +315,11 @@ def _limited(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, d
     return protected, risk, []
 
 
+def _randomised(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
+    protected, risk = make_randomised(policy, case.rows, where, spec.method, draw)
+    return protected, risk, []
+
+
 def _condensed(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
     case.progress("reading the records")
     material = Material.of(policy, case.rows.selected(where))
@@ -330,6 +336,7 @@ _WAYS: Mapping[str, Callable[[ExtractCase, ExtractSpec, Policy, str, _Draw], Mad
     "release": _release,
     "same-disease": _same_disease,
     "limited": _limited,
+    "randomised": _randomised,
 }
 
 

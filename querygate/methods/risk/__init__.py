@@ -24,7 +24,7 @@ from querygate.methods.risk.attribute_disclosure import (
 )
 from querygate.methods.risk.drivers import Driver, class_labels, class_sizes, explain_drivers, leave_one_out
 from querygate.methods.risk.kept_values import KeptValues, explain_kept, kept_values
-from querygate.methods.risk.linkage import linkage
+from querygate.methods.risk.linkage import Linkage, linkage
 from querygate.methods.risk.membership_inference import explain_membership, membership
 from querygate.methods.risk.nearest import explain_nearness, nearness
 from querygate.methods.risk.record_space import PointRecords
@@ -66,6 +66,7 @@ __all__ = [
     "nearness",
     "explain_membership",
     "membership",
+    "Linkage",
     "linkage",
     "KeptValues",
     "explain_kept",

@@ -12,6 +12,7 @@ from querygate.core.registry import Registry
 from querygate.core.types import Floats, Ints
 from querygate.methods.synthesis.kmeans import kmeans_of_least
 from querygate.methods.synthesis.mdav import mdav
+from querygate.methods.synthesis.mst_groups import mst_groups
 from querygate.methods.synthesis.random_groups import random_groups
 from querygate.methods.synthesis.tfrp import tfrp
 
@@ -55,3 +56,11 @@ METHODS.register(
 )
 METHODS.register("tfrp", SynthesisMethod(tfrp, "two fixed reference points, centroids (Chang et al. 2007)", False))
 METHODS.register("mdav", SynthesisMethod(mdav, "MDAV, centroids (Domingo-Ferrer & Torra 2005)", False))
+METHODS.register(
+    "r-microhybrid",
+    SynthesisMethod(mdav, "MDAV, drawn records (Domingo-Ferrer & González-Nicolás 2010)", True),
+)
+METHODS.register(
+    "microperturbation",
+    SynthesisMethod(mst_groups, "spanning tree, drawn records (Li & Sarkar 2013)", True, records=2_000),
+)

@@ -156,7 +156,8 @@ def test_the_seed_decides_and_another_gives_others(method: str) -> None:
     assert np.array_equal(first.raw, same.raw)
     ages = first.data.columns["age"]
     assert np.mean(ages == other.data.columns["age"]) < 0.5
-    assert not np.array_equal(first.labels, other.labels)
+    if method not in ("r-microhybrid", "microperturbation"):  # their clusters follow from the records
+        assert not np.array_equal(first.labels, other.labels)
 
 
 def test_the_input_is_left_alone() -> None:

@@ -1,0 +1,64 @@
+"""What was promised of randomised records, tried on what leaves: the independent check.
+
+Nobody can see in one table with which probability its values were drawn, so two things are looked at: the matrices,
+entry by entry, and whether the values that leave turned out as they say. Swapped columns have to hold the same values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.types import Floats, Ints
+from querygate.custody.noisy_models.public_design import PublicColumn, cells_of
+from querygate.custody.policy import RandomisedPolicy
+from querygate.custody.verify.diversity_check import GuaranteeCheck
+from querygate.methods.randomise import amplification, worst_posterior
+from querygate.methods.randomise.transition_check import strays
+
+ROOM = 1e-9
+
+Drawn = tuple[PublicColumn, Ints, Ints, Floats | None]
+
+
+def check_randomised(
+    columns: Sequence[Drawn],
+    raw: pa.Table,
+    table: pa.Table,
+    method: str,
+    wanted: RandomisedPolicy,
+    parts: Callable[[PublicColumn], int],
+) -> tuple[GuaranteeCheck, ...]:
+    """What holds, measured; ExtractRefused QG605 where something does not."""
+    if table.num_rows != raw.num_rows:
+        raise _broken("it has another number of records")
+    if method == "rank-swap":
+        for column, *_ in columns:
+            if Counter(table[column.name].to_pylist()) != Counter(raw[column.name].to_pylist()):
+                raise _broken(f"{column.name} does not hold the values that it had")
+        return (GuaranteeCheck("every column keeps its values", "columns with other values", 0.0, True),)
+    gamma = 1.0
+    for column, before, after, matrix in columns:
+        if (cells_of(table, column, parts(column))[0] != after).any():
+            raise _broken(f"values of {column.name} are not in the cells that were drawn")
+        if matrix is None or (off := strays(before, after, matrix)):
+            raise _broken(f"{column.name} has {off if matrix is not None else 'all'} pairs of values that are off")
+        gamma *= amplification(matrix)
+    if method == "pram":
+        return (GuaranteeCheck("expected counts stay what they are", "columns drawn otherwise", 0.0, True),)
+    found = worst_posterior(gamma, wanted.rho1)
+    if not found <= wanted.rho2 + ROOM:
+        raise _broken(f"a belief of {wanted.rho1:g} may become one of {found:.4g}")
+    promise = f"a belief of at most {wanted.rho1:g} becomes none above {wanted.rho2:g} (amplification {gamma:.4g})"
+    return (GuaranteeCheck(promise, "the belief that it may become", found, True),)
+
+
+def _broken(what: str) -> ExtractRefused:
+    return ExtractRefused(
+        "QG605",
+        f"The extract does not keep its guarantee: {what}.",
+        "Nothing was written. Report this fault to the makers of QueryGate.",
+    )

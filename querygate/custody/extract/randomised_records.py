@@ -1,0 +1,192 @@
+"""Randomised records: every record stays, and each of its values may be another by chance.
+
+*randomised-response* keeps a belief of rho1 from becoming one above rho2, whatever somebody believed before and knows
+of the other columns: the amplification that this allows is divided among the columns that leave. *pram* and *rank-swap*
+promise nothing of the kind, so the policy has to name them. Values are public cells, as in noisy synthetic tables: a
+declared value, an equal part of the domain, or missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.types import Floats, Ints
+from querygate.custody.extract import reviewer_figures
+from querygate.custody.extract.k_anonymous import RecordReader
+from querygate.custody.extract.protected_records import Field, ProtectedRecords
+from querygate.custody.extract.randomised_check import check_randomised
+from querygate.custody.extract.raw_tables import out_of
+from querygate.custody.noisy_models.public_design import PublicColumn, cells_of, drawn_values
+from querygate.custody.policy import Policy, RandomisedPolicy
+from querygate.custody.risk_report.code_table import text_codes
+from querygate.custody.verify.diversity_check import GuaranteeCheck
+from querygate.methods.anonymise import partition_check
+from querygate.methods.randomise import (
+    allowed_amplification,
+    invariant,
+    rank_swapped,
+    reconstructed,
+    responses,
+    uniform,
+)
+from querygate.methods.risk import class_labels
+
+PARTS = 10
+"""Equal parts of a number's domain."""
+
+Draw = Callable[[str], np.random.Generator]
+
+
+@dataclass(frozen=True)
+class RandomisedColumn:
+    """A column before and after: cells by record, and the matrix that turned them into each other, if one did."""
+
+    public: PublicColumn
+    before: Ints
+    after: Ints
+    matrix: Floats | None
+    values: pa.Array
+
+
+def make_randomised(
+    policy: Policy, rows: RecordReader, where: str, method: str, draw: Draw
+) -> tuple[ProtectedRecords, dict[str, Any]]:
+    """The selected records by the method, the policy's first where none is named, and what they risk."""
+    wanted, method = _allowed(policy, method)
+    out = list(out_of(policy))
+    public = [PublicColumn.of(column) for column in out]
+    source = rows.selected(where)
+    with source.reading():
+        raw: pa.Table = source.batches([column.name for column in out]).read_all()
+    if raw.num_rows < policy.k:
+        raise ExtractRefused(
+            "QG605", f"The request selects fewer than k = {policy.k} records.", "Select more records, or lower k."
+        )
+    raw = raw.take(pa.array(draw("order").permutation(raw.num_rows)))
+    gamma = allowed_amplification(wanted.rho1, wanted.rho2) ** (1 / len(public))
+    columns = [_randomised(raw, one, method, wanted, gamma, draw(f"values {one.name}")) for one in public]
+    table = pa.table({one.public.name: one.values for one in columns})
+    kept = check_randomised(
+        [(one.public, one.before, one.after, one.matrix) for one in columns], raw, table, method, wanted, parts_of
+    )
+    quasi = [column.name for column in policy.named("quasi-identifier")]
+    classes = class_labels(np.stack([text_codes(table[name])[1] for name in quasi or table.column_names], axis=1))
+    protected = ProtectedRecords(
+        kind="randomised",
+        method=method,
+        k=partition_check.smallest_class(classes),
+        table=table,
+        raw=raw,
+        usable=table,
+        classes=classes,
+        fields=tuple(_field(one.public, policy) for one in columns),
+        rows=raw.num_rows,
+        kept=kept,
+        parameters=_parameters(columns, method, wanted, gamma),
+    )
+    return protected, _risk(protected, policy, columns, kept)
+
+
+def _allowed(policy: Policy, method: str) -> tuple[RandomisedPolicy, str]:
+    wanted = policy.randomised
+    if wanted is None:
+        raise ExtractRefused(
+            "QG605",
+            "The policy has no table [randomised], so no randomised records may leave.",
+            "Request another kind of extract, or ask the custodian to publish with a policy that allows it.",
+        )
+    if method and method not in wanted.methods:
+        raise ExtractRefused(
+            "QG605", f"The policy does not allow {method}.", f"Request one of {', '.join(wanted.methods)}."
+        )
+    usual = "randomised-response" if "randomised-response" in wanted.methods else wanted.methods[0]
+    return wanted, method or usual
+
+
+def _randomised(
+    raw: pa.Table, column: PublicColumn, method: str, wanted: RandomisedPolicy, gamma: float, rng: np.random.Generator
+) -> RandomisedColumn:
+    before, labels = cells_of(raw, column, parts_of(column))
+    if method == "rank-swap":
+        ranks = np.where(before == len(labels) - 1, -1, text_ranks(raw[column.name], column))
+        got = rank_swapped(ranks, wanted.window, rng)
+        return RandomisedColumn(
+            column, before, before[got], None, raw[column.name].combine_chunks().take(pa.array(got))
+        )
+    if method == "pram":
+        shares = np.bincount(before, minlength=len(labels)) / before.size
+        matrix = invariant(shares, wanted.kept)
+    else:
+        matrix = uniform(len(labels), gamma)
+    after = responses(before, matrix, rng)
+    return RandomisedColumn(column, before, after, matrix, drawn_values(column, after, parts_of(column), rng))
+
+
+def parts_of(column: PublicColumn) -> int:
+    """So few that each has a whole number in it, where numbers are whole."""
+    whole = column.type in ("integer", "date")
+    return min(PARTS, int(column.high - column.low) + 1) if whole else PARTS
+
+
+def text_ranks(raw: pa.ChunkedArray, column: PublicColumn) -> Ints:
+    """A rank for each record: that of its number, or of its value among those declared."""
+    if not column.is_number:
+        return column.places(raw)
+    found: Ints = np.unique(np.nan_to_num(column.scaled(raw), nan=2.0), return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def _field(column: PublicColumn, policy: Policy) -> Field:
+    return Field(
+        column.name, column.name, f"{column.name}, randomised", policy.column(column.name).title, column.values
+    )
+
+
+def _parameters(columns: list[RandomisedColumn], method: str, wanted: RandomisedPolicy, gamma: float) -> dict[str, Any]:
+    """What recipients need to correct their counts: how likely each cell was kept. PRAM's shares are of raw records."""
+    if method == "rank-swap":
+        return {"window": wanted.window}
+    told = {one.public.name: {"cells": 0 if one.matrix is None else len(one.matrix)} for one in columns}
+    if method == "pram":
+        return {"kept": wanted.kept, "columns": told}
+    kept = {
+        name: {**cells, "kept": float(f"{gamma / (cells['cells'] - 1 + gamma):.9g}")} for name, cells in told.items()
+    }
+    return {"rho1": wanted.rho1, "rho2": wanted.rho2, "amplification": float(f"{gamma:.9g}"), "columns": kept}
+
+
+def _risk(
+    protected: ProtectedRecords, policy: Policy, columns: list[RandomisedColumn], kept: tuple[GuaranteeCheck, ...]
+) -> dict[str, Any]:
+    """For reviewers: who is found by the nearest record, what is as it was, and how well counts are reconstructed."""
+    links = reviewer_figures.linkage_by_rows(protected, policy)
+    same = np.logical_and.reduce([one.before == one.after for one in columns])
+    apart = {}
+    for one in columns:
+        size = int(max(one.before.max(), one.after.max())) + 1 if one.matrix is None else len(one.matrix)
+        truth, seen = (np.bincount(codes, minlength=size) for codes in (one.before, one.after))
+        shares = seen / seen.sum() if one.matrix is None else reconstructed(seen, one.matrix)
+        apart[one.public.name] = {
+            "released": round(float(np.abs(seen / seen.sum() - truth / truth.sum()).sum() / 2), 4),
+            "reconstructed": round(float(np.abs(shares - truth / truth.sum()).sum() / 2), 4),
+        }
+    promise = "; ".join(one.promise for one in kept)
+    return {
+        "randomised": {
+            "linkage": links.to_dict(),
+            "unchanged_records": float(same.mean()),
+            "unchanged_values": {one.public.name: float((one.before == one.after).mean()) for one in columns},
+            "shares": apart,
+        },
+        "words": [
+            f"Values were randomised record by record. {promise[:1].upper()}{promise[1:]}.",
+            f"Somebody who knows all values of a person and takes the nearest record finds the right one for "
+            f"{100 * float(links.row or 0):.1f} % of people.",
+        ],
+    }
