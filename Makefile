@@ -33,7 +33,8 @@ tools: setup
 	tests/install_spark.sh $(BIN)/pip
 
 suite: setup
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests
+	TMPDIR=$${TMPDIR:-$$(tests/scratch_folder.sh)} PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  $(BIN)/pytest -n $(JOBS) --dist worksteal tests
 
 demo: setup
 	$(BIN)/querygate demo $(if $(filter 0,$(SERVE)),,--serve)

@@ -6,13 +6,14 @@ import atexit
 import gc
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
+from werkzeug.routing import Rule
 
 from querygate.control.keys import keys as key_module
 from querygate.custody.publish import number_widths
@@ -65,6 +66,18 @@ def all_strays() -> Iterator[None]:
 
 # There are as many processes as processors, so an engine has no use for threads beside its own.
 CONFIG["threads"] = "1"
+
+# Every application has the same routes, and to compile how their addresses are written takes most of making one.
+_compile = Rule._compile_builder
+_COMPILED: dict[tuple[object, ...], Callable[..., tuple[str, str]]] = {}
+
+
+def _compile_once(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+    key = (rule.rule, tuple(rule._trace), repr(rule.defaults), append_unknown)
+    return _COMPILED.get(key) or _COMPILED.setdefault(key, _compile(rule, append_unknown))
+
+
+Rule._compile_builder = _compile_once  # type: ignore[method-assign]
 
 # What is imported and collected stays until the end, so nothing of it is looked through for garbage.
 gc.disable()

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakSet
@@ -210,14 +211,14 @@ def _use_wal(connection: Connection) -> None:
 
 
 def _migrate(connection: Connection, path: Path) -> None:
-    """Apply the migrations that are missing, each in one transaction."""
-    while _version(connection) < len(MIGRATIONS):
+    """Apply the migrations that are missing, in one transaction: each of its own would wait for the disk."""
+    if _version(connection) < len(MIGRATIONS):
         connection.execute("BEGIN IMMEDIATE")
-        version = _version(connection)  # another process may have been faster
-        if version < len(MIGRATIONS):
-            for statement in MIGRATIONS[version]:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+        missing = MIGRATIONS[_version(connection) :]  # none where another process was faster
+        for statement in chain.from_iterable(missing):
+            connection.execute(statement)
+        if missing:
+            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         connection.execute("COMMIT")
     if _version(connection) > len(MIGRATIONS):
         raise ConfigError(

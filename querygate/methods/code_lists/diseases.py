@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,13 +46,23 @@ def codes_in(patterns: Iterable[str], codes: Sequence[str]) -> tuple[int, ...]:
     >>> codes_in(["410-414", "250.?1"], ["250.00", "250.01", "250.11", "411", "414.9", "4110", "415"])
     (1, 2, 3, 4)
     """
-    ends = [(low, high or low) for low, _, high in (pattern.partition("-") for pattern in patterns)]
-    found: set[int] = set()
-    for low, high in ends:
+    order, found = _order(tuple(codes)), set[int]()
+    for low, _, high in (pattern.partition("-") for pattern in patterns):
+        high = high or low
         first, last = (end.partition("?")[0] for end in (low, high))
-        near = [i for i, code in enumerate(codes) if first <= code[: len(first)] <= last]  # a few of very many
-        found.update(i for i in near if _within(codes[i], low, high))
+
+        def begun(number: int, length: int = len(first)) -> str:
+            return codes[number][:length]
+
+        near = order[bisect_left(order, first, key=begun) : bisect_right(order, last, key=begun)]  # a few of very many
+        found.update(number for number in near if _within(codes[number], low, high))
     return tuple(sorted(found))
+
+
+@lru_cache(maxsize=4)
+def _order(codes: tuple[str, ...]) -> list[int]:
+    """The numbers of codes, in the order of their texts."""
+    return sorted(range(len(codes)), key=codes.__getitem__)
 
 
 def _within(code: str, low: str, high: str) -> bool:
