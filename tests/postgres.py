@@ -24,8 +24,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.work import HANG_S
+
 OWNER = "owner"
-PATIENCE_S = 120.0
 MISSING = "PostgreSQL is not installed. On Debian: apt-get install postgresql (tests/install_tools.sh does it as root)."
 SETTINGS = {
     "fsync": "off",
@@ -50,7 +51,7 @@ class Server:
     def halt(self) -> None:
         """As in the middle of a restart: connections are cut, and nobody is let in."""
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(PATIENCE_S)
+        self.process.wait(HANG_S)
 
     def resume(self) -> None:
         self.process = _started(self.folder, self.port)
@@ -118,7 +119,7 @@ def stop() -> None:
     if server.cache_info().currsize:
         running = server()
         running.process.send_signal(signal.SIGINT)  # does not wait for clients to leave
-        running.process.wait(PATIENCE_S)
+        running.process.wait(HANG_S)
         shutil.rmtree(running.folder, ignore_errors=True)
         server.cache_clear()
 
@@ -151,7 +152,7 @@ def _unprivileged(folder: Path) -> dict[str, Any]:
 
 
 def _quietly(words: list[Any], folder: Path, who: dict[str, Any]) -> None:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, **who)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=HANG_S, **who)
     assert done.returncode == 0, done.stderr
 
 
@@ -163,7 +164,7 @@ def _free_port() -> int:
 
 def _is_up(running: Server) -> bool:
     """Wait until it takes connections; False where somebody else took its port meanwhile."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + HANG_S
     while time.monotonic() < until:
         if running.process.poll() is not None:
             said = (running.folder / "log").read_text()

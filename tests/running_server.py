@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from querygate.core.answer_bodies import AnswerBody
+from tests.work import HANG_S
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Served:
 
     def connect(self) -> http.client.HTTPConnection:
         place = urlsplit(self.address)
-        return http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+        return http.client.HTTPConnection(place.hostname or "", place.port, timeout=HANG_S)
 
     def gates(self) -> list[int]:
         """The processes that serve: those that were forked."""

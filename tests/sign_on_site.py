@@ -16,6 +16,7 @@ from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from tests.oidc_provider import CLIENT, SECRET, OidcProvider
+from tests.work import HANG_S
 
 GROUPS = """
 [groups.reviewers]
@@ -74,9 +75,9 @@ class Traveller:
 
     def sign_in_there(self, address: str, name: str) -> str:
         """Sign in at the provider as this person; where it sends the browser back to."""
-        page = requests.get(address, timeout=30)
+        page = requests.get(address, timeout=HANG_S)
         assert page.status_code == 200, page.text
-        sent = requests.post(address, {"who": name}, allow_redirects=False, timeout=30)
+        sent = requests.post(address, {"who": name}, allow_redirects=False, timeout=HANG_S)
         return sent.headers["Location"]
 
     def arrive(self, back: str) -> TestResponse:

@@ -16,6 +16,7 @@ from querygate.web import create_app, sign_in
 from querygate.web.routes import API
 from tests.each import each
 from tests.empty_site import empty_site
+from tests.work import HANG_S
 
 GUESSER, OTHER, PROXY = "203.0.113.9", "198.51.100.7", "10.0.0.1"
 
@@ -175,7 +176,7 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
     monkeypatch.setattr(comparison, "verify", slow)
     with ThreadPoolExecutor(4) as pool:
         waiting = [pool.submit(sent, app.test_client(), key, OTHER) for key in keys[:4]]
-        assert all(begun.acquire(timeout=30) for _ in range(2))
+        assert all(begun.acquire(timeout=HANG_S) for _ in range(2))
         while app.extensions["querygate"][0]._waiting._value:
             time.sleep(0.01)
         refused = sent(app.test_client(), keys[4], OTHER)

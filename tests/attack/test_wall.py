@@ -12,6 +12,7 @@ import pytest
 
 from querygate.cli.serve import CUSTODY
 from tests.places import ROOT
+from tests.work import HANG_S
 
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 (WALL,) = (contract for contract in CONTRACTS if "raw row" in contract["name"])
@@ -40,7 +41,7 @@ def kept(folder: Path) -> bool:
         env={"PYTHONPATH": f"{folder}:{folder / 'adapters'}", "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANG_S,
     )
     assert "Contracts:" in done.stdout, done.stdout + done.stderr
     broken = [line for line in done.stdout.splitlines() if line.endswith(" BROKEN")]

@@ -21,6 +21,7 @@ from querygate.custody.roots.publish_version import publish_to
 from querygate.web.console.page_session import COOKIE
 from tests.api.console_site import ConsoleSite, copy_console_site, make_console_site
 from tests.unit.custody.extract.study import POLICY, records
+from tests.work import HANG_S
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 ARGUMENTS += ["--disable-extensions", "--disable-dev-shm-usage", "--renderer-process-limit=2"]
@@ -102,7 +103,7 @@ def open_page(chromium, served, windows):
             windows[key].add_cookies([{"name": COOKIE, "value": token, "url": served.url}])
         page = windows[key].new_page()
         pages.append(page)
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * HANG_S)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if "Security" in message.text else None)
         page.on(

@@ -14,6 +14,7 @@ from tests.api.small_site import make_small_site
 from tests.browser.test_custodian import grave_findings
 from tests.oidc_provider import OidcProvider, running
 from tests.sign_on_site import describe_provider
+from tests.work import HANG_S
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_in_through_the_provider_and_out_again(chromium, gate):
     app, url, provider = gate
     context, complaints = chromium.new_context(), []
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(1000 * HANG_S)
     page.on("console", lambda message: complaints.append(message.text) if "Security" in message.text else None)
     page.goto(f"{url}/datasets/clinic")
     assert grave_findings(page, "sign in with a provider") == []

@@ -18,6 +18,7 @@ from hatchling.builders.wheel import WheelBuilder
 from querygate.web import create_app
 from tests.api.small_site import make_small_site
 from tests.http_gate import http_gate
+from tests.work import HANG_S
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "clients" / "python"
@@ -78,7 +79,7 @@ def test_it_asks_a_gate_without_the_server(python: Path, tmp_path: Path) -> None
     with http_gate(create_app(site.opened)) as url:
         environment = {"GATE": url, "QUERYGATE_KEY": site.keys["ann"], "PATH": os.environ["PATH"]}
         command = [str(python), "-I", "-W", "error", "-c", PROGRAM]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "[('F', 20, 20), ('M', 20, 20)]"

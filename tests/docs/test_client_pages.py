@@ -28,6 +28,7 @@ from tests.clients.r_program import SOURCES, needs_r, run
 from tests.docs.pages import DOCS, Block, blocks
 from tests.docs.test_tutorials import stable
 from tests.http_gate import http_gate
+from tests.work import HANG_S
 
 SHOWN = "https://gate.example.org"
 PROGRAMS = ("ask-from-python.md", "ask-from-sql-tools.md")
@@ -122,7 +123,7 @@ def test_the_notebook_runs_and_jupysql_in_it(there: str, monkeypatch: pytest.Mon
     notebook.cells.append(nbformat.v4.new_code_cell(recipe.text))
     for cell in notebook.cells:
         cell.source = placed(cell.source, there)
-    kernel = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3")
+    kernel = nbclient.NotebookClient(notebook, timeout=int(HANG_S), kernel_name="python3")
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, kernel.async_execute()).result()  # which closes its event loop
     printed = [output.text for output in notebook.cells[-1].outputs if output.get("name") == "stdout"]

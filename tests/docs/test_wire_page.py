@@ -18,6 +18,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.web import listen
 from querygate.wire import open_wire
 from tests.docs.pages import DOCS, Block, blocks
+from tests.work import HANG_S
 
 PAGE = DOCS / "how-to" / "connect-with-psql-r-jdbc.md"
 SHOWN = [block for block in blocks(PAGE) if block.words in (("psql",), ("wire",))]
@@ -43,7 +44,7 @@ def printed(block: Block, port: int, key: str) -> str:
         block.language
     ]
     environment = {**os.environ, "PGPASSWORD": key, "PSQLRC": "/nonexistent", "PGCLIENTENCODING": "UTF8"}
-    done = subprocess.run([*command, text], capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run([*command, text], capture_output=True, text=True, env=environment, timeout=HANG_S)
     said = done.stderr + done.stdout
     said = re.sub(r"Query q_\w+", "Query q_01...", said)
     return "\n".join(line.rstrip() for line in said.strip("\n").splitlines()) + "\n"

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from querygate.control.keys import scram
 from querygate.control.keys.scram import make_proof, make_verifier, sign
-
-PATIENCE_S = 20.0
+from tests.work import HANG_S
 
 # Hundreds of connections sign in with the same key.
 scram._salted = functools.cache(scram._salted)
@@ -33,7 +32,7 @@ class RawClient:
     """A connection, and what was read from it."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        self.socket = socket.create_connection(("127.0.0.1", port), HANG_S)
         self.told: dict[bytes, bytes] = {}
         """What was said at sign-in, by kind; of several of a kind the last."""
 

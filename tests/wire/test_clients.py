@@ -21,6 +21,7 @@ import sqlalchemy as sa
 
 from tests.wire.recorded import compare
 from tests.wire.wire_site import WireSite
+from tests.work import HANG_S
 
 SQL = "SELECT sex, COUNT(*) FROM survey WHERE age > 41 GROUP BY sex ORDER BY sex"
 JDBC = Path("/usr/share/java/postgresql.jar")
@@ -32,7 +33,7 @@ def environment(site: WireSite, **more: str) -> dict[str, str]:
 
 
 def run(site: WireSite, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment(site, **more), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment(site, **more), capture_output=True, text=True, timeout=HANG_S)
 
 
 # -- psql ------------------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from querygate.core.errors import ConfigError
 from querygate.site.open_gate import open_gate
 from tests.running_server import served
 from tests.wire.wire_site import WireSite, make_site, publish_survey
-
-PATIENCE_S = 60.0
+from tests.work import HANG_S
 
 
 def free_port() -> int:
@@ -33,7 +32,7 @@ def count(site: WireSite) -> object:
 
 def count_again(site: WireSite) -> object:
     """Whoever was killed is started again in a moment."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + HANG_S
     while True:
         try:
             return count(site)

@@ -146,11 +146,13 @@ class _Column:
         and dates contain nothing.
         """
         calls = ("regexp_full_match", "regexp_matches") if inside else ("regexp_full_match",)
-        trimmed = f"TRIM({self._text})"
-        tests = [f"AVG(CAST({call}({trimmed}, ?) AS INTEGER))" for call in calls for _ in patterns]
-        words = f"AVG(LENGTH({trimmed}) - LENGTH(REPLACE({trimmed}, ' ', '')) + 1)"
+        different = f"SELECT TRIM({self._text}) AS t, COUNT(*) AS n FROM sample WHERE {self._x} IS NOT NULL GROUP BY 1"
+        tests = [f"CAST({call}(t, ?) AS INTEGER)" for call in calls for _ in patterns]
+        figures = (
+            f"SUM(n * ({figure})) / SUM(n)" for figure in [*tests, "LENGTH(t) - LENGTH(REPLACE(t, ' ', '')) + 1"]
+        )
         wanted = [*patterns.values()] * len(calls)
-        found = self._one(f"SELECT {', '.join([*tests, words])} FROM sample WHERE {self._x} IS NOT NULL", wanted)
+        found = self._one(f"SELECT {', '.join(figures)} FROM ({different})", wanted)
         shares = [float(share or 0) for share in found]
         size = len(patterns)
         return (

@@ -19,7 +19,7 @@ from querygate.stats.models.logistic_and_poisson import IDENTITY, GroupedCounts,
 from querygate.stats.models.verified_numbers import Intervals, inverse_diagonal
 from querygate.stats.models.wald import tails, wald_p
 
-NORMAL = float(scipy.special.ndtri(0.975))
+NORMAL = 1.959963984540054  # as scipy.special.ndtri(0.975), which takes long to load
 """The quantile that confidence limits of 95 % are so many standard errors away at."""
 
 _QUANTILE = 1e-12  # relative error that quantiles are trusted with

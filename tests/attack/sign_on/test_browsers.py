@@ -11,6 +11,7 @@ from tests.each import each
 from tests.empty_site import empty_site
 from tests.oidc_provider import CLIENT
 from tests.sign_on_site import make_sign_on_site
+from tests.work import HANG_S
 
 
 def test_another_browser_cannot_be_made_to_arrive(site, provider):
@@ -116,7 +117,7 @@ def test_signing_out_ends_the_session_here_and_there(site, provider):
     page = browser.client.get("/signed-out")
     assert f"{provider.issuer}/logout?client_id={CLIENT}&amp;post_logout_redirect_uri=" in page.text
     there = requests.get(
-        page.text.split("; url=")[1].split('"')[0].replace("&amp;", "&"), allow_redirects=False, timeout=9
+        page.text.split("; url=")[1].split('"')[0].replace("&amp;", "&"), allow_redirects=False, timeout=HANG_S
     )
     assert there.headers["Location"] == "http://127.0.0.1/sign-in"
     other = site.app.test_client()

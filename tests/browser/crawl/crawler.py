@@ -13,6 +13,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 
+from tests.work import HANG_S
+
 AXE = (Path(__file__).parents[1] / "axe" / "axe.min.js").read_text(encoding="utf-8")
 GRAVE = ("serious", "critical")
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
@@ -90,7 +92,7 @@ class Onlooker:
         self, context: BrowserContext, origin: str, pictures: Path | None = None, *, is_cold: bool = True
     ) -> None:
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(1000 * HANG_S)
         self._origin, self._bytes, self._pictures, self._is_cut = origin, 0, pictures, False
         self._seen: dict[str, list[str]] = {}
         self._statuses: list[tuple[int, str]] = []

@@ -20,6 +20,7 @@ from querygate.site.open_gate import open_gate
 from tests.api.small_site import write_inputs
 from tests.forks import forks
 from tests.places import ROOT
+from tests.work import HANG_S
 
 PUBLISH = """
 import json, os, resource, signal, sys
@@ -126,7 +127,7 @@ def test_from_the_start_of_the_command_it_says_what_stands(clinic, tmp_path, eve
     policy, _ = write_inputs(tmp_path)
     command = [sys.executable, "-c", BEGINNING, event, name, policy, clinic]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANG_S, check=False)
     assert (done.returncode, done.stderr) == (130, f"Interrupted: {said}\n")
     assert served(clinic) == (1, [1])
 
@@ -155,7 +156,7 @@ print(is_interrupt(told), type(told).__name__)
 
 def test_an_engine_s_way_of_telling_is_known():
     command = [sys.executable, "-c", ENGINE]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=5 * HANG_S, check=True)
     assert done.stdout == "True RuntimeError\n"
     assert not is_interrupt(RuntimeError("something else"))
 

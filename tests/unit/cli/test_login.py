@@ -15,6 +15,7 @@ from querygate.client import device_login
 from tests.empty_site import empty_site
 from tests.oidc_provider import OidcProvider, running
 from tests.sign_on_site import make_sign_on_site
+from tests.work import HANG_S
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def served(tmp_path_factory):
         yield site, f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 def run(*words, env=None):
@@ -40,7 +41,8 @@ def decide_when_asked(site, decision):
     """What the person does, once the program waits."""
     browser = site.browser()
     browser.sign_in("ann")
-    for _ in range(500):
+    until_s = time.monotonic() + HANG_S
+    while time.monotonic() < until_s:
         rows = site.opened.log.database.rows("SELECT code FROM device_code WHERE state = 'waiting'")
         if rows:
             data = {"proof": browser.proof(), "code": rows[0]["code"], "decision": decision}

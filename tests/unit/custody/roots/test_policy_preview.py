@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from querygate.cli import main
-from querygate.cli.policy_preview import pasteable
+from querygate.cli.policy_preview import pasteable, tell_changes, tell_own
 from querygate.core.json_body import from_json
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.policy_writer import write_toml
@@ -137,8 +137,14 @@ def test_what_a_change_is_said_to_bring_is_what_the_file_has_with_its_lines(foun
         assert standing(after.figures(asked)) == ten.after
 
 
-def test_the_page_says_how_many_records_were_used_and_what_to_paste(found: PolicyPreview, folder: Path) -> None:
-    said = previewed(folder, POLICY, rows_of(18), "--records", "32").stdout
+def test_the_page_says_how_many_records_were_used_and_what_to_paste(
+    found: PolicyPreview, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = PolicyFile.read(folder / "visits.toml")
+    measured = begin_preview(read, str(folder / "visits.csv"), PreviewScale.of(read.policy, 32, QUESTIONS, None))
+    tell_own(measured, measured.of_policy())
+    tell_changes(found)
+    said = capsys.readouterr().out
     assert "Measured on 32 of 36 records, whole persons drawn by a fixed rule." in said
     assert "On all records " in said
     assert "without größe " in said
@@ -239,7 +245,8 @@ def test_inserted_views_are_left_out_and_with_them_no_range_is_wider(tmp_path: P
         more = standing(whole.figures(asked))
     assert (more.share or 0) >= own.standing.share
     assert (more.width or inf) <= (own.standing.width or inf)
-    said = CliRunner().invoke(main, ["policy", "preview", "--policy", str(file), "--source", str(source)]).stdout
+    few = ["--questions", "4", "--columns", "1"]
+    said = CliRunner().invoke(main, ["policy", "preview", "--policy", str(file), "--source", str(source), *few]).stdout
     assert "The additional views (alter, größe) take long to certify and are left out here." in said
 
 
