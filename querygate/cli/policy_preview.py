@@ -117,11 +117,9 @@ def tell_own(measured: Preview, own: OwnCost) -> None:
     for line in _measured_on(measured.sample.records, measured.sample.used, own):
         click.echo(plain(line))
     for one in own.rare:
-        told = (
-            f"{one.column}: {counted(one.records, 'record')} without a value, or with a rare one, hidden among others"
-        )
+        told = f"{one.column}: {counted(one.records, 'record')} without a value or with a rare one, hidden among others"
         instead = "" if measured.policy.views is None else f'; with frame = ["{one.column}"] in [views] it does not'
-        click.echo(plain(f"{told} among others: that widens answers about it{instead}."))
+        click.echo(plain(f"{told}: that widens answers about it{instead}."))
     if shown := [one for one in own.shares if one.share is not None]:
         click.echo()
         print_table(("figure", "number", "usable"), [_share(one) for one in shown])

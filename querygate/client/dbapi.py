@@ -227,7 +227,7 @@ class Cursor:
     def _answered(self) -> Iterator[tuple[Any, ...]]:
         self._open()
         if self._rows is None:
-            raise ProgrammingError("Nothing was asked yet.")
+            raise ProgrammingError("No statement has been executed yet.")
         return self._rows
 
 
@@ -260,7 +260,7 @@ def connect(
 ) -> Connection:
     """A connection to a gate, for statements about one dataset."""
     if ranges not in ("cells", "columns"):
-        raise InterfaceError("ranges is cells or columns.")
+        raise InterfaceError("ranges must be cells or columns.")
     try:
         return Connection(Client(url, key, dataset, transport=transport), ranges, mode)
     except QueryGateError as error:

@@ -89,8 +89,12 @@ def no_gate() -> ConfigError:
 
 
 def unreachable() -> ConfigError:
-    return ConfigError("QG804", "Nothing answers at this address.", "Check the address, and that the gate runs there.")
+    return ConfigError(
+        "QG804", "Nothing answers at this address.", "Check the address, and whether the gate is running there."
+    )
 
 
 def too_large() -> ConfigError:
-    return ConfigError("QG804", "What came back is larger than any answer.", "Check the address, and ask for less.")
+    return ConfigError(
+        "QG804", "What came back is larger than any answer.", "Check the address, or ask a smaller question."
+    )

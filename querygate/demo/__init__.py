@@ -45,7 +45,7 @@ def run(folder: Path, serve: bool) -> None:
         return
     host, port = opened.site.settings["host"], opened.site.settings["port"]
     address = f"http://{host}:{port}/"
-    print(f"\nOpen {address} and paste the researcher's key: a tour begins there. For the custodian's part,")
+    print(f"\nOpen {address} and paste the researcher's key: a tour starts there. For the custodian's part,")
     print(
         "open the same address in a private window and paste the custodian's key. Ctrl-C stops the server.", flush=True
     )

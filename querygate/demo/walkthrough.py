@@ -23,11 +23,11 @@ SURVEY: dict[str, tuple[str, Callable[[dict[str, str]], bool]]] = {
         "sex = 'female' AND age BETWEEN 40 AND 59",
         lambda r: r["sex"] == "female" and 40 <= int(r["age"]) <= 59,
     ),
-    "Mexican Americans of 60 and more": (
+    "Mexican Americans aged 60 and over": (
         "ethnicity = 'Mexican American' AND age >= 60",
         lambda r: r["ethnicity"] == "Mexican American" and int(r["age"]) >= 60,
     ),
-    "everybody between 43 and 57": ("age BETWEEN 43 AND 57", lambda r: 43 <= int(r["age"]) <= 57),
+    "everybody aged 43 to 57": ("age BETWEEN 43 AND 57", lambda r: 43 <= int(r["age"]) <= 57),
 }
 """Who is asked about: in SQL, and as the custodian finds them in the rows."""
 
@@ -93,7 +93,7 @@ def survey(gate: Gate, source: Path) -> str:
 def printable(report: KeptReport) -> str:
     """How much of an ordinary table could be printed, beside what one division over all columns would allow."""
     lines = [
-        "Counts, shares and means by columns that one view has: so many are narrow enough to print",
+        "Share of counts, prevalences and means (by columns of one view) that are narrow enough to print",
         f"  {'':<42}{'by decades':<14}by any ages",
     ]
     for way in report["worth"]["ways"]:

@@ -231,8 +231,8 @@ def mark_health(opened: OpenSite) -> Health:
     told = f"entry {mark.entries:,}, at {mark.time}" if mark else "none yet"
     if not any(opened.site.settings[way] for way in WAYS):
         told += (
-            "; on this machine alone: whoever can write to the folder can put back an old control.db with its mark, "
-            f"and nothing here would show it (settings {', '.join(WAYS)})"
+            "; on this machine only: anyone who can write to the folder could restore an old control.db with its "
+            f"mark, and nothing here would show it (see the settings {', '.join(WAYS)})"
         )
     return Health("mark", True, told)
 
@@ -241,7 +241,7 @@ def grant_health(opened: OpenSite) -> Health:
     """Who may ask? Nothing is wrong with any answer; what an upgrade has left is named until somebody looks at it."""
     given = opened.grants.list_grants()
     left = [grant for grant in given if grant.by == UPGRADE]
-    detail = f"{counted(len(given), 'grant holds', 'grants hold')}"
+    detail = f"{counted(len(given), 'active grant')}"
     if left:
         detail += (
             f", {len(left)} of them for every dataset, left by an upgrade: replace them with grants for what people "

@@ -31,7 +31,7 @@ def check_required(texts: Iterable[str], protected: ProtectedRecords, policy: Po
         if not required.allows(figure):
             raise ExtractRefused(
                 "QG605",
-                f"The extract does not keep {required}: {figure:.4g} was counted on what would leave.",
+                f"The extract does not keep {required}: {figure:.4g} was measured on the extract.",
                 "Publish with a coarser policy (`querygate policy search --require` finds some), or select other "
                 "records.",
             )

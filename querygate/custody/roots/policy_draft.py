@@ -52,9 +52,9 @@ SHARE_MISSING = 0.05
 """Of the records, so few may be without a value of a category for that to be a rare value."""
 
 FRAMED = (
-    "Few people have the rare values of {name}, or none, and in classes with others they make most answers about it "
-    "too wide. In a frame of it, tried on this table, {after:.0%} of counts, prevalences and means about k people or "
-    "more can be printed, and {before:.0%} in the usual one."
+    "A few people have rare values of {name}, or none. In classes with others they make most answers about it too "
+    "wide. With this column as the frame, tried on this table, {after:.0%} of counts, prevalences and means about k "
+    "people or more can be printed, instead of {before:.0%} with the usual frame."
 )
 WITHOUT = (
     "Left out for now: tried on this table, {before:.0%} of counts, prevalences and means about k people or "

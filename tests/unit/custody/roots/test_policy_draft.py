@@ -71,4 +71,4 @@ def test_a_rare_sex_or_none_leaves_sex_in_the_draft_and_the_draft_says_what_it_c
     assert policy.column("sex").role == "quasi-identifier"
     assert policy.views is not None
     assert [name for name, _ in policy.views.frame] == ["sex"]
-    assert "Few people have the rare values of sex" in text
+    assert "A few people have rare values of sex" in text

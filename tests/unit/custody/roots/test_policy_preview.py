@@ -266,6 +266,6 @@ def test_the_preview_names_columns_with_rare_values_and_how_to_tell_them(tmp_pat
     )
     done = previewed(tmp_path, policy, rows, "--format", "table")
     assert done.exit_code == 0, done.output
-    assert "größe: 3 records without a value, or with a rare one, hidden among others" in done.stdout
+    assert "größe: 3 records without a value or with a rare one, hidden among others" in done.stdout
     assert 'with frame = ["größe"] in [views] it does not' in done.stdout
     assert "of 10 or more" in done.stdout
