@@ -10,8 +10,10 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,20 +23,33 @@ from waitress.server import create_server
 
 import querygate.demo
 from querygate.control import Actor, Grantee
+from querygate.core.errors import Refusal
+from querygate.core.types import Principal, Request
 from querygate.custody.policy import load_policy
 from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
-from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.open_gate import OpenSite, now, open_gate
 from querygate.web import create_app
 
 DATA = Path(querygate.demo.__file__).parent
 FOLDER = Path(__file__).parent / "pages"
 SQL = "SELECT ethnicity, COUNT(*), AVG(systolic)\nFROM survey\nWHERE age BETWEEN 40 AND 59\nGROUP BY ethnicity"
-REFUSED = "SELECT age, systolic FROM survey WHERE smoker"
+REFUSED = "SELECT education, AVG(sistolic)\nFROM survey\nWHERE sex = 'female'\nGROUP BY education"
 WIDE, NARROW = (1180, 860), (390, 844)
 COLOURS = 96  # pages have few; the files stay small
-PEOPLE = {"rita": "researcher", "carl": "custodian"}
+PEOPLE = {"rita": "researcher", "carl": "custodian", "mara": "researcher", "jonas": "researcher"}
 """Who signs in, by name."""
+
+BEFORE = {
+    "mara": ("SELECT sex, AVG(systolic) FROM survey GROUP BY sex", "SELECT bmi FROM survey WHERE age = 44"),
+    "jonas": ("SELECT education, COUNT(*) FROM survey GROUP BY education", "SELECT AVG(bmi) FROM survey WHERE smoked"),
+    "rita": ("SELECT AVG(diastolic) FROM survey WHERE age < 40", "SELECT COUNT(*), AVG(weight) FROM survey"),
+}
+"""What others asked before the pictures are taken, again and again; of each pair the second is refused."""
+
+A_DAY = (2, 4, 3, 0, 0, 5, 7, 4, 6, 3, 0, 1, 5, 4)
+"""How often, on each day of two weeks."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +81,33 @@ def demo_site() -> Iterator[tuple[str, dict[str, str]]]:
     """A served site with the demo survey, and a key for each of the people."""
     with tempfile.TemporaryDirectory() as folder:
         opened = open_gate(init_site(Path(folder) / "site"))
+        opened.log.clock = partial(days_ago, len(A_DAY))
         publish_to(opened, load_policy(DATA / "survey.toml"), str(DATA / "survey.csv"), user="carl")
         keys = {name: make_person(opened, name, role) for name, role in PEOPLE.items()}
-        opened.grants.add(Grantee("user", "rita"), "survey", ("interval",), by=Actor("carl"))
+        for name in BEFORE:
+            opened.grants.add(Grantee("user", name), "survey", ("interval",), by=Actor("carl"))
+        ask_for_two_weeks(opened)
         server = create_server(create_app(opened), host="127.0.0.1", port=0, threads=4)
         threading.Thread(target=server.run, daemon=True).start()
         yield f"http://127.0.0.1:{server.effective_port}", keys
         server.close()
+
+
+def days_ago(days: int) -> datetime:
+    return now() - timedelta(days=days)
+
+
+def ask_for_two_weeks(opened: OpenSite) -> None:
+    """So that there is something to see of what was asked."""
+    for day, times in enumerate(A_DAY):
+        opened.log.clock = partial(days_ago, len(A_DAY) - 1 - day)
+        for number in range(times):
+            for place, (name, texts) in enumerate(BEFORE.items()):
+                is_refused = (day + number + place) % 6 == 0
+                if number >= place:
+                    with suppress(Refusal):
+                        answer(Request(Principal(name, "researcher"), "survey", texts[is_refused]), opened.gate)
+    opened.log.clock = now
 
 
 def make_person(opened: OpenSite, name: str, role: str) -> str:
@@ -103,7 +138,7 @@ def keep(page: Page, name: str) -> None:
 
 def take_all(browser: Browser, address: str, keys: dict[str, str], size: str, scheme: Literal["light", "dark"]) -> None:
     width, height = WIDE if size == "wide" else NARROW
-    for who in ("", *keys):
+    for who in ("", "rita", "carl"):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         page = context.new_page()
         if who:

@@ -80,6 +80,9 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "result" || !window.querygateEditor) {
     return;
   }
+  if (event.target.getBoundingClientRect().top > 0.7 * window.innerHeight) {
+    event.target.scrollIntoView(); // on a phone the answer would be below what is seen
+  }
   const asked = event.target.querySelector("[data-asked]");
   if (asked) {
     history.replaceState(history.state, "", `?asked=${asked.dataset.asked}`); // for the back button, and to load it again
