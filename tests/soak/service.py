@@ -31,12 +31,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from querygate.control import stamp
 from querygate.core.budget_ledger import LedgerBroken
 from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.site.budget_evidence import compare_ledger
 from querygate.site.layout import open_site
-from querygate.site.open_gate import open_gate
+from querygate.site.open_gate import now, open_gate
 from tests import postgres
 from tests.postgres import Server
 from tests.report import row
@@ -63,7 +64,7 @@ requests_per_minute = 0
 concurrent_requests = 0
 anchor_minutes = 1
 """
-REFUSED = ("SELECT age FROM patients", "SELECT COUNT(* FROM patients {}", "SELECT AVG(x) FROM patients WHERE age > {}")
+REFUSED = ("SELECT age FROM patients", "SELECT COUNT(* FROM patients {}", "SELECT AVG(x) FROM y")
 RESEARCHERS = [f"user{number}" for number in range(8)]
 KINDS = {"range": 45, "same": 15, "noisy": 8, "old": 10, "refused": 8, "check": 8, "budget": 5, "preview": 1}
 
@@ -80,6 +81,7 @@ class Found:
     noisy: dict[str, set[str]] = field(default_factory=dict)
     killed: Counter[str] = field(default_factory=Counter)
     recovered_s: list[float] = field(default_factory=list)
+    working_again_s: list[float] = field(default_factory=list)
     store_again_s: list[float] = field(default_factory=list)
     left: int = REQUESTS
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -165,7 +167,7 @@ def run() -> list[dict[str, Any]]:
         began_s = time.monotonic()
         clients = [threading.Thread(target=ask, args=(site, gate, found, seed, request)) for seed in range(CLIENTS)]
         beside = [
-            threading.Thread(target=kill, args=(gate, found, over)),
+            threading.Thread(target=kill, args=(site, gate, found, over)),
             threading.Thread(target=restart, args=(server, site, gate, found, over)),
         ]
         try:
@@ -243,9 +245,7 @@ def ask(site: ServedSite, gate: Gate, found: Found, seed: int, request: str) -> 
         if kind in ("old", "same"):
             sql = f"SELECT COUNT(*) AS n FROM patients WHERE age > {age % 10}"
         elif kind == "refused":
-            sql = rng.choice(
-                ("SELECT age FROM patients", f"SELECT COUNT(* FROM patients {age}", "SELECT AVG(x) FROM y")
-            )
+            sql = rng.choice(REFUSED).format(age)
         options = {"mode": "laplace"} if kind in ("noisy", "old", "check") else {}
         question = {"dataset": "patients", "sql": sql, "options": options}
         try:
@@ -292,7 +292,7 @@ def note(found: Found, kind: str, sql: str, status: int, body: Any) -> None:
                 found.noisy.setdefault(sql, set()).add(json.dumps(body["rows"], sort_keys=True))
 
 
-def kill(gate: Gate, found: Found, over: threading.Event) -> None:
+def kill(site: ServedSite, gate: Gate, found: Found, over: threading.Event) -> None:
     rng = random.Random(11)
     while not over.wait(rng.uniform(0.5, 1.5) * EVERY_S):
         victim = rng.choice(("gate", "process", "process", "worker", "worker"))
@@ -300,6 +300,17 @@ def kill(gate: Gate, found: Found, over: threading.Event) -> None:
         found.killed[victim] += 1
         if victim == "gate":
             found.recovered_s.append(gate.wait_until_up())
+        if victim == "worker":  # killed again before it has begun, it would never do anything
+            found.working_again_s.append(wait_for_worker(site, over))
+
+
+def wait_for_worker(site: ServedSite, over: threading.Event) -> float:
+    """Until a job has ended that had not when its worker was killed."""
+    began_s, killed = time.monotonic(), stamp(now())
+    ended = "SELECT 1 FROM job WHERE finished > ? LIMIT 1"
+    while not site.opened.log.database.rows(ended, (killed,)) and not over.wait(0.2):
+        pass
+    return time.monotonic() - began_s
 
 
 def restart(server: Server, site: ServedSite, gate: Gate, found: Found, over: threading.Event) -> None:
@@ -348,7 +359,8 @@ def rows_of(site: ServedSite, found: Found, seconds: float, drained_s: float) ->
     spent = max((one.epsilon for one in ledger.spent("patients") if one.scope.kind == "dataset"), default=0.0)
     twice = opened.log.database.rows(TWICE)[0][0]
     print(dict(found.told), dict(found.killed), f"{entries:,} entries, {seconds:.0f} s")
-    recovered, never = found.recovered_s or [0.0], found.told[NEVER_ENDED]
+    recovered, working = found.recovered_s or [0.0], found.working_again_s or [0.0]
+    never = found.told[NEVER_ENDED]
     return [
         row(
             "service: requests", sum(found.told.values()), "", f"{CLIENTS} clients, {sum(found.killed.values())} kills"
@@ -365,6 +377,10 @@ def rows_of(site: ServedSite, found: Found, seconds: float, drained_s: float) ->
             "service: gate ready again after SIGKILL, median", median(recovered), "s", f"{len(found.recovered_s)} times"
         ),
         row("service: gate ready again, longest", max(recovered), "s"),
+        row(
+            "service: jobs end again after SIGKILL of the worker, median", median(working), "s", f"{len(working)} times"
+        ),
+        row("service: jobs end again, longest", max(working), "s"),
         row("service: store answers again after PostgreSQL", max(found.store_again_s, default=-1.0), "s"),
         row("service: entries of the log, unbroken", entries, ""),
         row("service: ledger and log disagree", len(wrong), "", target=0, met=not wrong),
