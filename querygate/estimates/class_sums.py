@@ -8,11 +8,11 @@ inside.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
 
 from querygate.core.types import Floats
 
@@ -71,11 +71,32 @@ def common_shift(sums: ClassSums) -> CommonShift:
     likelihood = np.zeros((SPREADS.size, SHIFTS.size))
     for place, shift in enumerate(SHIFTS.tolist()):
         centre, deviation = sums.moved(shift)[told], np.sqrt(variance)
-        inside = scipy.special.ndtr((high - centre) / deviation) - scipy.special.ndtr((low - centre) / deviation)
+        inside = normal_share((high - centre) / deviation) - normal_share((low - centre) / deviation)
         likelihood[:, place] = np.log(np.maximum(inside, 0.0) + _DOUBT).sum(axis=1)
     weight = BEFORE * np.exp(likelihood - likelihood.max())
     weight /= weight.sum()
     return CommonShift(float((weight.sum(axis=0) * SHIFTS).sum()), float((weight.sum(axis=1) * SPREADS).sum()))
+
+
+_OVER = (
+    3.52624965998911e-02, 0.700383064443688, 6.37396220353165, 33.912866078383, 112.079291497871, 221.213596169931,
+    220.206867912376,
+)  # fmt: skip
+_UNDER = (
+    8.83883476483184e-02, 1.75566716318264, 16.064177579207, 86.7807322029461, 296.564248779674, 637.333633378831,
+    793.826512519948, 440.413735824752,
+)  # fmt: skip
+_FAR = 5 * math.sqrt(2)
+
+
+def normal_share(x: Floats) -> Floats:
+    """The share of a standard normal distribution below x, to 15 places (Hart 1968, as West 2005 has it). To load the
+    one of scipy would take a third of the time that the first question to a gate takes."""
+    z = np.minimum(np.abs(x), 38.0)  # beyond, nothing is left that a double can be
+    near = np.polyval(_OVER, z) / np.polyval(_UNDER, z)
+    far = 1.0 / (z + 1.0 / (z + 2.0 / (z + 3.0 / (z + 4.0 / (z + 0.65))))) / math.sqrt(2 * math.pi)
+    tail = np.exp(-z * z / 2) * np.where(z < _FAR, near, far)
+    return np.where(x > 0, 1.0 - tail, tail)
 
 
 def likely_sums(sums: ClassSums, common: CommonShift) -> Floats:

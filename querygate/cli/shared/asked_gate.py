@@ -14,8 +14,6 @@ import click
 from querygate.cli.shared.actor import acting, find_principal, presented_key
 from querygate.cli.shared.output import tell_problem
 from querygate.cli.shared.shared_options import open_here
-from querygate.client.answer import Answer
-from querygate.client.client import Client
 from querygate.control.log.query_entries import QueryLine
 from querygate.control.saved.saved_queries import SavedQuery
 from querygate.core.answer_bodies import AnswerBody, DatasetBody, DescriptionBody, Verdict
@@ -67,7 +65,8 @@ def asked_gate(site: Path, name: str | None = None, *, noisy: bool = False) -> A
         return _GateHere(opened, find_principal(opened, name))
     if name is not None:
         raise click.UsageError("A key says who you are: leave out --as.")
-    return _GateElsewhere(Client(url, presented_key(context) or ""))
+    elsewhere = import_module("querygate.cli.shared.gate_elsewhere")  # with all that HTTP needs, which is slow to load
+    return cast(AskedGate, elsewhere.open_elsewhere(url, presented_key(context) or ""))
 
 
 class _GateHere:
@@ -114,41 +113,3 @@ class _GateHere:
 
     def twin(self, wish: TwinWish, form: str) -> bytes:
         return TWIN_FORMATS[form][1](write_twin(wish, self._principal, self._gate))
-
-
-class _GateElsewhere:
-    """A gate over HTTP."""
-
-    def __init__(self, client: Client) -> None:
-        self._client, self.place = client, client.url
-
-    def ask(self, dataset: str, sql: str, options: QueryOptions) -> GivenAnswer:
-        asked = {"mode": options.mode, "epsilon": options.epsilon}
-        more = {"consistent": options.consistent, "explain": options.explain}
-        return _told(self._client.query(sql, dataset, **asked, **more))  # type: ignore[arg-type]
-
-    def check(self, dataset: str, sql: str, options: QueryOptions) -> Verdict:
-        found = self._client.check(sql, dataset, mode=options.mode, epsilon=options.epsilon, explain=options.explain)
-        return cast(Verdict, found)
-
-    def datasets(self) -> Sequence[DatasetBody]:
-        return cast(Sequence[DatasetBody], self._client.datasets())
-
-    def describe(self, dataset: str) -> DescriptionBody:
-        return cast(DescriptionBody, self._client.describe(dataset))
-
-    def answer(self, answer_id: str) -> GivenAnswer:
-        return _told(self._client.answer(answer_id))
-
-    def history(self, dataset: str | None, limit: int) -> Sequence[QueryLine]:
-        return cast(Sequence[QueryLine], self._client.history(dataset, limit))
-
-    def saved(self, *, shared: bool) -> Sequence[SavedQuery]:
-        return [SavedQuery(**one) for one in self._client.saved(shared=shared)]
-
-    def twin(self, wish: TwinWish, form: str) -> bytes:
-        return self._client.twin(wish.dataset, wish.rows, wish.seed, form)
-
-
-def _told(answer: Answer) -> GivenAnswer:
-    return GivenAnswer(cast(AnswerBody, answer.body), answer.policy_hash)
