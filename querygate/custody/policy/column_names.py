@@ -1,4 +1,4 @@
-"""What the name of a column says about it: which kind of column it is, by the list in data/column_kinds.toml.
+"""What the name of a column says about it: which kind of column it is, by data/column_kinds.toml.
 
 Names are compared as the words of `words_of`. A few questions about names need no kind: what is a code, an amount, a
 remark.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from querygate.core.types import Role
 from querygate.custody.policy.identifier_signs import words_of
@@ -25,6 +27,9 @@ CODE = (
 )
 AMOUNT = r"\b(number|num|n|count|days?|hours|hrs|times|score|size|siz|rooms|age|mons?|mos|months?|hhsiz)\b"
 REMARKS = r"\b(remarks?|comments?|notes?|memo|free ?text|narrative|description|letter|bemerkung(en)?)\b"
+
+SHORT = 4
+_PLAIN = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "æ": "ae", "ß": "ss"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,32 @@ class ColumnKind:
 @cache
 def column_kinds() -> tuple[ColumnKind, ...]:
     """Every kind, in the order in which they are looked for."""
-    text = files("querygate.custody.policy").joinpath("data/column_kinds.toml").read_text(encoding="utf-8")
+    kinds, others = _data("column_kinds"), _data("other_languages")
     return tuple(
-        ColumnKind(name, **entry | {"names": entry["names"].replace("\n", "")})
-        for name, entry in tomllib.loads(text).items()
+        ColumnKind(name, **entry | {"names": entry["names"].replace("\n", "") + _words(others.get(name, []))})
+        for name, entry in kinds.items()
     )
+
+
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("querygate.custody.policy").joinpath(f"data/{name}.toml").read_text(encoding="utf-8"))
+
+
+def _words(words: Iterable[str]) -> str:
+    """As more alternatives of a pattern: a short word may be a part of anything, and has to be the whole name."""
+    both = sorted({form for word in words for form in (word, plain_letters(word))})
+    short, long = ([re.escape(w) for w in both if (len(w) <= SHORT) == is_short] for is_short in (True, False))
+    return "".join((f"|^({'|'.join(short)})$" if short else "", rf"|\b({'|'.join(long)})\b" if long else ""))
+
+
+def plain_letters(text: str) -> str:
+    """The same without accents, as names of columns are often written.
+
+    >>> plain_letters("płeć"), plain_letters("kjønn"), plain_letters("födelseår")
+    ('plec', 'kjonn', 'fodelsear')
+    """
+    apart = unicodedata.normalize("NFD", text.translate(_PLAIN))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def kind_of(name: str) -> ColumnKind | None:
@@ -69,6 +95,8 @@ _SEXES = frozenset(
     {"f", "m", "w", "h", "female", "male", "woman", "man", "women", "men", "girl", "boy"}
     | {"weiblich", "männlich", "divers", "frau", "mann", "homme", "femme", "masculin", "féminin"}
     | {"hombre", "mujer", "masculino", "femenino", "uomo", "donna", "maschio", "femmina", "vrouw"}
+    | {"k", "kvinna", "kvinne", "kvinde", "nainen", "mies", "kobieta", "mężczyzna", "žena", "muž", "nő", "férfi"}
+    | {"mulher", "homem", "feminino", "femeie", "bărbat", "kadın", "erkek", "perempuan", "laki-laki"}
 )
 
 

@@ -93,7 +93,7 @@ DETECTORS = (
         rf"|\b(record|patient|pat|subject|person|participant|respondent|encounter|visit|stay|case|chart|study|accession"
         rf"|specimen|sample|claim|clm|episode|household|family|provider|prvdr) ({_NUMBER})\b"
         r"|\b(fall|patienten|pat|akten|aufnahme)(nummer|nr|id)\b"
-        r"|\bperson source value\b|(^|(?<!concept) )(id|ident|rowid|index)$",
+        r"|\bperson source value\b|(^|(?<!concept) )(id|ident|rowid|index)$|^id (?!status)\w+",
         r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
     ),
 )

@@ -343,7 +343,8 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
         why.append("Whole numbers of few values, probably codes: if they measure something, set type and domain.")
     elif c.all_are("integer") and c.distinct <= CODED:
         why.append("The numbers are codes: a `title` can say what they mean.")
-    sexes = column_names.are_sexes(value for value, _ in c.values) and bool(c.values)
+    usual = [value for value, n in c.values if n >= SELDOM * c.rows]
+    sexes = len(usual) > 1 and column_names.are_sexes(usual)
     found = _published(c, "category", Keys({}), why, "quasi-identifier" if sexes else "sensitive")
     told = _values(c, k, found.role)
     found = replace(found, keys=told.keys, notes=told.notes)

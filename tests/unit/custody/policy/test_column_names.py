@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from querygate.custody.policy.column_names import are_sexes, kind_of
 from tests.each import each
 
@@ -41,3 +43,25 @@ def test_sexes_are_known_by_their_values() -> None:
     assert are_sexes(["Homme", "Femme"])
     assert are_sexes(["männlich", "weiblich", "divers"])
     assert not are_sexes(["oui", "non"])
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("idade", "Ålder", "wiek", "yaş", "hv105"), "age"),
+        (("fodelsear", "födelseår", "data_de_nascimento", "rok urodzenia"), "birth"),
+        (("kon", "kön", "płeć", "jenis_kelamin"), "sex"),
+        (("escolaridade", "Utbildningsnivå", "v106", "nivel_de_instrucao"), "education"),
+        (("lan", "uf", "wojewodztwo"), "region"),
+        (("cor_raca",), "ethnicity"),
+    ],
+)
+def test_what_others_know_is_known_in_more_languages_with_and_without_accents(names, kind):
+    for name in names:
+        found = kind_of(name)
+        assert found is not None
+        assert found.name == kind, name
+
+
+def test_a_short_foreign_word_inside_another_name_says_nothing():
+    assert all(kind_of(name) is None for name in ("il_6", "kor_x", "uf_total"))
