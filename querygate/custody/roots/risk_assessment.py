@@ -118,11 +118,12 @@ def assess_extract(
     catalog: Catalog,
     progress: Progress = no_progress,
 ) -> RiskReport | None:
-    """The report on the records of an extract, before they leave; None where they are nobody's.
+    """The report on the records of an extract, before they leave; None where they are nobody's, or where values may be
+    others by chance, so that looking them up tells nothing.
 
     `policy` is that of the extract, with its columns alone.
     """
-    if protected.kind == "condensed":
+    if protected.kind in ("condensed", "randomised"):
         return None
     everybody = DiseaseScope() if protected.kind == "same-disease" else None
     # A table without columns has no rows either: codes alone are told by their classes.

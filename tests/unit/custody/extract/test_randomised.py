@@ -15,10 +15,12 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.extract import randomised_records as making
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.roots.extract_builder import SiteExtractBuilder, make_extract
+from querygate.custody.roots.publish_version import publish_to
 from querygate.methods.randomise import reconstructed
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import new_site
 
 ALLOWED = {"rho1": 0.1, "rho2": 0.9, "methods": ["randomised-response", "pram", "rank-swap"]}
 POLICY = make_policy(
@@ -137,6 +139,24 @@ def test_what_the_policy_does_not_allow_is_refused(policy: str, wish: Any, words
         make(tmp_path, policy=policy, **wish)
     assert refused.value.code == "QG605"
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_site_previews_and_builds_the_same(tmp_path: Path) -> None:
+    opened = new_site(tmp_path / "site")
+    raw = table(400).to_pydict()
+    policy = POLICY.but(columns={name: {"guard": 0, "carry": "bins"} for name in ("stage", "seen", "bmi")})
+    sexes = [None if value == "X" else value for value in raw["sex"]]
+    pq.write_table(pa.table(raw | {"sex": sexes}, schema=table(400).schema), tmp_path / "trial.parquet")
+    publish_to(opened, policy.parsed(), str(tmp_path / "trial.parquet"), user="local")
+    spec = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "kind": "randomised", "columns": ["sex", "age"]})
+    shown = SiteExtractBuilder(opened).preview(spec, requester="ann")
+    assert shown["assessment"] is None
+    out = tmp_path / "out"
+    out.mkdir()
+    built = SiteExtractBuilder(opened).build(spec, out, request_id="x", requester="ann")
+    again = SiteExtractBuilder(opened).build(spec, out, request_id="x", requester="ann")
+    assert built["risk"] == again["risk"]
+    assert pq.read_table(out / "extract.parquet").column_names == ["sex", "age"]
 
 
 def test_too_few_records_are_refused(tmp_path: Path) -> None:
