@@ -20,6 +20,8 @@ from querygate.custody.policy.release_requirements import FORM, Requirement, rea
 from querygate.custody.policy_search import Decision
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchReport
+from querygate.custody.policy_search.unequal_interest import FORM as WHOM
+from querygate.custody.policy_search.unequal_interest import Interest, read_interest
 from querygate.custody.roots.release_policies import (
     Register,
     limited_data_set_of,
@@ -76,6 +78,8 @@ _policy_option = click.option("--policy", "policy_file", required=True, help="Po
               help="Acceptable average risk: safe-harbor or a number.  [default: safe-harbor]")  # fmt: skip
 @click.option("--require", "required", multiple=True, metavar="LIMIT",
               help="What classes keep, such as 't-closeness(dx) <= 0.2'; repeatable.")  # fmt: skip
+@click.option("--interest", "interests", multiple=True, metavar="COLUMN=VALUE:WEIGHT",
+              help="Whom attackers look for more, such as 'dx=HIV:5'; repeatable.")  # fmt: skip
 @click.option("--method", type=click.Choice(("bisecting", "directed")), default="bisecting", metavar="METHOD",
               help="bisecting, or directed (a random walk, for comparison).  [default: bisecting]")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(1, 100_000), default=100, help="Number of solutions.  [default: 100]")
@@ -94,6 +98,7 @@ def search(
     year: int | None,
     threshold: float | str,
     required: tuple[str, ...],
+    interests: tuple[str, ...],
     method: str,
     iterations: int,
     kinds: int,
@@ -113,7 +118,8 @@ def search(
         raise no_population()
     check_new(out)
     limits = tuple(_requirement(text, given) for text in dict.fromkeys(required))
-    options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method, limits)
+    keen = tuple(_interest(text, given) for text in dict.fromkeys(interests))
+    options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method, limits, keen)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
         report = found.report
@@ -180,6 +186,13 @@ def _requirement(text: str, given: PolicyFile) -> Requirement:
     found = read_requirement(text, given.policy.columns)
     if found is None:
         raise ConfigError("QG801", f"--require does not understand {text!r}.", f"Write a limit {FORM}.")
+    return found
+
+
+def _interest(text: str, given: PolicyFile) -> Interest:
+    found = read_interest(text, given.policy.columns)
+    if found is None:
+        raise ConfigError("QG801", f"--interest does not understand {text!r}.", f"Write it {WHOM}.")
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.core.types import Ints
+from querygate.core.types import Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_types import SAFE_HARBOR
@@ -29,6 +29,7 @@ from querygate.custody.policy_search.search_report import (
     SearchFigures,
     SearchReport,
 )
+from querygate.custody.policy_search.unequal_interest import Interest
 from querygate.methods.policy_search import (
     LatticeCubes,
     PolicyRisk,
@@ -62,6 +63,7 @@ class SearchOptions:
     year: int = 0
     method: str = "bisecting"
     required: tuple[Requirement, ...] = ()
+    interests: tuple[Interest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,10 @@ def search(
     options: SearchOptions,
     order: Mapping[str, Sequence[str]] | None = None,
     sensitive: Mapping[str, Ints] | None = None,
+    weights: Floats | None = None,
 ) -> AlternativesSearch:
     """Alternatives for the quasi-identifiers that the population has. `sensitive` are numbers of values by column, of
-    what is required.
+    what is required; `weights` tell how keenly each record is looked for, where that is not the same.
     """
     fine = lay_out(columns, records, people, order, fixed=False)
     celled = any(column.edges or column.groups for column in columns)
@@ -94,9 +97,13 @@ def search(
     threshold = safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
     chance = np.random.default_rng(options.seed)
     searched = ground.study
-    if options.required:
-        held = SensitiveRecords.of(ground.axes, records, sensitive or {})
-        searched = RequiredStudy(ground, held, options.required)
+    if options.required or weights is not None:
+        held, sought = SensitiveRecords.of(ground.axes, records, sensitive or {}), None
+        if weights is not None:
+            keen = lay_out(columns, records, people, order, fixed=celled, interest=weights).study
+            even = lay_out(columns, records, people, order, fixed=False, interest=weights).study
+            sought = keen, even.risk(yardstick) if options.threshold == SAFE_HARBOR else threshold
+        searched = RequiredStudy(ground, held, options.required, sought)
     found = METHODS[options.method](searched, threshold, options.iterations, chance, complete=True)
     if not found.solutions:
         raise ConfigError(
@@ -116,7 +123,7 @@ def search(
         population=SearchedPopulation(fine.people, fine.outside, tuple(_population_words(fine, intact))),
         threshold=threshold,
         threshold_from=SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
-        requirements=tuple(map(str, options.required)),
+        requirements=(*map(str, options.required), *(f"looked for: {one}" for one in options.interests)),
         safe_harbor=SafeHarborFigures(
             **asdict(_figures(safe, threshold, safe, intact)), rules=tuple(rules(yardstick)), does=does
         ),

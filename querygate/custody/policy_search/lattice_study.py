@@ -14,7 +14,7 @@ import numpy as np
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.safe_harbor import OLD
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy_search.axes import Axis, looks_like, make_axis
@@ -27,9 +27,9 @@ MOST_CELLS = 2**22
 class StudyWithMissing(LatticeCubes):
     """A study whose cubes have one more cell on each axis, for missing values, that is always kept apart."""
 
-    def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints) -> None:
+    def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints, interest: Floats | None = None) -> None:
         wide = PolicyLattice(tuple(LatticeAttribute(a.name, tuple(range(len(a) + 1))) for a in lattice.attributes))
-        self._study = LatticeCubes(wide, file, population)
+        self._study = LatticeCubes(wide, file, population, interest=interest)
         self._own = np.zeros(wide.length, dtype=np.bool_)  # the bits that are the narrow lattice's
         for place in wide.places:
             self._own[place.start : place.stop - 1] = True
@@ -37,10 +37,10 @@ class StudyWithMissing(LatticeCubes):
         self.lattice, self.gamma, self.records = lattice, self._study.gamma, self._study.records
         self.file, self.population = file[known], population[known]
 
-    def _classes(self, kept: Bools) -> tuple[Floats, Floats]:
+    def _planes(self, kept: Bools) -> tuple[Floats, ...]:
         wide = np.ones(self._own.size, dtype=np.bool_)
         wide[self._own] = kept
-        return self._study._classes(wide)
+        return self._study._planes(wide)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,11 @@ def lay_out(
     order: Mapping[str, Sequence[str]] | None = None,
     *,
     fixed: bool,
+    interest: Floats | None = None,
 ) -> LatticeStudy:
-    """Count both over the axes of the columns. ConfigError where a record has a value that is not public."""
+    """Count both over the axes of the columns; `interest` is a weight for each record. ConfigError where a record has a
+    value that is not public.
+    """
     axes = tuple(make_axis(column, people, (order or {}).get(column.name, ()), fixed=fixed) for column in columns)
     cells = int(np.prod([float(axis.size + 1) for axis in axes]))
     if cells > MOST_CELLS:
@@ -92,18 +95,20 @@ def lay_out(
             "Nobody in the population matches any record.",
             "Spell its values as the source does, and name the count column if a row stands for several people.",
         )
-    study = StudyWithMissing(PolicyLattice(tuple(axis.attribute for axis in axes)), file, population)
+    sought = None if interest is None else _cube(axes, records, interest)[0]
+    study = StudyWithMissing(PolicyLattice(tuple(axis.attribute for axis in axes)), file, population, sought)
     total = int(people.persons.sum())
     return LatticeStudy(axes, study, total, total - int(population.sum()))
 
 
-def _cube(axes: Sequence[Axis], people: Population) -> tuple[Ints, dict[str, int]]:
-    """People by cell, and how many have no cell on each axis."""
+def _cube(axes: Sequence[Axis], people: Population, weights: Floats | None = None) -> tuple[Array, dict[str, int]]:
+    """People, or their weights, by cell, and how many have no cell on each axis."""
     places = [axis.places(people) for axis in axes]
     strange = {axis.column.name: int(people.persons[place < 0].sum()) for axis, place in zip(axes, places, strict=True)}
     known = np.logical_and.reduce([place >= 0 for place in places])
-    found = np.zeros([axis.size + 1 for axis in axes], dtype=np.int64)
-    np.add.at(found, tuple(place[known] for place in places), people.persons[known])
+    added = people.persons if weights is None else weights
+    found = np.zeros([axis.size + 1 for axis in axes], dtype=added.dtype)
+    np.add.at(found, tuple(place[known] for place in places), added[known])
     return found, strange
 
 

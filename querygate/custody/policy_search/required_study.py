@@ -13,7 +13,7 @@ from querygate.custody.policy.release_requirements import Requirement
 from querygate.custody.policy_search.axes import Axis
 from querygate.custody.policy_search.lattice_study import LatticeStudy
 from querygate.methods.anonymise import knowledge_check, partition_check
-from querygate.methods.policy_search import LatticeCubes
+from querygate.methods.policy_search import LatticeCubes, within
 
 FIGURES: Mapping[str, Callable[[Ints, Ints], float]] = {
     "t-closeness": partition_check.closeness,
@@ -46,10 +46,18 @@ class SensitiveRecords:
 
 
 class RequiredStudy(LatticeCubes):
-    """The same figures as of the study it is made of; what is asked for the search alone is different."""
+    """The same figures as of the study it is made of; what is asked for the search alone is different. `sought` is the
+    study of attackers who are after some records more than others, and the risk that they may have.
+    """
 
-    def __init__(self, ground: LatticeStudy, records: SensitiveRecords, required: Sequence[Requirement]) -> None:
-        self._study, self._records, self._required = ground.study, records, tuple(required)
+    def __init__(
+        self,
+        ground: LatticeStudy,
+        records: SensitiveRecords,
+        required: Sequence[Requirement],
+        sought: tuple[LatticeCubes, float] | None = None,
+    ) -> None:
+        self._study, self._records, self._required, self._sought = ground.study, records, tuple(required), sought
         self.lattice, self.gamma = ground.lattice, ground.study.gamma
         self.records, self.file, self.population = ground.study.records, ground.study.file, ground.study.population
 
@@ -58,6 +66,8 @@ class RequiredStudy(LatticeCubes):
         return self._study.risk_of(kept) if self.holds(kept) else BROKEN
 
     def holds(self, kept: Bools) -> bool:
+        if self._sought is not None and not within(self._sought[0].risk_of(kept), self._sought[1]):
+            return False
         classes = self._classes_of(kept)
         return all(one.allows(measured(one, classes, self._records.values[one.column])) for one in self._required)
 
@@ -74,5 +84,5 @@ class RequiredStudy(LatticeCubes):
             number = number * (int(group[-1]) + 2) + np.append(group, group[-1] + 1)[places]
         return number
 
-    def _classes(self, kept: Bools) -> tuple[Floats, Floats]:
-        return self._study._classes(kept)
+    def _planes(self, kept: Bools) -> tuple[Floats, ...]:
+        return self._study._planes(kept)

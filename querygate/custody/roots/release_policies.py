@@ -13,6 +13,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
+from querygate.custody.extract.raw_tables import texts_of
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.policy_file import PolicyFile
@@ -20,6 +21,7 @@ from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.policy_search import AlternativesSearch, Decision, applied, harboured, limited, search
 from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchedPopulation, SearchReport
+from querygate.custody.policy_search.unequal_interest import weights_of
 from querygate.custody.risk_report.code_table import text_codes
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate_adapters.sources.open_source import open_source
@@ -93,11 +95,14 @@ def search_policies(
         selected = rows.selected("")
         with selected.reading():
             names = [column.name for column in register.columns]
-            raw = selected.batches([*names, *sorted({one.column for one in options.required})]).read_all()
+            wanted = {one.column for one in options.required} | {one.column for one in options.interests}
+            raw = selected.batches([*names, *sorted(wanted - {*names})]).read_all()
     progress("searching")
     records = records_of(register.columns, raw)
     sensitive = {one.column: text_codes(raw[one.column])[1] for one in options.required}
-    found = search(given.policy, register.columns, records, people, options, given.order(), sensitive)
+    texts = [texts_of(raw[one.column]) for one in options.interests]
+    weights = weights_of(options.interests, texts, raw.num_rows) if options.interests else None
+    found = search(given.policy, register.columns, records, people, options, given.order(), sensitive, weights)
     return replace(found, report=replace(found.report, population=register.described(found.report.population)))
 
 

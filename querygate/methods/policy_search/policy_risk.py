@@ -10,6 +10,9 @@ makes a policy look riskier than it is, never safer; somebody whom nobody in the
 for an attacker who has this register alone, 0. (A register of *other* people can mislead either way, and the threshold
 itself is a risk on the same register: `unmatched` and `short` of `PolicyRisk` tell how far to trust it.)
 
+*Attackers need not look for everybody alike.* With `interest`, a weight for each record, the risk is the mean of 1/g by
+these weights: whoever is after patients with HIV looks for those. Each term falls with generalisation as before.
+
 *Generalising never raises the risk.* Merging classes with (f1, p1) and (f2, p2) gives g = max(f1 + f2, p1 + p2), and
 since counts are not negative g >= max(f1, p1) and g >= max(f2, p2). For gamma >= 0 each record of either class
 therefore counts (1/g)^gamma, which is no more than before; records of other classes count what they did. A
@@ -61,7 +64,14 @@ class PolicyRisk:
 class LatticeCubes:
     """A file and a population as cubes over one lattice, ready to measure policies."""
 
-    def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints, gamma: float = 1.0) -> None:
+    def __init__(
+        self,
+        lattice: PolicyLattice,
+        file: Ints,
+        population: Ints,
+        gamma: float = 1.0,
+        interest: Floats | None = None,
+    ) -> None:
         if file.shape != lattice.shape or population.shape != lattice.shape:
             raise ValueError(f"both cubes must have the shape {lattice.shape}")
         if min(file.min(), population.min()) < 0 or not file.any():
@@ -73,7 +83,9 @@ class LatticeCubes:
         # The longest axis last: searches change its boundaries most, and what the others merge is kept (`_summed`).
         # Counts are whole and far below 2^53, so sums and their differences are exact in floating point.
         self._last = int(np.argmax(lattice.shape))
-        self._both = np.moveaxis(np.stack([file, population]).astype(np.float64), self._last + 1, -1)
+        self._interest = interest is not None
+        cubes = [file, population] if interest is None else [file, population, interest]
+        self._both = np.moveaxis(np.stack(cubes).astype(np.float64), self._last + 1, -1)
         self._known: dict[bytes, Floats] = {}
 
     def risk(self, policy: LatticePolicy) -> float:
@@ -81,14 +93,15 @@ class LatticeCubes:
 
     def risk_of(self, kept: Bools) -> float:
         """The risk of the policy that keeps these boundaries."""
-        records, people = self._classes(kept)
+        records, people, *wanted = self._planes(kept)
         among = np.maximum(np.maximum(records, people), 1.0)
         if self.gamma != 1.0:
             among **= self.gamma
-        return float((records / among).sum()) / self.records
+        sought = wanted[0] if wanted else records
+        return float((sought / among).sum() / sought.sum())
 
     def measure(self, policy: LatticePolicy) -> PolicyRisk:
-        records, people = self._classes(policy.kept)
+        records, people, *_ = self._planes(policy.kept)
         records, people = records[records > 0], people[records > 0]
         among = np.maximum(records, people)
         return PolicyRisk(
@@ -101,15 +114,16 @@ class LatticeCubes:
             short=int(records[(people > 0) & (people < records)].sum()),
         )
 
-    def _classes(self, kept: Bools) -> tuple[Floats, Floats]:
-        """Records, and people, of each class: differences of running sums at the boundaries of the longest axis."""
+    def _planes(self, kept: Bools) -> tuple[Floats, ...]:
+        """Records, people, and the interest in records, if it is not the same in all, of each class: differences of
+        running sums at the boundaries of the longest axis.
+        """
         place = self.lattice.places[self._last]
         ends = np.ones(place.stop - place.start + 2, dtype=np.bool_)
         ends[1:-1] = kept[place]
         at = self._summed(kept, place).take(np.flatnonzero(ends), axis=1)
         counts = at[:, 1:] - at[:, :-1]
-        half = len(counts) // 2
-        return counts[:half], counts[half:]
+        return tuple(np.split(counts, 3 if self._interest else 2))
 
     def _summed(self, kept: Bools, last: slice) -> Floats:
         """What the other axes merge, summed along the longest one; rows of the file, then rows of the population."""

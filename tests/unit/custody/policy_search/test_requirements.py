@@ -8,12 +8,15 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
+from querygate.custody.columns.population import Population, records_of
 from querygate.custody.extract.required_classes import _figure
 from querygate.custody.policy import load_policy, parse_policy
 from querygate.custody.policy.release_requirements import MEASURES, Requirement
-from querygate.custody.policy_search.lattice_study import lay_out
+from querygate.custody.policy_search.lattice_study import harbor, lay_out
 from querygate.custody.policy_search.required_study import RequiredStudy, SensitiveRecords, measured
 from tests.each import each
 from tests.seeds import seeds
@@ -71,6 +74,36 @@ def test_what_is_not_understood_is_refused_and_nothing_is_written(county: Path, 
     assert done.exit_code != 0
     assert "QG801" in done.output
     assert not (tmp_path / "out").exists()
+
+
+def test_whoever_is_looked_for_more_is_protected_as_by_safe_harbor(county: Path) -> None:
+    """The people are those of Safe Harbor's threshold twice: all alike, and by the weights."""
+    given = ("--population", county / "county.csv", *POPULATION)
+    body = json.loads(searched(county, *given, "--interest", "salary-class=>50K:1000").stdout)
+    assert body["requirements"] == ["looked for: salary-class=>50K:1000"]
+    columns = load_policy(county / "policy.toml").named("quasi-identifier")
+    raw = pa.csv.read_csv(county / "records.csv")
+    records = records_of(columns, raw)
+    others = pa.csv.read_csv(county / "county.csv")
+    population = Population(*(getattr(records_of(columns, others), name) for name in ("values", "texts")),
+                            np.array(others["people"]))  # fmt: skip
+    weights = np.where(np.array(raw["salary-class"].to_pylist()) == ">50K", 1000.0, 1.0)
+    order = {"race": ["White", "Black", "Asian", "Native"]}
+    ground = lay_out(columns, records, population, order, fixed=False)
+    keen = lay_out(columns, records, population, order, fixed=False, interest=weights)
+    yardstick, _ = harbor(ground, 2026)
+    finest = keen.study.risk_of(keen.lattice.finest.kept)
+    people_of = keen.study._planes(keen.lattice.finest.kept)
+    among = np.maximum(people_of[0], people_of[1]).clip(1)
+    assert finest == pytest.approx(float((people_of[2] / among).sum() / weights.sum()))
+    assert ground.study.risk(yardstick) != pytest.approx(keen.study.risk(yardstick))
+    assert body["kinds"]
+
+
+@pytest.mark.parametrize("text", ["age=5:2", "salary-class:5", "salary-class=x:0", "nobody=x:2", ""])
+def test_an_interest_that_is_none_is_refused(county: Path, text: str) -> None:
+    given = ("--population", county / "county.csv", "--count", "people", "--interest", text)
+    assert "QG801" in searched(county, *given).output
 
 
 def test_what_no_policy_keeps_is_refused(county: Path, tmp_path: Path) -> None:
