@@ -19,7 +19,6 @@ from querygate.core.block import NO_NULLS, Block, NumberColumn
 from querygate.core.types import Bools, Floats, Ints
 from querygate.estimates.class_sums import ClassSums, common_shift, likely_sums
 from querygate.estimates.column_pieces import (
-    Cover,
     Pieces,
     TooManyPieces,
     added,
@@ -27,14 +26,13 @@ from querygate.estimates.column_pieces import (
     lean,
     likely_shares,
 )
+from querygate.estimates.margin_sides import MarginSide, ReadMargin, local_pieces, side_of
 from querygate.estimates.points import UNIT, WeightedCells
 from querygate.estimates.silent_cells import borrowed, nearest
 
 MOST_CELLS = 1_000_000
 """Combinations of pieces in one table, over all frame cells."""
 
-MOST_PAIRS = 6_000_000
-"""Pairs of a class and a combination that it covers."""
 
 ROUNDS, CLOSE = 60, 1e-3
 """Turns of all margins: at most so many, and no more when no class changes by so many records."""
@@ -111,7 +109,7 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
     """The table that has what these margins say: counts by quasi-identifiers, and counts by these and the sensitive
     columns of one unit. Raises TooManyPieces.
     """
-    margins = [_Margin.of(block) for block in (*counts, *unit)]
+    margins = [ReadMargin.of(block) for block in (*counts, *unit)]
     quasi = list(dict.fromkeys(name for block in counts for name in block.columns))
     axes: list[_Axis] = []
     for name in dict.fromkeys([*quasi, *(name for block in unit for name in block.columns)]):
@@ -121,7 +119,7 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
         for margin, cover in zip(having, covers, strict=True):
             margin.covers[len(axes)] = cover
         axes.append(_Axis(name, pieces, likely_shares(pieces, told)))
-    local = _local_pieces(margins, [axis.pieces.size for axis in axes], check)
+    local = local_pieces(margins, [axis.pieces.size for axis in axes], check)
     if sum(math.prod(map(len, held)) for held in local) > MOST_CELLS:
         raise TooManyPieces
     fitted = _fitted_frames(_Layout(tuple(axes), len(quasi)), margins, len(counts), local, check)
@@ -129,7 +127,11 @@ def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[]
 
 
 def _fitted_frames(
-    layout: _Layout, margins: Sequence[_Margin], counts: int, local: Sequence[Sequence[Ints]], check: Callable[[], None]
+    layout: _Layout,
+    margins: Sequence[ReadMargin],
+    counts: int,
+    local: Sequence[Sequence[Ints]],
+    check: Callable[[], None],
 ) -> tuple[FrameTable, ...]:
     """Frame cells of which classes tell nothing come last: they begin as their neighbours are."""
     axes, quasi, fitted = layout.axes, layout.quasi, dict[int, FrameTable]()
@@ -138,7 +140,7 @@ def _fitted_frames(
     for frame in sorted(range(len(local)), key=lambda frame: frame in silent):
         check()
         held = local[frame]
-        sides = [_side(margin, frame, held, sizes) for margin in margins]
+        sides = [side_of(margin, frame, held, sizes) for margin in margins]
         shares = [axis.share[there] for axis, there in zip(axes, held, strict=True)]
         start = _independent(shares[quasi:])
         told = {place: table.pieces[:quasi] for place, table in fitted.items() if place not in silent}
@@ -150,7 +152,7 @@ def _fitted_frames(
     return tuple(fitted[frame] for frame in range(len(local)))
 
 
-def _is_silent(unit: Sequence[_Margin], frame: int, local: Sequence[Ints], quasi: int) -> bool:
+def _is_silent(unit: Sequence[ReadMargin], frame: int, local: Sequence[Ints], quasi: int) -> bool:
     """Does every class leave open all that is possible here?"""
     sizes = [
         (cover.sizes[cover.box[margin.rows(frame)]], local[axis].size)
@@ -164,130 +166,12 @@ def _is_silent(unit: Sequence[_Margin], frame: int, local: Sequence[Ints], quasi
 # -- what a margin says of a frame cell --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Margin:
-    """The block of a margin, and the pieces that its rows cover on each axis that it has."""
-
-    block: Block
-    covers: dict[int, Cover]
-    order: Ints
-    starts: Ints
-
-    @classmethod
-    def of(cls, block: Block) -> _Margin:
-        """Rows are put in the order of frame cells once: there may be many cells."""
-        if block.frame is None:
-            raise ValueError("this block is of no margin")
-        order = np.argsort(block.frame, kind="stable")
-        frames = np.arange(2 + int(block.frame.max(initial=-1)))
-        return cls(block, {}, order, np.searchsorted(block.frame[order], frames))
-
-    @property
-    def frames(self) -> int:
-        return self.starts.size - 1
-
-    def rows(self, frame: int) -> Ints:
-        if frame >= self.frames:
-            return self.order[:0]
-        return self.order[self.starts[frame] : self.starts[frame + 1]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Classes of a margin with the sum of a number in each: the class of each row, -1 for none."""
-
-    of_row: Ints
-    n: Ints
-    low: Floats
-    high: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A margin in one frame cell: rows of n records; pairs of a row and a combination that it covers on its axes."""
-
-    axes: tuple[int, ...]
-    shape: tuple[int, ...]
-    n: Floats
-    row: Ints
-    cell: Ints
-    sums: Mapping[str, _Sums]
-
-    def total(self, table: Floats) -> Floats:
-        """The table added up to the axes of the margin."""
-        summed: Floats = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in self.axes))
-        return summed.reshape(-1)
-
-    def spread(self, values: Floats) -> Floats:
-        """A value for each combination on these axes, as a factor of the table."""
-        return values.reshape(self.shape)
-
-    def ratios(self, table: Floats) -> tuple[Floats, Floats]:
-        """What each row has to have over what the table gives it, and what that makes of each combination."""
-        had = added(self.row, self.total(table)[self.cell], self.n.size)
-        ratio = np.divide(self.n, had, out=np.zeros_like(had), where=had > 0)
-        return ratio, added(self.cell, ratio[self.row], math.prod(self.shape))
-
-    def parts(self, table: Floats) -> Floats:
-        """Of each pair, the part of the combination that belongs to the row: all of it where no classes overlap."""
-        ratio, factor = self.ratios(table)
-        of = factor[self.cell]
-        return np.divide(ratio[self.row], of, out=np.zeros_like(of), where=of > 0)
-
-
-def _local_pieces(margins: Sequence[_Margin], sizes: Sequence[int], check: Callable[[], None]) -> list[list[Ints]]:
-    """By frame cell and axis, the pieces that every margin with the axis allows."""
-    frames = max(margin.frames for margin in margins)
-    found = [[np.ones(size, dtype=np.bool_) for size in sizes] for _ in range(frames)]
-    for margin in margins:
-        for frame in range(frames):
-            check()
-            rows = margin.rows(frame)
-            for axis, cover in margin.covers.items():
-                boxes = np.unique(cover.box[rows])
-                there = np.zeros(sizes[axis], dtype=np.bool_)
-                for box in boxes.tolist():
-                    there[cover.held[cover.starts[box] : cover.starts[box + 1]]] = True
-                found[frame][axis] &= there
-    return [[np.flatnonzero(axis) for axis in axes] for axes in found]
-
-
-def _side(margin: _Margin, frame: int, local: Sequence[Ints], sizes: Sequence[int]) -> _Side:
-    rows = margin.rows(frame)
-    row, cell = np.arange(rows.size), np.zeros(rows.size, dtype=np.int64)
-    for axis, cover in margin.covers.items():
-        at = np.full(sizes[axis], -1, dtype=np.int64)
-        at[local[axis]] = np.arange(local[axis].size)
-        box = cover.box[rows][row]
-        times = cover.sizes[box]
-        if times.sum() > MOST_PAIRS:
-            raise TooManyPieces
-        pair = np.repeat(np.arange(row.size), times)
-        place = at[cover.held[cover.starts[box][pair] + np.arange(pair.size) - (np.cumsum(times) - times)[pair]]]
-        inside = place >= 0
-        row, cell = row[pair][inside], cell[pair][inside] * local[axis].size + place[inside]
-    axes = tuple(margin.covers)
-    shape = tuple(len(local[axis]) if axis in axes else 1 for axis in range(len(local)))
-    return _Side(axes, shape, margin.block.n[rows].astype(np.float64), row, cell, _sums_of(margin.block, rows))
-
-
-def _sums_of(block: Block, rows: Ints) -> dict[str, _Sums]:
-    if block.classified is None:
-        return {}
-    label = block.classified.label[rows]
-    return {
-        name: _Sums(told.places(label), told.n, told.sum_low, told.sum_high)
-        for name, told in block.classified.moments.items()
-        if told.label.size
-    }
-
-
 # -- fitting -----------------------------------------------------------------------------------------------------------
 
 
 def _fitted(
     layout: _Layout, local: Sequence[Ints], begun: tuple[Floats, Floats],
-    counts: Sequence[_Side], unit: Sequence[_Side], check: Callable[[], None],
+    counts: Sequence[MarginSide], unit: Sequence[MarginSide], check: Callable[[], None],
 ) -> FrameTable:  # fmt: skip
     """The table of a frame cell: first over quasi-identifiers, then over all axes. It begins with these two tables, of
     quasi-identifiers and of the sensitive columns."""
@@ -316,7 +200,7 @@ def _independent(shares: Sequence[Floats]) -> Floats:
     return table
 
 
-def _fit(table: Floats, sides: Sequence[_Side], kept: Floats | None, check: Callable[[], None]) -> Floats:
+def _fit(table: Floats, sides: Sequence[MarginSide], kept: Floats | None, check: Callable[[], None]) -> Floats:
     """Margins take turns until each has what it says; at the end the table has `kept` where that is given."""
     inner = (
         () if kept is None else tuple(axis for axis in range(kept.ndim) if kept.shape[axis] == 1 != table.shape[axis])
@@ -356,7 +240,7 @@ class _Numbers:
         return cls(middle.reshape(along), half.reshape(along), known.reshape(along), leaning.reshape(along))
 
 
-def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[_Side], name: str) -> Floats:
+def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[MarginSide], name: str) -> Floats:
     """Where means lie in their intervals so that classes have their sums, or come near. The table is that of known
     values."""
     shift = numbers.leaning + np.zeros_like(table)
@@ -379,7 +263,7 @@ class _SummedSide:
     """Classes of a margin whose sums are told, in one frame cell: pairs of a class and a combination, with the records
     that the class has there; and by class how far the sum can move, and its variance if values are anywhere."""
 
-    side: _Side
+    side: MarginSide
     whose: Ints
     cell: Ints
     part: Floats
@@ -392,7 +276,7 @@ class _SummedSide:
     variance: Floats
 
     @classmethod
-    def of(cls, side: _Side, table: Floats, numbers: _Numbers, name: str) -> _SummedSide:
+    def of(cls, side: MarginSide, table: Floats, numbers: _Numbers, name: str) -> _SummedSide:
         sums = side.sums[name]
         pairs = np.flatnonzero(sums.of_row[side.row] >= 0)
         of, cell, part = sums.of_row[side.row[pairs]], side.cell[pairs], side.parts(table)[pairs]

@@ -14,18 +14,19 @@ quotes because SQL has a use for the word, and backticks are quotes too.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
-from querygate.core.errors import Refusal, Span, UnsupportedSQL
+from querygate.core.errors import Refusal
 from querygate.core.model_question import STRATIFIED, ModelQuestion
 from querygate.core.types import Catalog, Column
+from querygate.sql.formula_pieces import Piece, read_expression, refused, sides_of, split, whole, worded
 from querygate.sql.name_text import in_quotes, name_text
-from querygate.sql.parse import DIALECT, checked_tokens, parse
+from querygate.sql.parse import parse
 from querygate.sql.suggestions.quoted_names import NamedText, as_written, with_names
 
 MOST_FACTORS = 20
@@ -38,9 +39,6 @@ the outcome and of numeric covariates."""
 
 Cuts = Callable[[str], Sequence[int | float]]
 """By the name of a numeric column: where nobody's interval straddles."""
-
-_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
-_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +90,15 @@ def make_statement(question: ModelQuestion, catalog: Catalog, cuts: Cuts) -> Mod
 def _make(
     question: ModelQuestion, formula: NamedText, where: NamedText, catalog: Catalog, cuts: Cuts
 ) -> ModelStatement:
-    outcome_text, terms_text, strata_text = _sides(question, formula)
-    outcome = _expression(outcome_text, question.formula)
+    outcome_text, terms_text, strata_text = sides_of(question, formula)
+    outcome = read_expression(outcome_text, question.formula)
     reader = _Factors(catalog, cuts, question.formula)
     stratified = question.family in STRATIFIED
     covariates: list[Column] = []
     if question.family == "linear":
         terms_text, covariates = _numbers_apart(terms_text, catalog, question)
     terms = [
-        tuple(reader.place(part, categorical=stratified) for part in _split(term, TokenType.COLON))
+        tuple(reader.place(part, categorical=stratified) for part in split(term, TokenType.COLON))
         for term in terms_text
     ]
     strata = [reader.place(stratum, categorical=True) for stratum in strata_text]
@@ -114,7 +112,7 @@ def _make(
         for factor in reader.factors
     ]
     grouped = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
-    condition = f" WHERE {_worded(_expression(_whole(where), question.where))}" if question.where else ""
+    condition = f" WHERE {worded(read_expression(whole(where), question.where))}" if question.where else ""
     sql = f"SELECT {', '.join([*keys, *aggregates])} FROM {name_text(catalog.dataset)}{condition}{grouped}"  # noqa: S608 - it is read, and never run
     return ModelStatement(
         sql,
@@ -131,96 +129,6 @@ def _make(
 # -- the text ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a formula: its tokens, in the text they are of."""
-
-    text: NamedText
-    tokens: tuple[Token, ...]
-
-    @property
-    def words(self) -> str:
-        """As they were written."""
-        return self.text.between(self.tokens[0].start, self.tokens[-1].end)
-
-    @property
-    def sql(self) -> str:
-        return self.text.sql[self.tokens[0].start : self.tokens[-1].end + 1]
-
-
-def _whole(text: NamedText) -> _Piece:
-    return _Piece(text, tuple(checked_tokens(text.sql)))
-
-
-def _sides(question: ModelQuestion, formula: NamedText) -> tuple[_Piece, list[_Piece], list[_Piece]]:
-    """The outcome, the terms and the strata."""
-    sides = _split(_whole(formula), TokenType.TILDE)
-    if len(sides) != 2:
-        raise _refused("a formula needs exactly one ~, with the outcome before it.", question.formula)
-    behind = _split(sides[1], TokenType.PIPE)
-    wanted = 2 if question.family in STRATIFIED else 1
-    if len(behind) != wanted:
-        what = "strata after a |" if wanted == 2 else "no | here"
-        raise _refused(f"a formula of this family has {what}.", question.formula, family=question.family)
-    terms = _split(behind[0], TokenType.PLUS)
-    strata = _split(behind[1], TokenType.PLUS) if wanted == 2 else []
-    if wanted == 2 and len(terms) != 1:
-        raise _refused("a formula of this family compares the levels of one factor.", question.formula)
-    return sides[0], terms, strata
-
-
-def _split(piece: _Piece, sign: TokenType) -> list[_Piece]:
-    """At a sign that is in no brackets."""
-    depth, parts, begun = 0, [], 0
-    for at, token in enumerate(piece.tokens):
-        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
-        if depth == 0 and token.token_type == sign:
-            parts.append(piece.tokens[begun:at])
-            begun = at + 1
-    parts.append(piece.tokens[begun:])
-    if not all(parts):
-        at_fault = piece if piece.tokens else None
-        raise _refused("something is missing next to a + or : sign.", piece.text.written, at_fault)
-    return [_Piece(piece.text, part) for part in parts]
-
-
-def _expression(piece: _Piece, formula: str) -> exp.Expr:
-    """One expression of SQL, and nothing else."""
-    if not piece.tokens:
-        raise _refused("something is missing.", formula)
-    tree = _parsed(piece)
-    found = tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
-    more = [name for name, value in tree.args.items() if value and name not in ("expressions", "kind")]
-    if not isinstance(found, exp.Paren) or more:
-        raise _refused("this is not one column or expression.", formula, piece)
-    inside: exp.Expr = found.this
-    return inside
-
-
-def _parsed(piece: _Piece) -> exp.Expr:
-    """A refusal says where in the text that was written."""
-    before = "SELECT ("
-    try:
-        return parse(f"{before}{piece.sql})")
-    except Refusal as refusal:
-        span = refusal.span
-        if span is not None:
-            lines = piece.sql.split("\n")[: span.line - 1]
-            at = sum(len(line) + 1 for line in lines) + span.column - 1 - (len(before) if span.line == 1 else 0)
-            start = piece.tokens[0].start + min(max(at, 0), len(piece.sql) - 1)
-            end = min(start + span.length - 1, piece.tokens[-1].end)
-            refusal.span = _span(piece.text.written, piece.text.places[start], len(piece.text.between(start, end)))
-        raise
-
-
-def _span(written: str, at: int, length: int = 1) -> Span:
-    return Span(written.count("\n", 0, at) + 1, at - (written.rfind("\n", 0, at) + 1) + 1, length)
-
-
-def _worded(tree: exp.Expr) -> str:
-    return tree.sql(DIALECT, comments=False)
-
-
 # -- factors -----------------------------------------------------------------------------------------------------
 
 
@@ -231,14 +139,14 @@ class _Factors:
         self.factors: list[Factor] = []
         self._catalog, self._cuts, self._formula = catalog, cuts, formula
 
-    def place(self, piece: _Piece, *, categorical: bool) -> int:
+    def place(self, piece: Piece, *, categorical: bool) -> int:
         factor = self._read(piece, categorical=categorical)
         if factor not in self.factors:
             self.factors.append(factor)
         return self.factors.index(factor)
 
-    def _read(self, piece: _Piece, *, categorical: bool) -> Factor:
-        tree = _expression(piece, self._formula)
+    def _read(self, piece: Piece, *, categorical: bool) -> Factor:
+        tree = read_expression(piece, self._formula)
         function = str(tree.this).lower() if isinstance(tree, exp.Anonymous) else ""
         if function == "bands":
             return self._bands(tree, piece)
@@ -251,31 +159,31 @@ class _Factors:
                 remedy = (
                     f"Write bands({name_text(column.name)})." if column.type == "number" else "Write a condition on it."
                 )
-                raise _refused(f"{column.name} has too many values.", self._formula, piece, remedy=remedy)
+                raise refused(f"{column.name} has too many values.", self._formula, piece, remedy=remedy)
             numeric = column.type == "integer" and not categorical
             return Factor(column.name, name_text(column.name), numeric=numeric)
-        return Factor(piece.words, f"({_worded(tree)})")
+        return Factor(piece.words, f"({worded(tree)})")
 
-    def _column(self, tree: exp.Expr, piece: _Piece) -> Column:
+    def _column(self, tree: exp.Expr, piece: Piece) -> Column:
         found = self._catalog.column(tree.name) if isinstance(tree, exp.Column) else None
         if found is None:
             listed = ", ".join(column.name for column in self._catalog.columns)
-            raise _refused("there is no such column.", self._formula, piece, remedy=f"Columns: {listed}.")
+            raise refused("there is no such column.", self._formula, piece, remedy=f"Columns: {listed}.")
         return found
 
-    def _bands(self, tree: exp.Expr, piece: _Piece) -> Factor:
+    def _bands(self, tree: exp.Expr, piece: Piece) -> Factor:
         inside = tree.expressions
         column = self._column(inside[0], piece) if inside else None
         if column is None or column.type not in ("integer", "number"):
-            raise _refused("bands() needs a numeric column.", self._formula, piece)
+            raise refused("bands() needs a numeric column.", self._formula, piece)
         edges = [_number(edge) for edge in inside[1:]]
         given = [edge for edge in edges if edge is not None]
         if len(given) < len(edges) or given != sorted(set(given)):
-            raise _refused("the starts of bands must be ascending numbers.", self._formula, piece)
+            raise refused("the starts of bands must be ascending numbers.", self._formula, piece)
         edges_used = given or _thinned(column, self._cuts(column.name))
         if not edges_used:
             remedy = f"Write where the bands start: bands({name_text(column.name)}, 40, 60)."
-            raise _refused("this column has no published cuts.", self._formula, piece, remedy=remedy)
+            raise refused("this column has no published cuts.", self._formula, piece, remedy=remedy)
         levels = _band_names(column, edges_used)
         name = name_text(column.name)
         tests = [f"WHEN {name} < {edge} THEN '{level}'" for edge, level in zip(edges_used, levels, strict=False)]
@@ -323,36 +231,36 @@ def _check_factors(
     """Nothing twice, and what is explained does not explain."""
     formula = question.formula
     if len(factors) > MOST_FACTORS:
-        raise _refused(f"there are {len(factors)} factors; use at most {MOST_FACTORS}.", formula)
+        raise refused(f"there are {len(factors)} factors; use at most {MOST_FACTORS}.", formula)
     names = [factor.name for factor in factors]
     repeated = len(names) != len(set(names)) or any(len(set(term)) < len(term) for term in terms)
     if repeated or len({frozenset(term) for term in terms}) < len(terms) or len(set(strata)) < len(strata):
-        raise _refused("something is named twice.", formula, remedy="Name each term once.")
+        raise refused("something is named twice.", formula, remedy="Name each term once.")
     if set(strata) & set(itertools.chain(*terms)):
-        raise _refused("the compared factor cannot also be a stratum.", formula)
+        raise refused("the compared factor cannot also be a stratum.", formula)
     used = {column.name.lower() for column in outcome.find_all(exp.Column)}
     for factor in factors:
         inside = {column.name.lower() for column in parse(f"SELECT ({factor.sql})").find_all(exp.Column)}
         if inside & used:
-            raise _refused("the outcome cannot explain itself.", formula, remedy="Remove it after the ~.")
+            raise refused("the outcome cannot explain itself.", formula, remedy="Remove it after the ~.")
     unknown = sorted(set(question.reference) - set(names))
     if unknown:
-        raise _refused(
+        raise refused(
             "reference: this is not a factor in the formula.", formula, remedy=f"Factors: {', '.join(names)}."
         )
 
 
-def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestion) -> tuple[list[_Piece], list[Column]]:
+def _numbers_apart(terms: list[Piece], catalog: Catalog, question: ModelQuestion) -> tuple[list[Piece], list[Column]]:
     """Terms of linear models that are numeric columns, which are no keys; and the other terms."""
     others, found = [], []
     for term in terms:
-        columns = [_plain(_expression(part, question.formula), catalog) for part in _split(term, TokenType.COLON)]
+        columns = [_plain(read_expression(part, question.formula), catalog) for part in split(term, TokenType.COLON)]
         numeric = [column for column in columns if column is not None and column.type in ("integer", "number")]
         if not numeric:
             others.append(term)
         elif len(columns) > 1:
             remedy = f"Write bands({name_text(numeric[0].name)}) in it."
-            raise _refused("an interaction cannot contain a numeric column.", question.formula, term, remedy=remedy)
+            raise refused("an interaction cannot contain a numeric column.", question.formula, term, remedy=remedy)
         else:
             found += numeric
     return others, found
@@ -361,9 +269,9 @@ def _numbers_apart(terms: list[_Piece], catalog: Catalog, question: ModelQuestio
 def _check_covariates(covariates: Sequence[Column], outcome: exp.Expr, question: ModelQuestion) -> None:
     used = {column.name.lower() for column in outcome.find_all(exp.Column)}
     if any(column.name.lower() in used for column in covariates):
-        raise _refused("the outcome cannot explain itself.", question.formula, remedy="Remove it after the ~.")
+        raise refused("the outcome cannot explain itself.", question.formula, remedy="Remove it after the ~.")
     if len(set(covariates)) < len(covariates) or len(covariates) > MOST_NUMBERS:
-        raise _refused(f"use each numeric column once, and at most {MOST_NUMBERS} of them.", question.formula)
+        raise refused(f"use each numeric column once, and at most {MOST_NUMBERS} of them.", question.formula)
 
 
 def _moments(outcome: str, covariates: Sequence[Column]) -> list[str]:
@@ -388,7 +296,7 @@ def _aggregates(
     column, text = _plain(outcome, catalog), _text(outcome, catalog)
     numeric = column is not None and column.type in ("integer", "number")
     if question.exposure and question.family != "poisson":
-        raise _refused("exposure: only Poisson models accept it.", question.formula)
+        raise refused("exposure: only Poisson models accept it.", question.formula)
     if question.family == "linear":
         asked = {"SUM": "total", "COUNT": "records", "VAR_POP": "variance", "AVG": "mean"}
         return "sums", [f"{function}({text}) AS {name}" for function, name in asked.items()], (column, None)
@@ -396,7 +304,7 @@ def _aggregates(
         return _poisson_sums(question, text, column if numeric else None, catalog)
     if numeric:
         remedy = f"Write a condition, as in {name_text(column.name)} >= 30 ~ sex." if column else ""
-        raise _refused("the outcome of this family must be true or false.", question.formula, remedy=remedy)
+        raise refused("the outcome of this family must be true or false.", question.formula, remedy=remedy)
     tests = {"events": text, "others": f"NOT {text}", "records": f"{text} OR NOT {text}"}
     counted = [f"COUNT(*) FILTER (WHERE {test}) AS {name}" for name, test in tests.items()]
     return "shares", counted, (None, None)
@@ -406,13 +314,13 @@ def _poisson_sums(
     question: ModelQuestion, text: str, column: Column | None, catalog: Catalog
 ) -> tuple[Counts, list[str], tuple[Column | None, Column | None]]:
     if column is not None and (column.low is None or column.low < 0):
-        raise _refused(f"{column.name} may be negative, and counts cannot be.", question.formula)
+        raise refused(f"{column.name} may be negative, and counts cannot be.", question.formula)
     known = f"{text} IS NOT NULL" if column is not None else f"({text} OR NOT {text})"
     if not question.exposure:
         return "sums", [f"SUM({text}) AS events", f"COUNT({text}) AS records"], (column, None)
     time = catalog.column(question.exposure)
     if time is None or time.type not in ("integer", "number") or time.low is None or time.low < 0:
-        raise _refused("exposure: must be a numeric column without negative values.", question.formula)
+        raise refused("exposure: must be a numeric column without negative values.", question.formula)
     name = name_text(time.name)
     events = f"SUM({text})" if column is not None else "COUNT(*)"
     test = f"{name} IS NOT NULL" if column is not None else f"{text} AND {name} IS NOT NULL"
@@ -422,27 +330,8 @@ def _poisson_sums(
 
 def _text(outcome: exp.Expr, catalog: Catalog) -> str:
     column = _plain(outcome, catalog)
-    return name_text(column.name) if column is not None else f"({_worded(outcome)})"
+    return name_text(column.name) if column is not None else f"({worded(outcome)})"
 
 
 def _plain(tree: exp.Expr, catalog: Catalog) -> Column | None:
     return catalog.column(tree.name) if isinstance(tree, exp.Column) else None
-
-
-_EXAMPLES: Mapping[str, str] = {
-    "linear": "sbp ~ sex + bands(age)",
-    "logistic": "diabetes ~ sex + bands(age)",
-    "poisson": "falls ~ sex + bands(age)",
-    "mantel-haenszel": "diabetes ~ smoker | bands(age)",
-    "standardised": "diabetes ~ region | sex + bands(age)",
-}
-
-
-def _refused(
-    detail: str, formula: str, at: _Piece | None = None, *, remedy: str = "", family: str = "logistic"
-) -> UnsupportedSQL:
-    start = None if at is None else at.text.places[at.tokens[0].start]
-    span = None if start is None else _span(formula, start)
-    place = "" if start is None else f", character {start + 1}"
-    remedy = remedy or f"Write it as in: {_EXAMPLES[family]}."
-    return UnsupportedSQL("QG218", f"formula{place}: {detail}", remedy, span=span)

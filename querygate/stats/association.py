@@ -17,6 +17,7 @@ import numpy as np
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, PairMoments, Value, climb
+from querygate.stats.association_error import VarianceRanges, correlation_error, covariance_error, slope_error
 from querygate.stats.cover_proof import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma, up
 from querygate.stats.pairs import PairCells, pair_statistic
@@ -30,18 +31,6 @@ _STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reach
 _FINE = (1e-12, 1e-10, 1e-8, 1e-6)  # tried first where there is only one data set: then rounding is all there is
 _HALVINGS = 3
 _STRIPS = 120  # intervals of sy / sx tried before a proof is given up
-
-
-class VarianceRanges(NamedTuple):
-    """Certified ranges of both variances, and how far the deviations that a database computes may be off."""
-
-    x_low: float
-    x_high: float
-    y_low: float
-    y_high: float
-    shift_x: float
-    shift_y: float
-    factor: float
 
 
 class AssociationData(NamedTuple):
@@ -340,35 +329,6 @@ def _spread(cells: PairCells, plane: Plane, lower: str) -> VarianceRanges:
         for low, high in ((cells.x_low, cells.x_high), (cells.y_low, cells.y_high))
     )
     return VarianceRanges(*x, *y, shift_x, shift_y, gamma(2 * records + 16))
-
-
-def covariance_error(spread: VarianceRanges) -> float:
-    """|C' - C| of docs/explanation/proofs/welford.md."""
-    x, y = math.sqrt(spread.x_high), math.sqrt(spread.y_high)
-    shift = spread.shift_x * y + spread.shift_y * x + spread.shift_x * spread.shift_y
-    return (shift + spread.factor * (x + spread.shift_x) * (y + spread.shift_y)) * (1 + 8 * UNIT) + 1e-320
-
-
-def _relative(shift: float, low: float, factor: float) -> float:
-    """Relative error of a computed deviation that is at least sqrt(low)."""
-    return shift / math.sqrt(low) * 2 + factor if low > 0.0 else math.inf
-
-
-def correlation_error(spread: VarianceRanges) -> float:
-    """Covariance and both deviations are off by small parts of the deviations; infinite where they need not be."""
-    x, y = (
-        _relative(shift, low, spread.factor)
-        for shift, low in ((spread.shift_x, spread.x_low), (spread.shift_y, spread.y_low))
-    )
-    return 4 * (x + y + spread.factor + 4 * UNIT) if x + y < 0.01 else math.inf
-
-
-def slope_error(spread: VarianceRanges) -> float:
-    x = _relative(spread.shift_x, spread.x_low, spread.factor)
-    if not x < 0.01:
-        return math.inf
-    size = math.sqrt(spread.y_high / spread.x_low)
-    return 4 * (size * (x + spread.factor + 4 * UNIT) + spread.shift_y / math.sqrt(spread.x_low))
 
 
 def _range(high: AssociationBound, low: AssociationBound, error: float) -> Range:

@@ -42,7 +42,7 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.control.log.log import Log
 from querygate_adapters.vault.noise_rows import VaultColumns
-from querygate_adapters.vault.version_writer import DuckDBPublication
+from querygate_adapters.vault.publication import DuckDBPublication
 
 PLACES = {"lease": (Jobs, "lease"), "reserve": (Ledger, "reserve"), "read": (VaultColumns, "read"),
           "record": (Ledger, "record"), "finish": (Jobs, "end"),

@@ -10,7 +10,7 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 from tests.engine import reading
 
 FAR = 1e9

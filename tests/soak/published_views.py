@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ConfigError
 from querygate.custody.verify.view_check import verify_views
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 from tests.policies import IDENTIFIER, PolicyText, diverse, make_policy, quasi, sensitive
 from tests.report import row
 from tests.unit.custody.publish.publications import new_site, put

@@ -12,7 +12,7 @@ from querygate_adapters.sources.files import quoted
 from querygate_adapters.vault.person_history import Vault
 
 if TYPE_CHECKING:
-    from querygate_adapters.vault.version_writer import WrittenStore
+    from querygate_adapters.vault.written_store import WrittenStore
 
 _AXIS = {
     "BIGINT": "{x}",

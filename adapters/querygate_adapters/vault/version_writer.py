@@ -10,27 +10,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import cached_property, partial
-from itertools import count
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import duckdb
-import numpy as np
-import pyarrow as pa
-
-from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.files.file_digest import FileDigest
 from querygate.core.files.full_disk import full_disk, is_full_disk
 from querygate.core.files.private_files import for_owner
-from querygate.core.types import Array, Catalog, Ints
-from querygate.core.version_overlap import OverlapRule
-from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
-from querygate_adapters.store.class_moments import TABLE
-from querygate_adapters.store.code_sets import write_code_sets
-from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.store.catalog_json import NAME
 from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, is_withdrawn, version_file, versions_in
 from querygate_adapters.store.retired_versions import (
     NOTHING,
@@ -42,11 +29,9 @@ from querygate_adapters.store.retired_versions import (
     retired_in,
     settle,
 )
-from querygate_adapters.vault.distinct_rows import distinct_rows
-from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
-from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Vault, attach, check_there, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
+from querygate_adapters.vault.publication import DuckDBPublication, check_in_service, put_back
 from querygate_adapters.vault.report_files import (
     figures_file,
     keep_figures,
@@ -56,256 +41,6 @@ from querygate_adapters.vault.report_files import (
     reports_in,
     sweep_reports,
 )
-from querygate_adapters.vault.staging_tables import DuckDBStagingTables
-from querygate_adapters.vault.store_strays import strays
-from querygate_adapters.vault.written_margins import WrittenMargins
-
-
-class DuckDBPublication:
-    """One publication of one dataset, under the dataset's lock."""
-
-    def __init__(
-        self,
-        store: Path,
-        vault: Path,
-        memory_mb: int,
-        *,
-        version: int,
-        earlier: Sequence[int],
-        reinstate: bool,
-        switching: Callable[[], object],
-    ) -> None:
-        self._store, self._vault, self._memory_mb = store, vault, memory_mb
-        self._reinstate, self._switching = reinstate, switching
-        self.version, self._earlier = version, earlier
-        self._staging: DuckDBStagingTables | None = None
-        self._numbers = count()
-        self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
-        self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
-
-    @property
-    def staged(self) -> tuple[Path, Path]:
-        """The files in the making: what is told, and the raw rows."""
-        return self._staged_store, self._staged_vault
-
-    def staging(self) -> DuckDBStagingTables:
-        """The raw rows of the new version, in the vault."""
-        beside = (self._store, self._vault)
-        self._staging = DuckDBStagingTables(self._staged_vault, memory_mb=self._memory_mb, beside=beside)
-        return self._staging
-
-    def write(
-        self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
-    ) -> WrittenStore:
-        """Write the published tables, and what the sets of each code list mean, by column index; returns the staged
-        file for the verifier to read back.
-        """
-        tables = {**tables, **write_code_sets(catalog, codes or {})}
-        with self._opened(self._staged_store, read_only=False) as database:
-            database.begin()
-            for name, table in tables.items():
-                database.register("given", table)
-                database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-                database.unregister("given")
-            database.execute("CREATE TABLE catalog (body VARCHAR)")
-            database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
-            database.commit()
-            database.execute("CHECKPOINT")
-        return WrittenStore(self._staged_store, self._opened)
-
-    def earlier(self) -> dict[int, Catalog | None]:
-        """What every version that is not retired says of itself; None where its file is lost."""
-        return self._catalogs
-
-    @cached_property
-    def _catalogs(self) -> dict[int, Catalog | None]:
-        files = {version: version_file(self._store, version) for version in self._earlier}
-        return {version: self._catalog(file) if file.exists() else None for version, file in files.items()}
-
-    def _catalog(self, file: Path) -> Catalog:
-        with self._opened(file) as database:
-            [(body,)] = database.execute("SELECT body FROM catalog LIMIT 1").fetchall()
-        return catalog_from_json(body)
-
-    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
-        """Those of these versions whose tables are those of the staged one, row by row."""
-        written = WrittenStore(self._staged_store).tables()
-        files = {version: version_file(self._store, version) for version in versions}
-        return tuple(v for v, file in files.items() if file.exists() and WrittenStore(file).tables() == written)
-
-    def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
-        """The staged rows beside the people of all versions that are not retired; None where there are none."""
-        if not self._earlier:
-            return None
-        with self._vaults(self._earlier) as database:
-            past = read_past(database, self._earlier, staging.columns, keeping)
-        return staging.meet(past, keeping)
-
-    @contextmanager
-    def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
-        """The same once more, from the files alone, without the versions that are to be retired."""
-        versions = [version for version in self._earlier if version not in without]
-        if not versions:
-            yield None
-            return
-        with self._vaults(versions, now=self._staged_vault) as database:
-            past = read_past(database, versions, tuple(Vault.of(database, "now").types), keeping)
-            yield DuckDBVersionOverlap(database, past, keeping, "now")
-
-    @contextmanager
-    def kept(self, versions: Collection[int]) -> Iterator[tuple[KeptVersion, ...]]:
-        """Versions with their rows, for as long as they are read."""
-        if not versions:
-            yield ()
-            return
-        with self._vaults(versions) as database:
-            stores = {v: WrittenStore(version_file(self._store, v), self._opened) for v in versions}
-            yield tuple(KeptVersion(version, store, database, f"v{version}") for version, store in stores.items())
-
-    @contextmanager
-    def _vaults(self, versions: Collection[int], **more: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The raw rows of versions as v1, v2 ...; in the engine of the staging tables, while that is open."""
-        files = {**more, **{f"v{version}": version_file(self._vault, version) for version in versions}}
-        if self._staging is None or not self._staging.is_open:
-            with closing(attach(files, self._memory_mb)) as database:
-                yield database
-            return
-        check_there(files.values())
-        with self._staging.attached(files) as database:
-            yield database
-
-    @contextmanager
-    def _opened(self, path: Path, *, read_only: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A file of the store; in the engine of the staging tables, while that is open."""
-        if self._staging is None or not self._staging.is_open:
-            with closing(connect(path, read_only=read_only)) as database:
-                yield database
-            return
-        name = f"store_{next(self._numbers)}"
-        with self._staging.attached({name: path}, read_only=read_only) as database:
-            database.execute(f"USE {name}")
-            yield database
-
-    def switch(self, retire: Sequence[int] = ()) -> None:
-        """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
-        that its file is there the others are retired. A dataset that was withdrawn meanwhile is left as it was.
-
-        The raw rows have both names until the version is there: that tells a switch that was cut off from a version
-        whose file was lost.
-        """
-        _check_in_service(self._store, self._reinstate)
-        self._switching()
-        flush(self._staged_vault)
-        os.link(self._staged_vault, version_file(self._vault, self.version))  # unlike a rename it replaces nothing
-        flush(self._vault)
-        if retire:
-            mark(self._store, retire, by=self.version)
-        flush(self._staged_store)
-        os.replace(self._staged_store, version_file(self._store, self.version))
-        flush(self._store)
-        self._staged_vault.unlink()
-        flush(self._vault)
-        point_to(self._store, self.version)
-        if self._reinstate:
-            _reinstate(self._store)
-        settle(self._store)
-
-
-SMALL = {
-    "set_value": "column_id, set_id, value_id",
-    "value_text": "column_id, value_id",
-    "code_item": "column_id, code, item_id",
-    "item_set": "column_id, set_id, item_id",
-    TABLE: "column_id, class",
-}
-"""The tables of a store beside its cells, and the order in which they are read."""
-
-
-def _alone(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    return closing(connect(path, read_only=True))
-
-
-class WrittenStore:
-    """A staged store file, opened anew and read as it is. To open one costs more than to read it, so all of it is read
-    at once; the cells, which may be many, are given away and not kept.
-    """
-
-    def __init__(
-        self, path: Path, opened: Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]] = _alone
-    ) -> None:
-        self._path, self._opened = path, partial(opened, path)
-
-    def digest(self) -> FileDigest:
-        return FileDigest.of(self._path)
-
-    def catalog(self) -> Catalog:
-        return self._catalog
-
-    def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
-        """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
-        found = self._tables.pop("cells", None) or self._read()["cells"]
-        boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
-        return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
-
-    @contextmanager
-    def margins(self) -> Iterator[WrittenMargins]:
-        """The margins of a version of views; the file is open as long as they are read."""
-        with self._opened() as database:
-            yield WrittenMargins(database)
-
-    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
-        """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        members, texts = self._of("set_value", column), self._of("value_text", column)["text"]
-        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
-
-    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
-        """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
-        items, sets = self._of("code_item", column), self._of("item_set", column)
-        of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
-        return tuple(map(str, items["code"])), of_code, of_set, held
-
-    def moments(self, column: int) -> dict[str, Array]:
-        """The moments of the column's classes as they are, in order of class."""
-        return self._of(TABLE, column)
-
-    def strays(self) -> Iterator[str]:
-        """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
-        with self._opened() as database:
-            yield from strays(database, self._path, self.catalog())
-            if database.execute("SELECT body FROM catalog").fetchall() != [(catalog_to_json(self.catalog()),)]:
-                yield "the catalog says nothing twice or beside"
-
-    def tables(self) -> dict[str, pa.Table]:
-        """All that is published, as it is, but the catalog; columns and margins are in the cells."""
-        with self._opened() as database:
-            names = [name for (name,) in database.execute("SHOW TABLES").fetchall() if name != "catalog"]
-            return {name: database.table(name).to_arrow_table() for name in names}
-
-    def _of(self, table: str, column: int) -> dict[str, Array]:
-        found = self._tables[table]
-        here = found["column_id"] == column
-        return {name: values[here] for name, values in found.items()}
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        return catalog_from_json(self._tables["catalog"]["body"][0])
-
-    @cached_property
-    def _tables(self) -> dict[str, dict[str, Array]]:
-        return self._read()
-
-    def _read(self) -> dict[str, dict[str, Array]]:
-        found = {}
-        with self._opened() as database:
-            for name in ("catalog", "cells", *SMALL):
-                order = f" ORDER BY {SMALL[name]}" if name in SMALL else ""
-                with suppress(duckdb.CatalogException):  # not every version has it; to list tables takes longer
-                    found[name] = dict(database.execute(f"SELECT * FROM {name}{order}").fetchnumpy())
-        return found
-
-
-def _stems(columns: Sequence[int]) -> tuple[str, ...]:
-    return tuple(f"c{index}_" for index in columns)
 
 
 class DuckDBVersionWriter:
@@ -334,7 +69,7 @@ class DuckDBVersionWriter:
         Before, the rows it had read may stay: if they are what the new one would read, it goes on from them.
         """
         store, vault = self._folders(dataset)
-        reinstate = _check_in_service(store, self._reinstate)
+        reinstate = check_in_service(store, self._reinstate)
         _make_private(store, vault)
         with _locked(store / "lock"):
             settle(store)
@@ -367,11 +102,11 @@ class DuckDBVersionWriter:
         with _locked(folder / "lock"):
             settle(folder)
             self._check_readable(dataset, version)
-            reinstate = _check_in_service(folder, self._reinstate)
+            reinstate = check_in_service(folder, self._reinstate)
             before = current_version(folder)
             point_to(folder, version)
             if reinstate:
-                _reinstate(folder)
+                put_back(folder)
         return before
 
     def is_withdrawn(self, dataset: str) -> bool:
@@ -528,24 +263,6 @@ class DuckDBVersionWriter:
                 "QG806", "This is not a valid dataset name.", "Names consist of a-z, 0-9 and _ and begin with a letter."
             )
         return self._store / dataset, self._vault / dataset
-
-
-def _check_in_service(store: Path, reinstate: bool) -> bool:
-    """Whether a dataset that was withdrawn is to be reinstated; ConfigError if it is not."""
-    found = is_withdrawn(store)
-    if found and not reinstate:
-        raise ConfigError(
-            "QG804",
-            f"The dataset {store.name} was withdrawn, so no version of it is put into service.",
-            "To serve it again all the same, add --reinstate.",
-        )
-    return found
-
-
-def _reinstate(store: Path) -> None:
-    """After the pointer was set, so that no version is served but the one that is meant."""
-    (store / WITHDRAWN).unlink()
-    flush(store)
 
 
 @contextmanager

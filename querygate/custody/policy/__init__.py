@@ -13,26 +13,28 @@
 (2, 'withheld')
 """
 
-from querygate.custody.policy.diversity_rules import NO_WISH
-from querygate.custody.policy.interval_edges import MAX_EDGES, bin_edges, closed, grid_edges
-from querygate.custody.policy.policy_reader import accepted_keys, load_policy, parse_policy
-from querygate.custody.policy.policy_types import (
+from querygate.custody.policy.column_policy import (
     CodeGroup,
     CodesPolicy,
     ColumnPolicy,
     DiversityPolicy,
     EventsPolicy,
     HierarchyPolicy,
-    JoinPolicy,
-    KMapPolicy,
     NotePolicy,
     Number,
-    Policy,
     ProtectPolicy,
+    SequencePolicy,
+)
+from querygate.custody.policy.diversity_rules import NO_WISH
+from querygate.custody.policy.interval_edges import MAX_EDGES, bin_edges, closed, grid_edges
+from querygate.custody.policy.policy_reader import accepted_keys, load_policy, parse_policy
+from querygate.custody.policy.policy_types import (
+    JoinPolicy,
+    KMapPolicy,
+    Policy,
     RandomisedPolicy,
     ReferencePolicy,
     ReleasePolicy,
-    SequencePolicy,
     StatisticPolicy,
     ViewRules,
 )

@@ -8,8 +8,8 @@ import datetime
 from dataclasses import replace
 
 from querygate.core.timestamps import DAY_US
+from querygate.custody.policy.column_policy import ColumnPolicy, Number
 from querygate.custody.policy.interval_edges import MAX_EDGES
-from querygate.custody.policy.policy_types import ColumnPolicy, Number
 from querygate.custody.policy.toml_reader import EPOCH, TomlTable
 
 MONTHS = {"month": 1, "quarter": 3, "year": 12}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from querygate.core.types import folded
-from querygate.custody.policy.policy_types import CodeGroup, ColumnPolicy
+from querygate.custody.policy.column_policy import CodeGroup, ColumnPolicy
 from querygate.custody.policy.toml_reader import TomlTable, listed
 
 GROUPS = 'groups by name, such as { diabetes = ["250"] }'

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from querygate.core.count_text import counted
-from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
-from querygate.custody.policy.policy_types import (
+from querygate.custody.policy.column_policy import (
     CodesPolicy,
     ColumnPolicy,
     Protection,
@@ -22,6 +21,7 @@ from querygate.custody.policy.policy_types import (
     UtilityKind,
     UtilityPolicy,
 )
+from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 SYSTEMS = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs", "flat")

@@ -12,13 +12,13 @@ from typing import cast
 from querygate.core.types import DISCRETE, Role, Type
 from querygate.custody.policy.calendar_grid import is_calendar_grid, read_calendar_grid
 from querygate.custody.policy.code_list_rules import check_visits, read_codes
+from querygate.custody.policy.column_policy import IN_EXTRACTS, PUBLISHED, Carry, ColumnPolicy, Number
 from querygate.custody.policy.derived_ages import check_ages, read_age
 from querygate.custody.policy.diversity_rules import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import check_carry
-from querygate.custody.policy.policy_types import IN_EXTRACTS, PUBLISHED, Carry, ColumnPolicy, Number
 from querygate.custody.policy.release_rules import read_edges, read_groups
 from querygate.custody.policy.source_rules import read_absent
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from querygate.core.vault_ports import AgeAt
-from querygate.custody.policy.policy_types import ColumnPolicy, Policy
+from querygate.custody.policy.column_policy import ColumnPolicy
+from querygate.custody.policy.policy_types import Policy
 from querygate.custody.policy.toml_reader import EPOCH, TomlTable, read_value
 
 COLUMN = "the name of a column of the source that holds dates of birth"

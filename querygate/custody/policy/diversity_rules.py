@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from querygate.core.json_body import from_json
 from querygate.core.types import DISCRETE
+from querygate.custody.policy.column_policy import ColumnPolicy, DiversityPolicy
 from querygate.custody.policy.durations import Duration
-from querygate.custody.policy.policy_types import ColumnPolicy, DiversityPolicy
 from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, listed
 
 POSITIVE = Bound(above=0)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from querygate.core.timestamps import SECOND_US
+from querygate.custody.policy.column_policy import Number
 from querygate.custody.policy.interval_edges import exact
-from querygate.custody.policy.policy_types import Number
 from querygate.custody.policy.toml_reader import Bound
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}

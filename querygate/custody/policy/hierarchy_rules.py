@@ -10,7 +10,7 @@ import csv
 from pathlib import Path
 
 from querygate.core.count_text import counted
-from querygate.custody.policy.policy_types import HierarchyPolicy
+from querygate.custody.policy.column_policy import HierarchyPolicy
 from querygate.custody.policy.toml_reader import TomlTable, listed
 
 PRESETS = ("digits", "icd9cm", "icd10cm", "icd10", "dates", "ages")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from querygate.core.types import DISCRETE
-from querygate.custody.policy.policy_types import ColumnPolicy, Number
+from querygate.custody.policy.column_policy import ColumnPolicy, Number
 
 MAX_EDGES = 100_000
 """More would make a public dictionary larger than most data, and a grid as fine as the data hides nothing."""

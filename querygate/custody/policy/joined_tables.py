@@ -10,14 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, cast
 
 from querygate.core.types import folded
-from querygate.custody.policy.policy_types import (
-    ColumnPolicy,
-    JoinKind,
-    JoinPolicy,
-    KMapPolicy,
-    ReferencePolicy,
-    ReferenceType,
-)
+from querygate.custody.policy.column_policy import ColumnPolicy
+from querygate.custody.policy.policy_types import JoinKind, JoinPolicy, KMapPolicy, ReferencePolicy, ReferenceType
 from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"

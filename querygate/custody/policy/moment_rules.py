@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from querygate.custody.policy.policy_types import ColumnPolicy
+from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.toml_reader import TomlTable
 
 LEAST_K_EXACT = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from querygate.core.types import USUAL_LEAST, NoiseOptions
-from querygate.custody.policy.policy_types import ColumnPolicy
+from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 _EPSILON = Bound(above=0, most=100)

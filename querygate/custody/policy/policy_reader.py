@@ -15,6 +15,7 @@ from pathlib import Path
 
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_group_rules import read_code_groups
+from querygate.custody.policy.column_policy import ClassMoments, ColumnPolicy
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.derived_titles import with_titles
 from querygate.custody.policy.event_tables import read_events
@@ -23,15 +24,7 @@ from querygate.custody.policy.joined_tables import NAME, read_joins, read_popula
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
 from querygate.custody.policy.noise_budget_rules import read_noise
 from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
-from querygate.custody.policy.policy_types import (
-    AnonymiseOptions,
-    AnswerOptions,
-    AuditPolicy,
-    ClassMethod,
-    ClassMoments,
-    ColumnPolicy,
-    Policy,
-)
+from querygate.custody.policy.policy_types import AnonymiseOptions, AnswerOptions, AuditPolicy, ClassMethod, Policy
 from querygate.custody.policy.release_rules import check_tight, read_limited, read_randomised, read_release
 from querygate.custody.policy.statistic_rules import check_method, read_largest_k, read_max_width, read_statistics
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted

@@ -12,15 +12,10 @@ from dataclasses import replace
 
 from querygate.core.count_text import counted
 from querygate.core.extracts.extract_spec import METHODS
+from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.interval_edges import MAX_EDGES
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked, read_names
-from querygate.custody.policy.policy_types import (
-    SAFE_HARBOR,
-    ColumnPolicy,
-    LimitedPolicy,
-    RandomisedPolicy,
-    ReleasePolicy,
-)
+from querygate.custody.policy.policy_types import SAFE_HARBOR, LimitedPolicy, RandomisedPolicy, ReleasePolicy
 from querygate.custody.policy.release_requirements import FORM, read_requirement
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 

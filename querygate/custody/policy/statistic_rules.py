@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from querygate.custody.policy.policy_types import ColumnPolicy, StatisticKind, StatisticPolicy
+from querygate.custody.policy.column_policy import ColumnPolicy
+from querygate.custody.policy.policy_types import StatisticKind, StatisticPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}

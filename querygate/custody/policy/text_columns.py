@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import cast
 
 from querygate.core.count_text import counted
+from querygate.custody.policy.column_policy import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
-from querygate.custody.policy.policy_types import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable
 
 KINDS = (

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from querygate.core.errors import ConfigError
 from querygate.core.timestamps import DAY_US, moment_of, moment_text, read_moment
-from querygate.custody.policy.policy_types import Number
+from querygate.custody.policy.column_policy import Number
 
 Word = TypeVar("Word", bound=str)
 RawTable: TypeAlias = dict[str, Any]

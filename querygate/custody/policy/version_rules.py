@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from querygate.custody.policy.policy_types import ColumnPolicy, RepublishOptions
+from querygate.custody.policy.column_policy import ColumnPolicy
+from querygate.custody.policy.policy_types import RepublishOptions
 from querygate.custody.policy.toml_reader import TomlTable, listed
 
 

@@ -21,9 +21,10 @@ from typing import Any
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import DISCRETE
+from querygate.custody.policy.column_policy import ColumnPolicy, Number
 from querygate.custody.policy.interval_edges import exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import has_moments
-from querygate.custody.policy.policy_types import ColumnPolicy, Number, ViewRules
+from querygate.custody.policy.policy_types import ViewRules
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, read_value
 
 ONE_VIEW = 3

@@ -18,8 +18,8 @@ from querygate.core.types import Bools, Column, Ints
 from querygate.custody.columns.hierarchies import nodes
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.policy import ColumnPolicy
+from querygate.custody.policy.column_policy import ClassMoments
 from querygate.custody.policy.moment_rules import has_moments
-from querygate.custody.policy.policy_types import ClassMoments
 from querygate.custody.publish.sensitive_numbers import (
     PER_CLASS,
     class_moments,

@@ -40,7 +40,7 @@ from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 
 Kind = Literal["none", "json", "full"]
 

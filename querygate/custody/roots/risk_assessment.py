@@ -41,7 +41,7 @@ from querygate.site.open_gate import OpenSite, now
 from querygate.site.risk_report_files import keep_risk
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 
 FILES = ("extract.parquet", "extract.csv")
 """The records of an extract in its folder, the first that is there."""

@@ -28,7 +28,7 @@ from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 
 MOST_VERSIONS = 6
 """So many of the newest versions are on the map."""

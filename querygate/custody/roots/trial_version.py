@@ -23,8 +23,9 @@ from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 from querygate.site.open_gate import now, shared_native
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.held_release import HeldRelease
+from querygate_adapters.vault.publication import DuckDBPublication
 from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.version_writer import DuckDBPublication, WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 
 MEMORY_MB = 4096
 

@@ -31,7 +31,12 @@ from querygate.custody.verify.margin_records import (
 from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
 from querygate.custody.verify.unit_figures import UnitTold, read_unit, whole_units
 from querygate.custody.verify.verifier_types import MarginReader, Written
-from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber, closed_ends
+from querygate.methods.views.certificate_check import (
+    NO_LEAST,
+    NO_MOST,
+    BinnedNumber,
+    closed_ends,
+)
 
 ABSENT = -1
 """In the place of a class, a bin or a row: not in that version, or nothing is told of it there."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from querygate.core.types import Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
+from querygate.custody.verify.certificate_proposals import Proposals
 from querygate.custody.verify.code_group_check import check_code_groups
 from querygate.custody.verify.column_check import check_edges, check_groups
 from querygate.custody.verify.earlier_views import (
@@ -40,93 +41,30 @@ from querygate.custody.verify.margin_records import (
 )
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
+from querygate.custody.verify.told_before import are_unions, tell_more
 from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verifier_types import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.view_guarantees import MarginGuards, measure_margin
 from querygate.methods.anonymise.parallel import side_by_side
-from querygate.methods.views.certificate_check import (
+from querygate.methods.views.balance_check import (
     BalanceGiven,
-    BinnedNumber,
-    OtherBins,
-    SidedGiven,
-    TotalsGiven,
-    WitnessCheck,
-    closed_ends,
     least_support,
     people_by_class,
     person_shares,
     unbalanced,
+)
+from querygate.methods.views.certificate_check import (
+    OtherBins,
+    SidedGiven,
+    TotalsGiven,
+    WitnessCheck,
 )
 
 T = TypeVar("T")
 
 SEVERAL = 20_000
 """With fewer records, other processes would take longer to start than to help."""
-
-
-class GivenBalance(Protocol):
-    @property
-    def atom(self) -> int: ...
-
-    @property
-    def numbers(self) -> Sequence[int]: ...
-
-    @property
-    def denominator(self) -> int: ...
-
-
-class GivenWorld(Protocol):
-    @property
-    def exact(self) -> int: ...
-
-    @property
-    def totals(self) -> Ints: ...
-
-
-class GivenSides(Protocol):
-    @property
-    def sides(self) -> Sequence[int]: ...
-
-    @property
-    def exact(self) -> int: ...
-
-    @property
-    def totals(self) -> Ints: ...
-
-
-class UnitProposal(Protocol):
-    """Worlds in which to look for witnesses. With `beside`, earlier versions' margins of the unit are among the views,
-    before the new ones, and the views of a world are on two sides.
-    """
-
-    @property
-    def worlds(self) -> Sequence[GivenWorld]: ...
-
-    @property
-    def sided(self) -> Sequence[GivenSides]: ...
-
-    @property
-    def beside(self) -> bool: ...
-
-
-class CellProposal(Protocol):
-    """What a publisher hands over for a frame cell: balances of each view after the second, units in order, and
-    balances of the views of all versions, earlier ones first. Atoms are in the order of classes as they are written.
-    """
-
-    @property
-    def balances(self) -> Sequence[Sequence[GivenBalance]]: ...
-
-    @property
-    def units(self) -> Sequence[UnitProposal]: ...
-
-    @property
-    def together(self) -> Sequence[GivenBalance]: ...
-
-
-Proposals = Mapping[int, CellProposal]
-"""By frame cell."""
 
 
 @dataclass
@@ -214,38 +152,6 @@ def _persons(read: ReadColumn, policy: Policy) -> Ints:
     raw = read(policy.person)
     values = np.unique(raw.values, return_inverse=True)[1].reshape(-1)
     return np.where(raw.missing, -1, values)
-
-
-def _are_unions(label: Ints, finer: Ints) -> bool:
-    """Is every class a union of classes of another partition, all of which were published?"""
-    names, first, place = np.unique(finer, return_index=True, return_inverse=True)
-    return names[0] != ABSENT and np.array_equal(label[first][place.reshape(-1)], label)
-
-
-def _tell_more(labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], before: EarlierMargins) -> bool:
-    """Do some of these classes with their bins and sums tell what no earlier margin of the same column has told?"""
-    if (before.labels == ABSENT).all():
-        return False
-    for number, low, high in zip(numbers, before.low, before.high, strict=True):
-        held = number.has_number[bins]
-        if (held & ((number.low[bins] > low) | (number.high[bins] < high))).any():
-            return True
-    return not all(
-        any(_is_told_by(label, bins, numbers, before, m) for m in range(len(before.labels))) for label in labels
-    )
-
-
-def _is_told_by(label: Ints, bins: Ints, numbers: Sequence[BinnedNumber], before: EarlierMargins, margin: int) -> bool:
-    """Has an earlier margin the same classes and bins, and no sum in a wider cell?"""
-    own, kept = before.labels[margin], before.bins[margin]
-    if not all(_are_unions(*pair) for pair in ((label, own), (own, label), (bins, kept), (kept, bins))):
-        return False
-    place = np.unique(label, return_inverse=True)[1].reshape(-1)
-    for number, least, most in zip(numbers, before.least[:, margin], before.most[:, margin], strict=True):
-        begin, end = closed_ends(label, bins, number)
-        if (begin[place] > least).any() or (end[place] < most).any():
-            return False
-    return True
 
 
 def _by_frame(frame: Ints) -> dict[int, Ints]:
@@ -403,7 +309,7 @@ class _Job:
             require(not set(one.gone) & set(pairs[0].tolist()), f"nobody left a frame cell of version {one.number}")
         for name, records in cells.items():
             before, now = earlier[:, records], np.stack([one.label[records] for one in counts])
-            if (before == ABSENT).all() or all(any(_are_unions(row, own) for own in before) for row in now):
+            if (before == ABSENT).all() or all(any(are_unions(row, own) for own in before) for row in now):
                 continue
             given = self.proposals[name].together if name in self.proposals else ()
             balances = [BalanceGiven(one.atom, one.numbers, one.denominator) for one in given]
@@ -455,7 +361,7 @@ class _Job:
         numbers = [replace(one, values=one.values[records]) for one in told.numbers]
         labels = np.stack([one.label[records] for one in telling])
         bins, others = told.bin[records], None
-        if self._is_beside(frame, place) or _tell_more(labels, bins, numbers, before):
+        if self._is_beside(frame, place) or tell_more(labels, bins, numbers, before):
             labels = np.concatenate([before.labels, labels])
             others = OtherBins(before.bins, before.low, before.high, before.least, before.most)
         check = WitnessCheck(labels, bins, numbers, self.rules.values, told.meant, others)

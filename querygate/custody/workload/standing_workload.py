@@ -20,8 +20,8 @@ import numpy as np
 
 from querygate.core.types import Catalog, Column
 from querygate.custody.policy import Policy
+from querygate.custody.policy.column_policy import Number
 from querygate.custody.policy.interval_edges import exact, round_step
-from querygate.custody.policy.policy_types import Number
 from querygate.sql.name_text import name_text
 
 Kind = Literal["count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio"]

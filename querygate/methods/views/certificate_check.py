@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from querygate.core.types import Bools, Ints
 
-LARGEST_FLOW = 2**30
 LARGEST_ROOM = 2**62
 NO_LEAST, NO_MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 """In the place of the ends of a sum's cell, where bins allow no more anyway."""
 
-FINEST_SHARE = 720_720
 
 TRIES = (4, 16, None)
 """With how many others a bin is paired, commonest first, as long as somebody is not shown safe; in the end with all."""
@@ -80,15 +76,6 @@ class OtherBins:
 
 
 @dataclass(frozen=True)
-class BalanceGiven:
-    """Numbers by atom over a denominator that show one atom, atoms in order of their classes."""
-
-    atom: int
-    numbers: Sequence[int]
-    denominator: int
-
-
-@dataclass(frozen=True)
 class TotalsGiven:
     """A world: totals by number and atom, atoms in order of their classes; in view `exact` partners swap numbers."""
 
@@ -108,95 +95,6 @@ class SidedGiven:
 # -- people: R1 and R2 -------------------------------------------------------------------------------------------------
 
 
-def people_by_class(label: Ints, persons: Ints) -> Ints:
-    """Distinct people of each class, in rising order."""
-    order = np.lexsort((persons, label))
-    label, persons = label[order], persons[order]
-    is_new = np.append(True, (np.diff(label) != 0) | (np.diff(persons) != 0))
-    return np.unique(label[is_new], return_counts=True)[1]
-
-
-def person_shares(records: int, persons: Ints | None = None) -> tuple[Ints, int]:
-    """Per record its part of a person, whose records share them equally, in parts of a whole that is returned too."""
-    if persons is None:
-        return np.ones(records, dtype=np.int64), 1
-    order = np.argsort(persons, kind="stable")
-    begin = np.flatnonzero(np.append(True, np.diff(persons[order]) != 0))
-    times = np.empty(records, dtype=np.int64)
-    lengths = np.diff(np.append(begin, records))
-    times[order] = np.repeat(lengths, lengths)
-    whole = min(lcm(*set(lengths.tolist())), FINEST_SHARE)
-    return whole // times, whole
-
-
-def least_support(first: Ints, second: Ints, weight: Ints) -> int:
-    """The least weight of the records that any combination of the classes of two views tells of (R2).
-
-    It is the least cut of a component of the graph of classes, which the records in both join. Of weights too large for
-    flows it is a bound from below.
-    """
-    names_1, one = np.unique(first, return_inverse=True)
-    names_2, two = np.unique(second, return_inverse=True)
-    size = names_1.size + names_2.size
-    capacity = np.zeros((size, size), dtype=np.int64)
-    np.add.at(capacity, (one.reshape(-1), names_1.size + two.reshape(-1)), weight)
-    capacity += capacity.T
-    number, component = connected_components(csr_array(capacity), directed=False)
-    parts = (np.flatnonzero(component == part) for part in range(number))
-    return min((_least_cut(capacity[np.ix_(part, part)]) for part in parts if part.size > 1), default=0)
-
-
-def _least_cut(capacity: Ints) -> int:
-    """Of a connected graph. Vertices that no cut lighter than a known one can part become one: those of which paths of
-    one and two edges carry as much, and any two once the flow between them is known.
-    """
-    least = int(capacity.sum(axis=1).min())
-    while True:
-        carried = capacity.copy()
-        for row in capacity:  # paths over this vertex
-            (near,) = row.nonzero()
-            carried[near[:, None], near] += np.minimum(row[near][:, None], row[near])
-        number, component = connected_components(carried >= least, directed=False)
-        of = component.astype(np.int64)
-        if number == len(capacity):
-            other, parts = int(np.argmax(carried[0, 1:])) + 1, 1 + least // LARGEST_FLOW
-            graph = csr_array((capacity // parts).astype(np.int32))
-            least = min(least, parts * int(maximum_flow(graph, 0, other).flow_value))
-            of = np.arange(number) - (np.arange(number) > other)
-            of[other], number = 0, number - 1
-        if number == 1:
-            return least
-        capacity = _joined(capacity, of, number)
-        least = min(least, int(capacity.sum(axis=1).min()))
-
-
-def _joined(capacity: Ints, of: Ints, number: int) -> Ints:
-    """The graph in which vertices with the same number are one."""
-    rows = np.zeros((number, len(capacity)), dtype=np.int64)
-    np.add.at(rows, of, capacity)
-    found = np.zeros((number, number), dtype=np.int64)
-    np.add.at(found.T, of, rows.T)
-    np.fill_diagonal(found, 0)
-    return found
-
-
-def unbalanced(labels: Ints, weight: Ints, least: int, certificates: Sequence[BalanceGiven]) -> list[int]:
-    """Atoms of less than the `least` weight without a certificate that holds (R2*); `labels` are views x records."""
-    atoms, atom = _distinct(labels)
-    held = [int(share) for share in _sums(atom, weight, atoms.shape[1])]
-    classes = [[np.flatnonzero(row == name).tolist() for name in np.unique(row)] for row in atoms]
-    shown = set()
-    for one in certificates:
-        z, whole = [int(number) for number in one.numbers], int(one.denominator)
-        if whole < 1 or len(z) != len(held) or not 0 <= one.atom < len(held):
-            continue
-        fits = z[one.atom] >= whole * (least - held[one.atom])
-        fits = fits and all(abs(value) <= whole * held[b] for b, value in enumerate(z) if b != one.atom)
-        if fits and not any(sum(z[b] for b in members) for view in classes for members in view):
-            shown.add(one.atom)
-    return [place for place, share in enumerate(held) if share < least and place not in shown]
-
-
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +109,7 @@ def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, i
     names, place = np.unique(label, return_inverse=True)
     known = number.has_number[bins]
     parts = (number.values, number.low[bins], number.high[bins], np.ones_like(bins))
-    sums = (_sums(place.reshape(-1), np.where(known, part, 0), names.size).tolist() for part in parts)
+    sums = (sums(place.reshape(-1), np.where(known, part, 0), names.size).tolist() for part in parts)
     return [number.cell(*one) for one in zip(*sums, strict=True)]
 
 
@@ -220,7 +118,7 @@ def closed_ends(label: Ints, bins: Ints, number: BinnedNumber) -> tuple[Ints, In
     names, place = np.unique(label, return_inverse=True)
     known = number.has_number[bins]
     least, greatest = (
-        _sums(place.reshape(-1), np.where(known, end[bins], 0), names.size) for end in (number.low, number.high)
+        sums(place.reshape(-1), np.where(known, end[bins], 0), names.size) for end in (number.low, number.high)
     )
     begin, end = np.array(sum_ends(label, bins, number), dtype=np.int64).reshape(-1, 2).T
     return np.where(begin == least, NO_LEAST, begin), np.where(end == greatest, NO_MOST, end)
@@ -250,13 +148,13 @@ class WitnessCheck:
         found = _windows(bins, numbers, others)
         self.public, self.kind, self.ends, self.numbers = found.public, found.kind, found.ends, found.numbers
         window = found.window
-        self.atoms, atom = _distinct(labels)
+        self.atoms, atom = distinct(labels)
         self.classes = [np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms]
         self.divided = [view for view, row in enumerate(self.classes) if row.any()]
         self.held = np.zeros((self.atoms.shape[1], self.public.size), dtype=np.int64)
         np.add.at(self.held, (atom, window), 1)
         self.totals = [
-            _sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
+            sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
         ]
         own = self.classes[0 if others is None else len(others.bins) :]
         self.cells = [[closed_ends(row[atom], bins, number) for row in own] for number in numbers]
@@ -285,7 +183,7 @@ class WitnessCheck:
                 return None
             views = []
             for row, (begin, end) in zip(self.classes, cells, strict=True):
-                total = _sums(row, totals, int(row.max()) + 1)
+                total = sums(row, totals, int(row.max()) + 1)
                 below = np.where(begin == NO_LEAST, LARGEST_ROOM, total - begin)
                 views.append(np.minimum(below, np.where(end == NO_MOST, LARGEST_ROOM, end - total)))
             if min(int(inside.min()) for inside in views) < 0:
@@ -304,7 +202,7 @@ class WitnessCheck:
                     if view != world.exact:
                         further = [self.classes[one] for one in self.divided if one not in (world.exact, view)]
                         first, second = (
-                            _distinct(np.stack([self.classes[one], *further]))[1] for one in (world.exact, view)
+                            distinct(np.stack([self.classes[one], *further]))[1] for one in (world.exact, view)
                         )
                         self._swap(own, other, self._allowed(own, other, view, room), first, second)
         return True
@@ -319,7 +217,7 @@ class WitnessCheck:
             return False
         sides = [[self.classes[v] for v in self.divided if (given.sides[v] == 1) == bool(one)] for one in (0, 1)]
         first, second = (
-            _distinct(np.stack(views))[1] if views else np.zeros(len(self.held), dtype=np.int64) for views in sides
+            distinct(np.stack(views))[1] if views else np.zeros(len(self.held), dtype=np.int64) for views in sides
         )
         is_free = all(bool((inside == LARGEST_ROOM).all()) for views in room for inside in views)
         for own, other in self._pairs():
@@ -447,12 +345,12 @@ def _windows(bins: Ints, numbers: Sequence[BinnedNumber], others: OtherBins | No
     """Bins with more values than a sixth of a sum cell divided into windows of so many, from their low end up; and all
     of them by the bins of other margins.
     """
-    keys = [bins, bins * 0 if others is None else _distinct(others.bins)[1]]
+    keys = [bins, bins * 0 if others is None else distinct(others.bins)[1]]
     for number in numbers:
         size = max(1, number.step // 6)
         is_wide = (number.high - number.low >= size) & (number.step > 0)
         keys.append(np.where(is_wide[bins], (number.values - number.low[bins]) // size, 0))
-    names, window = _distinct(np.stack(keys))
+    names, window = distinct(np.stack(keys))
     public, told, finer = names[0], [], []
     for place, (number, parts) in enumerate(zip(numbers, names[2:], strict=True)):
         size = max(1, number.step // 6)
@@ -470,7 +368,7 @@ def _windows(bins: Ints, numbers: Sequence[BinnedNumber], others: OtherBins | No
             ends = np.maximum(ends[0], inner), np.minimum(ends[1], outer)
         told.append(ends)
         finer.append(replace(number, low=low, high=high))
-    return _Windows(public, _distinct(names[:2])[1], told, finer, window)
+    return _Windows(public, distinct(names[:2])[1], told, finer, window)
 
 
 def _given_ends(classes: Sequence[Ints], atom: Ints, least: Ints, most: Ints) -> list[tuple[Ints, Ints]]:
@@ -483,7 +381,7 @@ def _given_ends(classes: Sequence[Ints], atom: Ints, least: Ints, most: Ints) ->
     return found
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+def distinct(rows: Ints) -> tuple[Ints, Ints]:
     """The different columns of a matrix in order, and which of them each column is."""
     order = np.lexsort(rows[::-1])
     sorted_rows = rows[:, order]
@@ -493,7 +391,7 @@ def _distinct(rows: Ints) -> tuple[Ints, Ints]:
     return sorted_rows[:, is_new], place
 
 
-def _sums(place: Ints, figures: Ints, size: int) -> Ints:
+def sums(place: Ints, figures: Ints, size: int) -> Ints:
     """Figures added up by place, in whole numbers."""
     total = np.zeros(size, dtype=np.int64)
     np.add.at(total, place, figures)

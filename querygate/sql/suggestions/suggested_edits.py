@@ -6,24 +6,36 @@ An edit gives another tree, or None where it has nothing to do. Whether the outc
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Iterator
 from functools import reduce
 
 from sqlglot import exp
 
-from querygate.core.types import Catalog, Column, folded
+from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.code_tests import codes_under, is_code_test
-from querygate.sql.expressions import is_tabulable
 from querygate.sql.name_text import column_node, name_node, table_node
 from querygate.sql.suggestions.inner_numbers import inner_number_first
+from querygate.sql.suggestions.statement_parts import (
+    aggregates,
+    ancestors,
+    arguments_of,
+    called,
+    column_of,
+    conjuncts,
+    count_all,
+    each_alone,
+    has_aggregate,
+    is_wide,
+    replace_by_groups,
+    share_of,
+    step_of,
+    summary,
+    unaliased,
+)
 from querygate.sql.value_notes import compared, meant_value
 
 Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]
-MOST_STEPS = 20
-"""Groups that a suggested step makes of a column's domain, about."""
-
 _NEVER = ("qualify", "windows", "sample", "hint", "laterals", "locks", "into", "match")
 _ONE_OF_MANY = frozenset(
     {"first", "last", "any_value", "arbitrary", "list", "array_agg", "group_concat", "arg_max", "arg_min", "max_by"}
@@ -119,7 +131,7 @@ def fewer_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         return None
     last = group.expressions[-1]
     group.set("expressions", group.expressions[:-1])
-    tree.set("expressions", [item for item in tree.expressions if _unaliased(item) != last])
+    tree.set("expressions", [item for item in tree.expressions if unaliased(item) != last])
     return tree
 
 
@@ -154,7 +166,7 @@ def plain_subqueries(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         node.set("limit", None)
         if node.args.get("distinct"):
             node.set("distinct", None)
-            node.set("group", exp.Group(expressions=[_unaliased(item).copy() for item in node.expressions]))
+            node.set("group", exp.Group(expressions=[unaliased(item).copy() for item in node.expressions]))
     return tree if changed else None
 
 
@@ -176,15 +188,15 @@ def windows_to_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 def step_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """A number or a date with too many values is grouped in steps."""
     group = tree.args.get("group")
-    columns = [_column(term, catalog) for term in group.expressions] if group else []
-    wide = {folded(c.name): c for c in columns if c is not None and c.is_numeric and _is_wide(c)}
+    columns = [column_of(term, catalog) for term in group.expressions] if group else []
+    wide = {folded(c.name): c for c in columns if c is not None and c.is_numeric and is_wide(c)}
     if not wide:
         return None
     roots = [*tree.expressions, group, *([tree.args["order"]] if tree.args.get("order") else [])]
     for node in [node for root in roots for node in root.find_all(exp.Column)]:
         column = wide.get(folded(node.name))
-        if column is not None and not any(is_aggregate(around) for around in _ancestors(node)):
-            step = _step(column)
+        if column is not None and not any(is_aggregate(around) for around in ancestors(node)):
+            step = step_of(column)
             is_item = node.parent is tree
             node.replace(
                 exp.alias_(step, column.name) if is_item and column.type not in ("date", "timestamp") else step
@@ -196,15 +208,15 @@ def group_the_rest(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """Beside aggregates, categories become groups and numbers become means."""
     group = tree.args.get("group")
     terms = list(group.expressions) if group else []
-    if not terms and not _aggregates(tree):
+    if not terms and not aggregates(tree):
         return None
     items: list[exp.Expr] = []
     for item in tree.expressions:
-        column = _column(_unaliased(item), catalog)
+        column = column_of(unaliased(item), catalog)
         if column is None or any(folded(term.name) == folded(column.name) for term in terms):
             items.append(item)
         elif column.is_numeric:
-            items.append(_summary(column))
+            items.append(summary(column))
         else:
             items.append(item)
             terms.append(column_node(column.name))
@@ -218,17 +230,17 @@ def aggregate_rows(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     items: list[exp.Expr] = []
     groups: list[exp.Expr] = []
     for item in tree.expressions:
-        node = _unaliased(item)
-        column = _column(node, catalog)
+        node = unaliased(item)
+        column = column_of(node, catalog)
         if any(map(is_aggregate, node.walk())):
             items.append(item)
         elif column is None:
             items += [] if isinstance(node, exp.Star) or not node.find(exp.Column) else [exp.Avg(this=node.copy())]
         elif column.is_numeric:
-            items.append(_summary(column))
+            items.append(summary(column))
         else:
             groups.append(column_node(column.name))
-    tree.set("expressions", [*groups, *(items or [_count()])])
+    tree.set("expressions", [*groups, *(items or [count_all()])])
     tree.set("group", exp.Group(expressions=[group.copy() for group in groups]) if groups else None)
     tree.set("order", None)
     tree.set("limit", None)
@@ -239,20 +251,20 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """Of a category the counts, of a flag its share, of days the first; of one value out of many, the ends."""
     changed = False
     for item in list(tree.expressions):
-        node = _unaliased(item)
+        node = unaliased(item)
         node = node.this if isinstance(node, exp.IgnoreNulls) else node
-        arguments = _arguments(node)
-        column = _column(arguments[0], catalog) if arguments else None
-        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else _called(node)
+        arguments = arguments_of(node)
+        column = column_of(arguments[0], catalog) if arguments else None
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else called(node)
         if name in _NEAR and column is not None:
             others = [argument.sql() for argument in arguments[1:]] or ["0.5"]
             item.replace(exp.maybe_parse(_NEAR[name].format(column.name, *others), dialect="duckdb"))
         elif column is None or isinstance(node, exp.Count):
             continue
         elif (not column.is_numeric and column.type != "boolean") or name == "histogram":
-            _replace_by_groups(tree, item, column)
+            replace_by_groups(tree, item, column)
         elif column.type == "boolean":
-            item.replace(_share(column_node(column.name), column, tree))
+            item.replace(share_of(column_node(column.name), column, tree))
         elif column.type in ("date", "timestamp") or name in _ONE_OF_MANY:
             item.replace(exp.Min(this=column_node(column.name)))
             tree.append("expressions", exp.Max(this=column_node(column.name)))
@@ -264,7 +276,7 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 
 def having_for_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """A condition on aggregates belongs into HAVING."""
-    parts = list(_conjuncts(tree))
+    parts = list(conjuncts(tree))
     moved = [part for part in parts if any(map(is_aggregate, part.walk()))]
     if not moved:
         return None
@@ -286,7 +298,7 @@ def chained_comparisons(tree: exp.Select, catalog: Catalog) -> exp.Select | None
 
 def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]:
     """The statement without one of its conditions, and without any."""
-    parts = list(_conjuncts(tree))
+    parts = list(conjuncts(tree))
     for place in range(len(parts)) if 1 < len(parts) <= 6 else ():
         copy = tree.copy()
         kept = [part.copy() for i, part in enumerate(parts) if i != place]
@@ -301,7 +313,7 @@ def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]
 def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """Of sensitive columns that no view tells of together, those that go with the first that is aggregated."""
     units = {folded(name): margin.sensitive for margin in catalog.margins for name in margin.sensitive}
-    nodes = [*(item for item in tree.expressions if _has_aggregate(item)), tree]
+    nodes = [*(item for item in tree.expressions if has_aggregate(item)), tree]
     first = next((c for node in nodes for c in node.find_all(exp.Column) if folded(c.name) in units), None)
     if first is None:
         return None
@@ -319,14 +331,14 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         columns = [catalog.column(c.name) for c in item.find_all(exp.Column) if folded(c.name) in kept]
         if not has_others(item):
             items.append(item)
-        elif alone and (each := _each_alone(item, tree, catalog)):
+        elif alone and (each := each_alone(item, tree, catalog)):
             items += each
-        elif _has_aggregate(item):
-            items += [_summary(column) for column in columns if column is not None and column.is_numeric]
-    group, parts = tree.args.get("group"), [part.copy() for part in _conjuncts(tree) if not has_others(part)]
+        elif has_aggregate(item):
+            items += [summary(column) for column in columns if column is not None and column.is_numeric]
+    group, parts = tree.args.get("group"), [part.copy() for part in conjuncts(tree) if not has_others(part)]
     terms = [term for term in group.expressions if not has_others(term)] if group else []
-    if not any(map(_has_aggregate, items)):
-        items.append(_count())
+    if not any(map(has_aggregate, items)):
+        items.append(count_all())
     tree.set("expressions", list(dict.fromkeys(items)))
     tree.set("group", exp.Group(expressions=terms) if terms else None)
     tree.set("where", exp.Where(this=exp.and_(*parts)) if parts else None)
@@ -370,102 +382,3 @@ REWORDED: tuple[Edit, ...] = (
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
-
-
-def _arguments(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    return [part for part in node.args.values() if isinstance(part, exp.Expr)] if isinstance(node, exp.AggFunc) else []
-
-
-def _each_alone(item: exp.Expr, tree: exp.Select, catalog: Catalog) -> list[exp.Expr]:
-    """What a paper says of each of two columns whose relation cannot be told: mean and spread of numbers, the share of
-    conditions."""
-    node = _unaliased(item)
-    arguments = _arguments(node) if is_aggregate(node) else []
-    columns = [_column(argument, catalog) for argument in arguments]
-    numbers = [column for column in columns if column is not None and column.is_numeric]
-    if len(arguments) != 2 or len(numbers) == 1:
-        return []
-    if not numbers:
-        return [_share(argument, column, tree) for argument, column in zip(arguments, columns, strict=True)]
-    return [each for c in numbers for each in (_summary(c), exp.Stddev(this=column_node(c.name)))]
-
-
-def _share(condition: exp.Expr, column: Column | None, tree: exp.Select) -> exp.Expr:
-    """For how many of a hundred it holds; of a column, among those of whom it is known, if there are any."""
-    counted = _count() if column is None else exp.Count(this=column_node(column.name))
-    if column is not None and (tree.args.get("group") or tree.args.get("where")):
-        counted = exp.Nullif(this=counted, expression=exp.Literal.number(0))
-    holding = exp.Filter(this=_count(), expression=exp.Where(this=condition.copy()))
-    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=holding), expression=counted)
-
-
-def _unaliased(item: exp.Expr) -> exp.Expr:
-    return (item.this if isinstance(item, exp.Alias) else item).unnest()
-
-
-def _called(node: exp.Expr) -> str:
-    return type(node).sql_name().lower() if isinstance(node, exp.Func) else ""
-
-
-def _column(node: exp.Expr | None, catalog: Catalog) -> Column | None:
-    return catalog.column(node.name) if isinstance(node, exp.Column) else None
-
-
-def _has_aggregate(item: exp.Expr) -> bool:
-    return any(map(is_aggregate, item.walk()))
-
-
-def _aggregates(tree: exp.Select) -> bool:
-    return any(map(_has_aggregate, tree.expressions))
-
-
-def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
-    while node.parent is not None:
-        node = node.parent
-        yield node
-
-
-def _count() -> exp.Expr:
-    return exp.Count(this=exp.Star())
-
-
-def _summary(column: Column) -> exp.Expr:
-    name = column_node(column.name)
-    return exp.Min(this=name) if column.type in ("date", "timestamp") else exp.Avg(this=name)
-
-
-def _is_wide(column: Column) -> bool:
-    return not is_tabulable(column) or (column.high or 0) - (column.low or 0) > 1_000
-
-
-def _step(column: Column) -> exp.Expr:
-    """FLOOR(x / step) * step, with a step of one digit; of a date its year."""
-    name = column_node(column.name)
-    if column.type in ("date", "timestamp"):
-        return exp.func("YEAR", name)
-    width = float(column.high or 0) - float(column.low or 0)
-    size = 10.0 ** math.floor(math.log10(max(width, 1e-9) / MOST_STEPS))
-    step = next(size * digit for digit in (1, 2, 5, 10) if width / (size * digit) <= MOST_STEPS)
-    number = exp.Literal.number(f"{step:g}" if step < 1 else f"{step:.0f}")
-    return exp.Mul(this=exp.Floor(this=exp.Div(this=name, expression=number)), expression=number.copy())
-
-
-def _replace_by_groups(tree: exp.Select, item: exp.Expr, column: Column) -> None:
-    """An aggregate of a category, replaced by the category with its counts."""
-    named = _step(column) if column.is_numeric else column_node(column.name)
-    group = tree.args.get("group") or exp.Group(expressions=[])
-    if not any(folded(term.name) == folded(column.name) for term in group.expressions):
-        group.append("expressions", named.copy())
-    tree.set("group", group)
-    others = [other for other in tree.expressions if other is not item and other != named]
-    counted = [] if any(isinstance(_unaliased(other), exp.Count) for other in others) else [_count()]
-    tree.set("expressions", [named, *others, *counted])
-
-
-def _conjuncts(tree: exp.Select) -> Iterator[exp.Expr]:
-    where = tree.args.get("where")
-    if where is None:
-        return
-    yield from where.this.flatten() if isinstance(where.this, exp.And) else [where.this]

@@ -21,16 +21,8 @@ import numpy as np
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Bools, Cells, ClassCells, Floats, Range
-from querygate.stats.association import (
-    VarianceRanges,
-    as_sample,
-    correlation_error,
-    covariance_error,
-    intercept_of,
-    real_covariance,
-    slope_error,
-    squared,
-)
+from querygate.stats.association import as_sample, intercept_of, real_covariance, squared
+from querygate.stats.association_error import VarianceRanges, correlation_error, covariance_error, slope_error
 from querygate.stats.cells import meet
 from querygate.stats.knowledge.class_means import class_mean, is_usable, reach_of
 from querygate.stats.knowledge.class_ranges import Spreads, class_spreads, class_variance, whole_classes

@@ -76,7 +76,7 @@ BOTH = """
 import sys
 from pathlib import Path
 from querygate_adapters.store.held_release import HeldRelease
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 on_trial = HeldRelease(Path(sys.argv[1]))
 print(WrittenStore(Path(sys.argv[1])).catalog() == on_trial.catalog)
 """

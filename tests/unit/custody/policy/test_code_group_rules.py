@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from querygate.core.errors import ConfigError
+from querygate.custody.policy.column_policy import CodeGroup
 from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.policy.policy_types import CodeGroup
 from tests.policies import AGE, SBP, SEX, code_list, make_policy
 
 GROUPS = {"diabetes": ["250"], "Hypertonie, alle": ["402", " 401 ", "401"]}

@@ -14,7 +14,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish import view_cells
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
 from tests.attack.view_files import read_classes
 from tests.policies import make_policy, public, quasi, sensitive

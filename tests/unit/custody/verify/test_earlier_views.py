@@ -10,13 +10,13 @@ import pytest
 
 from querygate.custody.policy import parse_policy
 from querygate.custody.verify.earlier_views import ABSENT, EarlierMargins, EarlierVersion, read_earlier, stacked
-from querygate.custody.verify.view_check import _tell_more
+from querygate.custody.verify.told_before import tell_more
 from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.person_history import attach
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 from tests.engine import reading
 from tests.unit.custody.publish.publications import new_site, put
 from tests.unit.custody.verify.view_stores import SURVEY, survey
@@ -97,8 +97,8 @@ def test_a_sum_in_a_narrower_cell_tells_more(least: int, most: int, fewest: int,
     number = BinnedNumber(np.array([1, 2, 10, 11]), np.array([0, 10]), np.array([9, 19]), 5, 10, fewest)
     low, high = (np.where(bins == 0, *ends)[None] for ends in ((0, 10), (9, 19)))
     before = EarlierMargins(label, bins[None], low, high, np.full((1, 1, 4), least), np.full((1, 1, 4), most))
-    assert _tell_more(label, bins, [number], before) is is_more
-    assert _tell_more(label, bins, [number], before.of(np.arange(4))) is is_more
+    assert tell_more(label, bins, [number], before) is is_more
+    assert tell_more(label, bins, [number], before.of(np.arange(4))) is is_more
 
 
 def test_bins_that_end_farther_in_tell_more() -> None:
@@ -106,6 +106,6 @@ def test_bins_that_end_farther_in_tell_more() -> None:
     number = BinnedNumber(np.array([1, 2, 10, 11]), np.array([0, 10]), np.array([9, 19]), 5, 0)
     low, high = (np.where(bins == 0, *ends)[None] for ends in ((0, 10), (9, 21)))
     ends = np.full((1, 1, 4), NO_LEAST), np.full((1, 1, 4), NO_MOST)
-    assert _tell_more(label, bins, [number], EarlierMargins(label, bins[None], low, high, *ends))
+    assert tell_more(label, bins, [number], EarlierMargins(label, bins[None], low, high, *ends))
     absent = np.full((1, 4), ABSENT)
-    assert not _tell_more(label, bins, [number], EarlierMargins(absent, bins[None], low, high, *ends))
+    assert not tell_more(label, bins, [number], EarlierMargins(absent, bins[None], low, high, *ends))

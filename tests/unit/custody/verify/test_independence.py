@@ -6,7 +6,9 @@ import ast
 from pathlib import Path
 
 import querygate.custody.verify
-from querygate.methods.views import certificate_check
+from querygate.methods.views import balance_check, certificate_check
+
+CHECKERS = ("querygate.methods.views.balance_check", "querygate.methods.views.certificate_check")
 
 
 def imported(path: Path) -> set[str]:
@@ -19,6 +21,7 @@ def imported(path: Path) -> set[str]:
 
 def test_the_checker_knows_the_words_of_the_product_alone() -> None:
     assert imported(Path(certificate_check.__file__)) == {"querygate.core.types"}
+    assert imported(Path(balance_check.__file__)) == {"querygate.core.types", CHECKERS[1]}
 
 
 def test_of_views_the_verifier_uses_the_checker_alone() -> None:
@@ -29,4 +32,4 @@ def test_of_views_the_verifier_uses_the_checker_alone() -> None:
         for name in imported(path)
         if name.startswith("querygate.methods.views")
     }
-    assert of_views == {"querygate.methods.views.certificate_check"}
+    assert of_views == set(CHECKERS)

@@ -12,7 +12,8 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.view_certificates import CellCertificates
 from querygate.methods.views.balance import Balance
-from querygate.methods.views.certificate_check import BinnedNumber, TotalsGiven, WitnessCheck, least_support
+from querygate.methods.views.balance_check import least_support
+from querygate.methods.views.certificate_check import BinnedNumber, TotalsGiven, WitnessCheck
 from querygate.methods.views.worlds import World
 from tests.policies import make_policy, quasi, sensitive
 from tests.seeds import seeds

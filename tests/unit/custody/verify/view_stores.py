@@ -15,12 +15,13 @@ import pytest
 import querygate.custody.publish.publish as publishing
 from querygate.core.types import Catalog
 from querygate.custody.policy import Policy
+from querygate.custody.verify.certificate_proposals import Proposals
 from querygate.custody.verify.verifier_types import Measurement
-from querygate.custody.verify.view_check import Proposals, verify_views
+from querygate.custody.verify.view_check import verify_views
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
-from querygate_adapters.vault.version_writer import WrittenStore
+from querygate_adapters.vault.written_store import WrittenStore
 from tests.engine import reading
 from tests.policies import PolicyText, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, put, write_parquet

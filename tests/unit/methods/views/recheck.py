@@ -6,18 +6,14 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.views import CellRelease, ColumnRelease, RecordTable, SensitiveColumn, ViewsRelease
-from querygate.methods.views.certificate_check import (
+from querygate.methods.views.balance_check import (
     BalanceGiven,
-    BinnedNumber,
-    TotalsGiven,
-    WitnessCheck,
-    histogram,
     least_support,
     people_by_class,
     person_shares,
-    sum_ends,
     unbalanced,
 )
+from querygate.methods.views.certificate_check import BinnedNumber, TotalsGiven, WitnessCheck, histogram, sum_ends
 
 
 def problems(table: RecordTable, release: ViewsRelease) -> list[str]:

@@ -23,14 +23,8 @@ from querygate.methods.views import (
     certified_beside,
     certified_views,
 )
-from querygate.methods.views.certificate_check import (
-    BalanceGiven,
-    BinnedNumber,
-    OtherBins,
-    SidedGiven,
-    WitnessCheck,
-    unbalanced,
-)
+from querygate.methods.views.balance_check import BalanceGiven, unbalanced
+from querygate.methods.views.certificate_check import BinnedNumber, OtherBins, SidedGiven, WitnessCheck
 from querygate.methods.views.earlier_versions import given
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.windows import Windows
