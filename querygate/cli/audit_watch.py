@@ -15,8 +15,10 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_csv
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control.alerts import Alerts
-from querygate.custody.roots.live_audit import LiveAudit, explain_alert
-from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+from querygate.control.notifications.mail import mail_by
+from querygate.control.notifications.outbox import MAIL, WEBHOOK, deliver
+from querygate.control.notifications.webhooks import post_to
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert, write_alert
 from querygate.site.encryption_key import webhook_secret
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def watch_command(
     """
     opened = open_here(site)
     channels = {WEBHOOK: post_to(webhook, webhook_secret(opened.site.settings))} if webhook else {}
-    channels |= {MAIL: mail_by(email_command)} if email_command else {}
+    channels |= {MAIL: mail_by(email_command, write_alert)} if email_command else {}
     alerts = Alerts(opened.log.database, opened.log)
     watching = LiveAudit(opened, dataset, user=acting().name, channels=tuple(channels))
     if form == "csv":

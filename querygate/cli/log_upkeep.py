@@ -11,10 +11,10 @@ from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import explain_head, print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.control import ChainBroken, load_key
-from querygate.control.delivery import NotSent
 from querygate.control.ids import stamp_now
 from querygate.control.log.archive_rotation import seal
 from querygate.control.log.latest_time import CLOCK_ACCEPTED
+from querygate.control.notifications.webhooks import NotSent
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.anchors import anchor

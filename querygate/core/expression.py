@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from querygate.core.dates import day_of
 from querygate.core.predicate import (
     FALSE,
     TRUE,
@@ -43,7 +44,6 @@ from querygate.core.valueset import ValueSet
 
 Expression: TypeAlias = "Ref | Constant | Lookup | Call | Choice"
 COMMUTATIVE = frozenset({"add", "mul", "least", "greatest"})
-EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def day_number(value: SqlValue) -> int | float | Decimal:
     if isinstance(value, int | float | Decimal):
         return value
     if isinstance(value, dt.date):
-        return value.toordinal() - EPOCH
+        return day_of(value)
     raise TypeError("neither a number nor a date")
 
 

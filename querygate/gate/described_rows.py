@@ -6,18 +6,15 @@ read the description knows all that goes in here.
 
 from __future__ import annotations
 
-import datetime as dt
-
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.timestamps import datetime_of
+from querygate.core.dates import date_of, datetime_of
 from querygate.core.types import Bools, Catalog, Column, Ints
 
 MISSING_SHARE = 0.1
 """Of the values of a column that may be missing: any share would do, and a program has to meet some."""
 
-EPOCH = dt.date(1970, 1, 1).toordinal()
 _WIDEST = 2**62
 
 
@@ -47,7 +44,7 @@ def whole_array(column: Column, numbers: Ints, missing: Bools) -> pa.Array:
     """Whole numbers as what they stand for: dates, timestamps, or themselves."""
     whole = [int(value) for value in numbers]
     if column.type == "date":
-        return pa.array([dt.date.fromordinal(value + EPOCH) for value in whole], pa.date32(), mask=missing)
+        return pa.array([date_of(value) for value in whole], pa.date32(), mask=missing)
     if column.type == "timestamp":
         return pa.array([datetime_of(value) for value in whole], pa.timestamp("us"), mask=missing)
     return pa.array(whole, pa.int64(), mask=missing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -12,13 +11,11 @@ from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, Limit
 from querygate.core.answer_forms.arrow_table import to_arrow_file, to_arrow_stream, to_parquet
 from querygate.core.answer_forms.flat_table import table, to_csv
 from querygate.core.answer_forms.plain_text import range_text, readable, wanted_text
+from querygate.core.dates import day_text, moment_text
 from querygate.core.range_ends import on_grid
-from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range, Scalar
 
 __all__ = ["FORMATS", "key_value", "make_body", "range_text", "readable", "table", "to_csv", "to_json", "to_parquet"]
-
-_EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 def make_body(answer: Answer) -> AnswerBody:
@@ -109,7 +106,7 @@ def _end(value: int | float | None, column: AnswerColumn) -> int | float | str |
     if column_type == "boolean":
         return bool(value)
     if column_type == "date":
-        return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+        return day_text(int(value))
     if column_type == "timestamp":
         return moment_text(int(value))
     return value + 0 if math.isfinite(value) else str(value)  # no negative zero; and JSON has no infinity

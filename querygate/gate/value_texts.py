@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
-from querygate.core.timestamps import moment_text
-
-_EPOCH = dt.date(1970, 1, 1).toordinal()
+from querygate.core.dates import day_text, moment_text
 
 
 def value_text(value: int | float, column_type: str) -> str:
@@ -17,5 +13,5 @@ def value_text(value: int | float, column_type: str) -> str:
     if column_type == "timestamp":
         return moment_text(int(value))
     if column_type == "date":
-        return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+        return day_text(int(value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from querygate.control.delivery import NotSent, post_to, text_to
 from querygate.control.log.entry_chain import GENESIS
 from querygate.control.log.head_mark import HeadMark, check_marked, note_marked, read_mark, set_mark
 from querygate.control.log.signature import PRIVATE, SignedStatement, has_library, load_key
+from querygate.control.notifications.mail import text_to
+from querygate.control.notifications.webhooks import NotSent, post_to
 from querygate.core.json_body import JsonValue
 from querygate.site.budget_evidence import check_mark_there, mark_file
 from querygate.site.encryption_key import webhook_secret

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from querygate.control import Segment, discard, load_key, rotate
-from querygate.control.delivery import NotSent
 from querygate.control.log.entry_chain import ChainBroken
 from querygate.control.log.head_mark import set_mark
+from querygate.control.notifications.webhooks import NotSent
 from querygate.core.errors import QueryGateError
 from querygate.site.anchors import anchor
 from querygate.site.budget_evidence import check_anchored, check_mark_there, mark_file

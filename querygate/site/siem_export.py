@@ -17,9 +17,9 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from querygate.control.delivery import TIMEOUT_S, NotSent, post_bytes
 from querygate.control.log.entry_chain import LogBody, LogEvent, canonical
 from querygate.control.log.log import Log
+from querygate.control.notifications.webhooks import TIMEOUT_S, NotSent, post_bytes
 from querygate.core.errors import ConfigError
 from querygate.sql.masked_statement import masked
 

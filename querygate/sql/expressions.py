@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.canonical_text import meaning
+from querygate.core.dates import date_of
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.limits.deadline import check_deadline
 from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, TRUE, Predicate, both, either, is_true, negate
@@ -201,7 +201,7 @@ def axis(column: Column) -> tuple[SqlValue, ...]:
         return (*column.values, None)
     low, high = int(column.low or 0), int(column.high or 0)
     if column.type == "date":
-        return (*(dt.date.fromordinal(day + EPOCH) for day in range(low, high + 1)), None)
+        return (*(date_of(day) for day in range(low, high + 1)), None)
     return (*range(low, high + 1), None)
 
 

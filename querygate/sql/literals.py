@@ -15,12 +15,11 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from querygate.core.dates import day_of, read_moment
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.timestamps import read_moment
 from querygate.core.types import Column
 from querygate.sql.parse import span_of
 
-EPOCH = dt.date(1970, 1, 1).toordinal()
 EXACT_DOUBLE = 2**53
 _MOMENTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -125,7 +124,7 @@ def _date(node: exp.Expr, column: Column) -> int:
         node = node.this
     if isinstance(node, exp.Literal) and node.is_string and _ISO_DATE.fullmatch(str(node.this)):
         try:
-            return dt.date.fromisoformat(str(node.this)).toordinal() - EPOCH
+            return day_of(dt.date.fromisoformat(str(node.this)))
         except ValueError:
             pass
     raise _mismatch(node, column, "a date such as '2015-12-31'")

@@ -13,9 +13,9 @@ from itertools import takewhile
 import numpy as np
 from sqlglot import exp
 
+from querygate.core.dates import datetime_of, moment_of
 from querygate.core.expression import Lookup
 from querygate.core.ports import Native
-from querygate.core.timestamps import datetime_of, moment_of
 from querygate.core.types import Column
 from querygate.sql.restatement import wording_over_x
 

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 from querygate.control.alerts import KIND, Alerts
+from querygate.control.notifications.outbox import WEBHOOK, deliver
+from querygate.control.notifications.webhooks import post_to
 from querygate.custody.roots.live_audit import LiveAudit
-from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.audited_site import ask, make_audited_site, notes_of
@@ -21,7 +22,8 @@ WATCH = """
 import os, time
 from pathlib import Path
 from querygate.control.alerts import Alerts
-from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
+from querygate.control.notifications.outbox import WEBHOOK, deliver
+from querygate.control.notifications.webhooks import post_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from querygate.custody.roots.live_audit import LiveAudit

@@ -9,7 +9,6 @@ column, where that is not withheld.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ from querygate.core.block import (
     NumberColumn,
     SetColumn,
 )
-from querygate.core.timestamps import moment_text
+from querygate.core.dates import day_text, moment_text
 from querygate.core.types import Bools, Column, Floats, Ints
 from querygate.custody.evidence.class_reader import ClassedVersion, labels_of, margins_of
 
@@ -37,7 +36,6 @@ DOMINATED = 0.5
 """A class in which more than this share of the records have one published value is called dominated."""
 
 SHOWN = 5
-_EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +240,7 @@ def _listed(values: Sequence[str], most: int = 4) -> str:
 
 def _end(value: float, column: Column) -> str:
     if column.type == "date":
-        return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+        return day_text(int(value))
     if column.type == "timestamp":
         return moment_text(int(value))
     return f"{value:g}" if column.type == "number" else str(int(value))

@@ -7,10 +7,10 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 
-from querygate.core.timestamps import DAY_US
+from querygate.core.dates import DAY_US, date_of, day_of
 from querygate.custody.policy.column_policy import ColumnPolicy, Number
 from querygate.custody.policy.interval_edges import MAX_EDGES
-from querygate.custody.policy.toml_reader import EPOCH, TomlTable
+from querygate.custody.policy.toml_reader import TomlTable
 
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 """The steps by name."""
@@ -36,12 +36,12 @@ def read_calendar_grid(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 def calendar_edges(low: Number, high: Number, months: int, unit: int) -> tuple[Number, ...]:
     """Both ends and every first day of a step between them; `unit` is a day in what the ends are counted in.
 
-    >>> [datetime.date.fromordinal(int(day) + EPOCH).isoformat() for day in calendar_edges(19_800, 20_200, 12, 1)]
+    >>> [day_text(int(day)) for day in calendar_edges(19_800, 20_200, 12, 1)]
     ['2024-03-18', '2025-01-01', '2025-04-22']
     """
-    first, last = (datetime.date.fromordinal(int(end // unit) + EPOCH).year for end in (low, high))
+    first, last = (date_of(int(end // unit)).year for end in (low, high))
     starts = (
-        (datetime.date(year, month, 1).toordinal() - EPOCH) * unit
+        day_of(datetime.date(year, month, 1)) * unit
         for year in range(first, last + 1)
         for month in range(1, 13, months)
     )

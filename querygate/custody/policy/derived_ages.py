@@ -10,14 +10,14 @@ at = "admission_date"
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 
+from querygate.core.dates import day_text
 from querygate.core.vault_ports import AgeAt
 from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.policy_types import Policy
-from querygate.custody.policy.toml_reader import EPOCH, TomlTable, read_value
+from querygate.custody.policy.toml_reader import TomlTable, read_value
 
 COLUMN = "the name of a column of the source that holds dates of birth"
 AT = "the name of a column of the source that holds dates, or a date such as 2024-12-31"
@@ -34,7 +34,7 @@ def read_age(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     born = table.text("from", r".+")
     day = read_value("date", table.raw["at"])
     if day is not None:
-        text = datetime.date.fromordinal(int(day) + EPOCH).isoformat()
+        text = day_text(int(day))
         return replace(column, age=AgeAt(column.name, born, day=text))
     at = table.text("at", r".+") if isinstance(table.raw["at"], str) else ""
     if not at:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from querygate.core.timestamps import SECOND_US
+from querygate.core.dates import SECOND_US
 from querygate.custody.policy.column_policy import Number
 from querygate.custody.policy.interval_edges import exact
 from querygate.custody.policy.toml_reader import Bound

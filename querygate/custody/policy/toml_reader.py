@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
+from querygate.core.dates import DAY_US, day_of, day_text, moment_of, moment_text, read_moment
 from querygate.core.errors import ConfigError
-from querygate.core.timestamps import DAY_US, moment_of, moment_text, read_moment
 from querygate.custody.policy.column_policy import Number
 
 Word = TypeVar("Word", bound=str)
@@ -26,7 +26,6 @@ RawTable: TypeAlias = dict[str, Any]
 
 INT64 = 2**63 - 1
 LARGEST = 1e300  # leaves room for doubling a step; nothing measured comes near
-EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 VALUES = {
     "integer": "whole numbers of 64 bits",
@@ -105,7 +104,7 @@ def _day(raw: object) -> int | None:
             raw = datetime.date.fromisoformat(raw)
         except ValueError:
             return None
-    return raw.toordinal() - EPOCH if type(raw) is datetime.date else None
+    return day_of(raw) if type(raw) is datetime.date else None
 
 
 def _moment(raw: object) -> int | None:
@@ -122,7 +121,7 @@ def show_value(kind: str, value: Number) -> str:
     """A kept value as the custodian writes it."""
     if kind == "timestamp":
         return moment_text(int(value))
-    return datetime.date.fromordinal(EPOCH + int(value)).isoformat() if kind == "date" else repr(value)
+    return day_text(int(value)) if kind == "date" else repr(value)
 
 
 def listed(words: Iterable[str]) -> str:

@@ -14,13 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from querygate.core.dates import DAY_US, date_of, day_of
 from querygate.core.errors import ConfigError
-from querygate.core.timestamps import DAY_US
 from querygate.core.types import Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Number, closed, grid_edges
-from querygate.custody.policy.toml_reader import EPOCH, show_value
+from querygate.custody.policy.toml_reader import show_value
 from querygate.methods.policy_search import LatticeAttribute, Suggestion, cells, suggest, whole_numbers, zip_codes
 
 SINGLY = 150
@@ -116,12 +116,12 @@ def _labels(column: ColumnPolicy) -> tuple[str, ...]:
 
 def _year(column: ColumnPolicy, value: Number) -> int:
     days = int(value) if column.type == "date" else int(value) // DAY_US
-    return datetime.date.fromordinal(EPOCH + days).year
+    return date_of(days).year
 
 
 def _year_starts(column: ColumnPolicy, years: range) -> tuple[Number, ...]:
     unit = 1 if column.type == "date" else DAY_US
-    begins = [(datetime.date(year, 1, 1).toordinal() - EPOCH) * unit for year in years]
+    begins = [day_of(datetime.date(year, 1, 1)) * unit for year in years]
     return (column.low or 0, *begins[1:])
 
 

@@ -149,3 +149,8 @@ def explain_alert(alert: Alert) -> str:
     said = f"{alert['query']} of {alert['user']} {SAID[str(alert['rule'])]}{beside}".rstrip()
     told = f": {people}" if alert["records"] else ""
     return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."
+
+
+def write_alert(alert: Alert) -> str:
+    """The alert as a mail."""
+    return f"Subject: QueryGate: {alert['dataset']}, {alert['rule']} ({alert['id']})\n\n{explain_alert(alert)}\n"

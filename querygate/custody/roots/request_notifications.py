@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from querygate.control import Notices
+from querygate.control.notifications.mail import mail_by
+from querygate.control.notifications.outbox import Send, deliver
+from querygate.control.notifications.webhooks import post_to
 from querygate.core.errors import ConfigError
 from querygate.core.extracts.approval import said
-from querygate.custody.roots.outbox import Send, deliver, mail_by, post_to
 from querygate.site.encryption_key import webhook_secret
 from querygate.site.extract_requests.extracts import CHANNELS
 from querygate.site.open_gate import OpenSite

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from querygate.core.types import Ints
-from querygate.methods.views.certificate_check import distinct, sums
+from querygate.methods.views.certificate_check import distinct, sums_at
 
 LARGEST_FLOW = 2**30
 FINEST_SHARE = 720_720
@@ -101,7 +101,7 @@ def _joined(capacity: Ints, of: Ints, number: int) -> Ints:
 def unbalanced(labels: Ints, weight: Ints, least: int, certificates: Sequence[BalanceGiven]) -> list[int]:
     """Atoms of less than the `least` weight without a certificate that holds (R2*); `labels` are views x records."""
     atoms, atom = distinct(labels)
-    held = [int(share) for share in sums(atom, weight, atoms.shape[1])]
+    held = [int(share) for share in sums_at(atom, weight, atoms.shape[1])]
     classes = [[np.flatnonzero(row == name).tolist() for name in np.unique(row)] for row in atoms]
     shown = set()
     for one in certificates:

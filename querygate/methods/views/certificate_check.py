@@ -109,7 +109,7 @@ def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, i
     names, place = np.unique(label, return_inverse=True)
     known = number.has_number[bins]
     parts = (number.values, number.low[bins], number.high[bins], np.ones_like(bins))
-    sums = (sums(place.reshape(-1), np.where(known, part, 0), names.size).tolist() for part in parts)
+    sums = (sums_at(place.reshape(-1), np.where(known, part, 0), names.size).tolist() for part in parts)
     return [number.cell(*one) for one in zip(*sums, strict=True)]
 
 
@@ -118,7 +118,7 @@ def closed_ends(label: Ints, bins: Ints, number: BinnedNumber) -> tuple[Ints, In
     names, place = np.unique(label, return_inverse=True)
     known = number.has_number[bins]
     least, greatest = (
-        sums(place.reshape(-1), np.where(known, end[bins], 0), names.size) for end in (number.low, number.high)
+        sums_at(place.reshape(-1), np.where(known, end[bins], 0), names.size) for end in (number.low, number.high)
     )
     begin, end = np.array(sum_ends(label, bins, number), dtype=np.int64).reshape(-1, 2).T
     return np.where(begin == least, NO_LEAST, begin), np.where(end == greatest, NO_MOST, end)
@@ -154,7 +154,7 @@ class WitnessCheck:
         self.held = np.zeros((self.atoms.shape[1], self.public.size), dtype=np.int64)
         np.add.at(self.held, (atom, window), 1)
         self.totals = [
-            sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
+            sums_at(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
         ]
         own = self.classes[0 if others is None else len(others.bins) :]
         self.cells = [[closed_ends(row[atom], bins, number) for row in own] for number in numbers]
@@ -183,7 +183,7 @@ class WitnessCheck:
                 return None
             views = []
             for row, (begin, end) in zip(self.classes, cells, strict=True):
-                total = sums(row, totals, int(row.max()) + 1)
+                total = sums_at(row, totals, int(row.max()) + 1)
                 below = np.where(begin == NO_LEAST, LARGEST_ROOM, total - begin)
                 views.append(np.minimum(below, np.where(end == NO_MOST, LARGEST_ROOM, end - total)))
             if min(int(inside.min()) for inside in views) < 0:
@@ -391,7 +391,7 @@ def distinct(rows: Ints) -> tuple[Ints, Ints]:
     return sorted_rows[:, is_new], place
 
 
-def sums(place: Ints, figures: Ints, size: int) -> Ints:
+def sums_at(place: Ints, figures: Ints, size: int) -> Ints:
     """Figures added up by place, in whole numbers."""
     total = np.zeros(size, dtype=np.int64)
     np.add.at(total, place, figures)

@@ -7,7 +7,6 @@ is accepted is for others to try.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
+from querygate.core.dates import day_text, moment_text
 from querygate.core.errors import Refusal
-from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.literals import EPOCH, constant, is_constant
+from querygate.sql.literals import constant, is_constant
 from querygate.sql.name_text import column_node
 from querygate.sql.parse import parse
 from querygate.sql.restatement import plain_wording
@@ -281,7 +280,7 @@ def _before(cut: int | float, column: Column) -> int | float:
 
 def _literal(column: Column, value: int | float) -> exp.Expr:
     if column.type == "date":
-        return exp.Literal.string(dt.date.fromordinal(int(value) + EPOCH).isoformat())
+        return exp.Literal.string(day_text(int(value)))
     if column.type == "timestamp":
         return exp.Literal.string(moment_text(int(value)))
     text = repr(abs(value)).removesuffix(".0")

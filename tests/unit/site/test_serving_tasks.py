@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from querygate.control.delivery import NotSent
 from querygate.control.log.signature import load_key
+from querygate.control.notifications.webhooks import NotSent
 from querygate.core.errors import ConfigError
 from querygate.site import serving_tasks
 from querygate.site.anchors import anchor

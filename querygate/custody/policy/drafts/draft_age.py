@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from querygate.core.column_profile import ColumnFigures, Surveyor
-from querygate.core.timestamps import DAY_US
+from querygate.core.dates import DAY_US, date_of
 from querygate.core.types import folded
 from querygate.core.vault_ports import AgeAt, ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.draft_domains import day_of, toml_text
 from querygate.custody.policy.identifier_signs import PATTERNS, words_of
-from querygate.custody.policy.toml_reader import EPOCH
 
 Amend = Callable[[Source, ReadAs], Source]
 """The source as it is to be read."""
@@ -72,7 +71,7 @@ def _days(c: ColumnFigures) -> tuple[int, int] | None:
 def _day_after(columns: Iterable[ColumnFigures], today: datetime.date | None) -> datetime.date:
     """The first day of the year after the last date that is told; or of this year, if nothing but births is told."""
     last = max(days[1] for c in columns if (days := _days(c)) is not None)
-    after = datetime.date(min(9999, datetime.date.fromordinal(last + EPOCH).year + 1), 1, 1)
+    after = datetime.date(min(9999, date_of(last).year + 1), 1, 1)
     return after if today is None else max(after, datetime.date(today.year, 1, 1))
 
 

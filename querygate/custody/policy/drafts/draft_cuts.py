@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.column_profile import ColumnFigures
-from querygate.core.timestamps import DAY_US
+from querygate.core.dates import DAY_US, day_of
 from querygate.core.types import Floats, Ints
 from querygate.custody.policy.drafts.column_proposal import Proposal, named_from
 from querygate.custody.policy.drafts.draft_domains import toml_list
-from querygate.custody.policy.toml_reader import EPOCH
 
 ENOUGH, NEEDED = 3, 1
 """Times k people of each sex in a band, some of whom are told apart by other columns as well; and of each sex and each
@@ -110,7 +109,7 @@ def _place(text: str, c: ColumnFigures) -> float:
     day = datetime.date.fromisoformat(text[:10])
     if c.matches.get("compact date", 0) >= 0.99:
         return float(f"{day:%Y%m%d}")
-    return float(day.toordinal() - EPOCH) * (1 if c.all_are("date") else DAY_US)
+    return float(day_of(day)) * (1 if c.all_are("date") else DAY_US)
 
 
 def fitting_cuts(values: Floats, cuts: Sequence[float], demands: Sequence[Demand]) -> list[float]:

@@ -13,11 +13,11 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from querygate.core import dates
 from querygate.core.column_profile import ColumnFigures
-from querygate.core.timestamps import DAY_US
+from querygate.core.dates import DAY_US, date_of
 from querygate.custody.policy.clinical_measures import FoundMeasure
 from querygate.custody.policy.interval_edges import exact, round_step
-from querygate.custody.policy.toml_reader import EPOCH
 
 BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 10, 4
 """A median is known to a bin, and a class mean to a few guards over its people: both must be less than a fifth of the
@@ -168,7 +168,7 @@ def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]
     {'domain': '[2007-01-01, 2011-01-01]', 'grid': '"month"', 'cuts': '[2008-01-01, 2009-01-01, 2010-01-01]'}
     """
     unit = 1 if kind == "date" else DAY_US
-    first, last = (datetime.date.fromordinal(EPOCH + end // unit).year for end in (low, high))
+    first, last = (date_of(end // unit).year for end in (low, high))
     first, last = max(1, first - 1), min(9998, last + 2)
     every = 1
     if last - first > 10:
@@ -194,7 +194,7 @@ def day_of(digits: float) -> int | None:
     (19753, None)
     """
     try:
-        return datetime.datetime.strptime(f"{int(digits):08d}", "%Y%m%d").toordinal() - EPOCH
+        return dates.day_of(datetime.datetime.strptime(f"{int(digits):08d}", "%Y%m%d"))
     except ValueError:
         return None
 

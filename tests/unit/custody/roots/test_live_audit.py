@@ -13,10 +13,12 @@ import pytest
 
 from querygate.control import Log, load_key, rotate
 from querygate.control.alerts import KIND, Alerts
+from querygate.control.notifications.mail import mail_by
+from querygate.control.notifications.outbox import MAIL, TRIES, WEBHOOK, deliver
+from querygate.control.notifications.webhooks import NotSent, post_to
 from querygate.core.errors import ConfigError
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
-from querygate.custody.roots.live_audit import LiveAudit, LogLook, explain_alert
-from querygate.custody.roots.outbox import MAIL, TRIES, WEBHOOK, NotSent, deliver, mail_by, post_to
+from querygate.custody.roots.live_audit import LiveAudit, LogLook, explain_alert, write_alert
 from querygate.custody.roots.site_coalitions import views_of
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -187,13 +189,13 @@ def test_a_mail_command_gets_a_text_and_no_shell(site: OpenSite, tmp_path: Path)
     ids = found_two(site, MAIL)
     inbox = tmp_path / "inbox; touch oops"
     command = [sys.executable, "-c", "import sys; open(sys.argv[1], 'a').write(sys.stdin.read())", str(inbox)]
-    assert deliver(alerts_of(site), {MAIL: mail_by(command)}) == []
+    assert deliver(alerts_of(site), {MAIL: mail_by(command, write_alert)}) == []
     text = inbox.read_text()
     assert [ident in text for ident in ids] == [True, True]
     assert text.startswith("Subject: QueryGate: clinic, ")
     for failing in ([sys.executable, "-c", "raise SystemExit(7)"], ["/nowhere/sendmail"]):
         with pytest.raises(NotSent):
-            mail_by(failing)(dict(notes_of(site, KIND)[0]))
+            mail_by(failing, write_alert)(dict(notes_of(site, KIND)[0]))
 
 
 # -- views ------------------------------------------------------------------------------------------------------------

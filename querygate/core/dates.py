@@ -1,7 +1,9 @@
-"""Moments as whole numbers: microseconds since 1970-01-01 00:00:00, without a time zone.
+"""Days and moments as whole numbers, and as texts: days, and microseconds without a time zone, since 1970-01-01.
 
 >>> moment_of(dt.datetime(1970, 1, 2, 3, 0)), moment_text(97_200_000_000)
 (97200000000, '1970-01-02 03:00:00')
+>>> day_of(dt.date(2020, 1, 1)), day_text(18262)
+(18262, '2020-01-01')
 """
 
 from __future__ import annotations
@@ -10,11 +12,25 @@ import datetime as dt
 import re
 
 EPOCH = dt.datetime(1970, 1, 1)
+_DAY_ZERO = EPOCH.toordinal()
 MICROSECOND = dt.timedelta(microseconds=1)
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
+
+
+def day_of(date: dt.date) -> int:
+    return date.toordinal() - _DAY_ZERO
+
+
+def date_of(day: int) -> dt.date:
+    return dt.date.fromordinal(day + _DAY_ZERO)
+
+
+def day_text(day: int) -> str:
+    """In ISO form."""
+    return date_of(day).isoformat()
 
 
 def moment_of(value: dt.datetime) -> int:

@@ -1,4 +1,4 @@
-"""Alerts on their way out: to a webhook over HTTP, and to a command that sends mail. What fails stays in the outbox.
+"""Alerts and notices on their way out: to a webhook, and to a command that sends mail. What fails stays in the outbox.
 
 One try for each channel and turn, after two quick ones; the rest of the channel waits for the next turn, so that alerts
 arrive in their order. A receiver may get one twice, under the same id, where a process ended between sending it and
@@ -8,19 +8,19 @@ noting that.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
 
 from querygate.control.alerts import WaitingAlert
-from querygate.control.delivery import NotSent, text_to
-from querygate.control.delivery import post_to as post_to
-from querygate.custody.roots.live_audit import Alert, explain_alert
+from querygate.control.notifications.webhooks import NotSent
+from querygate.core.json_body import JsonValue
 
 WEBHOOK, MAIL = "webhook", "mail"
 TRIES = 3
 PAUSE_S = 0.2
 
-Send = Callable[[Alert], None]
+Message: TypeAlias = Mapping[str, JsonValue]
+Send: TypeAlias = Callable[[Message], None]
 
 
 class Outbox(Protocol):
@@ -31,17 +31,6 @@ class Outbox(Protocol):
     def arrived(self, one: WaitingAlert) -> None: ...
 
     def failed(self, one: WaitingAlert) -> None: ...
-
-
-def write_alert(alert: Alert) -> str:
-    """The alert as a mail."""
-    return f"Subject: QueryGate: {alert['dataset']}, {alert['rule']} ({alert['id']})\n\n{explain_alert(alert)}\n"
-
-
-def mail_by(command: Sequence[str], write: Callable[[Alert], str] = write_alert) -> Send:
-    """Give each alert as text to a command, by its standard input."""
-    run = text_to(command)
-    return lambda alert: run(write(alert))
 
 
 def deliver(
@@ -61,7 +50,7 @@ def deliver(
     return failures
 
 
-def _tried(send: Send, alert: Alert, wait: Callable[[float], None]) -> str:
+def _tried(send: Send, alert: Message, wait: Callable[[float], None]) -> str:
     for turn in range(TRIES):
         try:
             send(alert)

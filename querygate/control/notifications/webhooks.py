@@ -1,15 +1,14 @@
-"""Telling somebody outside: a webhook over HTTP, or a command that sends mail. One try; whoever asks tries again."""
+"""A webhook over HTTP, signed where there is a secret. One try; the outbox tries again."""
 
 from __future__ import annotations
 
 import base64
 import hmac
-import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from querygate.control.log.entry_chain import canonical
 from querygate.core.errors import ConfigError
@@ -78,17 +77,3 @@ def signed(secret: bytes, ident: str, sent_s: int, body: bytes) -> dict[str, str
         "Webhook-Timestamp": str(sent_s),
         "Webhook-Signature": f"v1,{base64.b64encode(proof).decode()}",
     }
-
-
-def text_to(command: Sequence[str]) -> Callable[[str], None]:
-    """Give texts to a command, by its standard input. There is no shell."""
-
-    def send(text: str) -> None:
-        try:
-            done = subprocess.run(list(command), input=text.encode(), capture_output=True, timeout=TIMEOUT_S)  # noqa: S603
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise NotSent(f"the mail command cannot be run ({type(error).__name__})") from None
-        if done.returncode:
-            raise NotSent(f"the mail command exited with {done.returncode}")
-
-    return send
