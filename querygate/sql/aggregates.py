@@ -7,7 +7,7 @@ SPEARMAN, KENDALL, RISK, RISK_DIFF, RISK_RATIO, ODDS_RATIO, CHI_SQUARE.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -204,3 +204,21 @@ def _with_share(node: exp.Expr, share: exp.Expr) -> exp.Expr:
 def listed(part: object) -> list[exp.Expr]:
     """A part of a node as the nodes it has, none, one or many."""
     return [p for p in (part if isinstance(part, list) else [part]) if isinstance(p, exp.Expr)]
+
+
+def as_filter(asked: AggregateCall) -> AggregateCall:
+    """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
+    if not asked.arguments or asked.name not in NAMES or NAMES[asked.name].family != "column":
+        return asked
+    value, where = asked.arguments[0].unnest(), asked.condition
+    while isinstance(value, (exp.Case, exp.If)):
+        whens = value.args["ifs"] if isinstance(value, exp.Case) else [value]
+        default = value.args.get("default" if isinstance(value, exp.Case) else "false")
+        if len(whens) != 1 or not (default is None or isinstance(default.unnest(), exp.Null)):
+            break
+        test = whens[0].this
+        if isinstance(value, exp.Case) and value.this is not None:
+            test = exp.EQ(this=value.this.copy(), expression=test.copy())
+        where = test if where is None else exp.and_(where, test)
+        value = whens[0].args["true"].unnest()
+    return replace(asked, arguments=(value, *asked.arguments[1:]), condition=where)

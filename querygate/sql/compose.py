@@ -8,7 +8,6 @@ dataset, or one over the groups of another. A column that is withheld is unknown
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +25,7 @@ from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of
 from querygate.sql.person_column import CLAUSES, count_rows
 from querygate.sql.reference_join import join_reference
+from querygate.sql.select_list import expand_stars, is_grouped, items_by_name, name_items, name_of
 from querygate.sql.subqueries.projections import projected
 from querygate.sql.subqueries.scalar_queries import NUMBERS, as_call, is_call, query_of, refused, refused_threshold
 from querygate.sql.subqueries.subquery_conditions import reduce_subqueries
@@ -131,10 +131,10 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
             continue
         where = _and(where, join_reference(join, catalog, ctes, tables, lambda e: _origin(e, inner, catalog)))
     tree.set("joins", None)
-    projects = top and inner is not None and not tree.args.get("distinct") and not _is_grouped(tree)
+    projects = top and inner is not None and not tree.args.get("distinct") and not is_grouped(tree)
     if not top or projects:
-        _expand_stars(tree, tables)
-    _name_items(tree)
+        expand_stars(tree, tables)
+    name_items(tree)
     mark_without_columns(tree.expressions)
     after_windows = _selects_by_windows(tree, names)
     if substitute_names(tree, tables, catalog) > LARGEST:
@@ -146,7 +146,7 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     both = _and(where, own.this if own else None)
     tree.set("where", exp.Where(this=both) if both is not None else None)
     if inner is not None and projects:
-        merged = projected(tree, inner.tree, _named(inner.tree))
+        merged = projected(tree, inner.tree, items_by_name(inner.tree))
         return Query(merged, inner.inner, inner.disjoint)
     return Query(tree, inner, disjoint)
 
@@ -156,7 +156,7 @@ def _selects_by_windows(tree: exp.Select, names: Names) -> bool:
     would select before they are made."""
     if tree.args.get("where") is None or not any(value.find(exp.Window) for value in names.values()):
         return False
-    if _is_grouped(tree) or tree.args.get("distinct"):
+    if is_grouped(tree) or tree.args.get("distinct"):
         return False
     own = [part for clause in ("expressions", "qualify", "order") for part in listed(tree.args.get(clause))]
     again = next((part.find(exp.Window) for part in own if part.find(exp.Window)), None)
@@ -192,11 +192,11 @@ def _number(node: exp.Subquery, clause: str, catalog: Catalog, ctes: Mapping[str
     if not isinstance(query, exp.Select) or len(query.expressions) != 1:
         raise refused(node)
     if query.args.get("from_") is None and not query.find(exp.Subquery):
-        return exp.Paren(this=_unaliased(query.expressions[0]).copy())
+        return exp.Paren(this=query.expressions[0].unalias().copy())
     if clause in ("where", "group") or _is_in_aggregate(node):
         raise refused_threshold(node)
     [made] = _branches(query, catalog, ctes, top=True)
-    return as_call(_of_records(made), _unaliased(_of_records(made).tree.expressions[0]), node)
+    return as_call(_of_records(made), _of_records(made).tree.expressions[0].unalias(), node)
 
 
 def _is_in_aggregate(node: exp.Expr) -> bool:
@@ -217,11 +217,11 @@ def _one_row(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> 
         return None
     ctes = named.meta.get("ctes", {}) if named is not None else ctes
     [made] = _branches(body, catalog, ctes, top=True)
-    if made.inner is not None or any(map(made.tree.args.get, _SELECTING)) or not _is_grouped(made.tree):
+    if made.inner is not None or any(map(made.tree.args.get, _SELECTING)) or not is_grouped(made.tree):
         return None
     where = made.tree.args.get("where")
     names: Names = {}
-    for name, item in _named(made.tree).items():
+    for name, item in items_by_name(made.tree).items():
         only = exp.Select(expressions=[item.copy()], where=where.copy() if where is not None else None)
         names[name] = as_call(Query(only), item, source)
     return names
@@ -233,12 +233,12 @@ def _of_records(query: Query) -> Query:
     if inner is None or inner.inner is not None or any(query.tree.args.get(c) for c in ("where", *_SELECTING)):
         return query
     group = inner.tree.args.get("group")
-    item = _unaliased(query.tree.expressions[0]).unnest() if len(query.tree.expressions) == 1 else None
+    item = query.tree.expressions[0].unalias().unnest() if len(query.tree.expressions) == 1 else None
     if not isinstance(item, exp.Sum) or not isinstance(item.this.unnest(), exp.Column) or group is None:
         return query
     if any(inner.tree.args.get(c) for c in _SELECTING[1:]) or any(group.args.get(s) for s in _SETS):
         return query
-    value = _named(inner.tree).get(folded(item.this.unnest().name))
+    value = items_by_name(inner.tree).get(folded(item.this.unnest().name))
     value = value.unnest() if value is not None else None
     if isinstance(value, exp.Count) and isinstance(value.this, exp.Star):  # NULL where nobody is, and not 0
         value = exp.Sum(this=exp.Literal.number(1))
@@ -313,10 +313,10 @@ def _rows_of(query: Query, alias: str) -> _Source:
             "QG206", "LIMIT inside a subquery would pick rows at random.", "Remove it.", span=span_of(tree)
         )
     tree.set("order", None)  # the order of rows has no meaning to an aggregate
-    if tree.args.get("distinct") and not _is_grouped(tree):
+    if tree.args.get("distinct") and not is_grouped(tree):
         tree.set("group", group_of_distinct())
         tree.set("distinct", None)
-    if tree.args.get("qualify") and not _is_grouped(tree):
+    if tree.args.get("qualify") and not is_grouped(tree):
         raise UnsupportedSQL(
             "QG206", "QUALIFY over single records would pick rows.", "Use it over groups.", span=span_of(tree)
         )
@@ -324,7 +324,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
         raise UnsupportedSQL(
             "QG206", "OFFSET inside a subquery would pick rows at random.", "Remove it.", span=span_of(tree)
         )
-    if _is_grouped(tree):
+    if is_grouped(tree):
         names: Names = {}
         for place, item in enumerate(tree.expressions):
             name = name_of(item) or nameless(place)
@@ -333,33 +333,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
             names[folded(name)] = quoted_column(name)
         return names, None, [], query, alias
     clause = tree.args.get("where")
-    return _named(tree), clause.this if clause else None, query.disjoint, query.inner, alias
-
-
-def _is_grouped(tree: exp.Select) -> bool:
-    return bool(tree.args.get("group") or tree.args.get("having")) or any(
-        is_aggregate(node) for item in tree.expressions for node in item.walk()
-    )
-
-
-def _named(tree: exp.Select) -> Names:
-    """The select list by name; what has no name cannot be called, and of two of one name neither."""
-    called = Counter(folded(name_of(item)) for item in tree.expressions)
-    names: Names = {}
-    for place, item in enumerate(tree.expressions):
-        name = folded(name_of(item))
-        names[name if name and called[name] == 1 else nameless(place)] = _unaliased(item)
-    return names
-
-
-def _unaliased(item: exp.Expr) -> exp.Expr:
-    found: exp.Expr = item.this if isinstance(item, exp.Alias) else item
-    return found
-
-
-def name_of(item: exp.Expr) -> str:
-    """The name under which an item of a select list can be called from outside; empty where it has none."""
-    return str(item.alias if isinstance(item, exp.Alias) else item.name if isinstance(item, exp.Column) else "")
+    return items_by_name(tree), clause.this if clause else None, query.disjoint, query.inner, alias
 
 
 def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
@@ -368,7 +342,7 @@ def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
     Columns belong together by their position; they are called as in the first selection.
     """
     sources = [_rows_of(query, alias) for query in queries]
-    lists = [[_unaliased(item) for item in query.tree.expressions] for query in queries]
+    lists = [[item.unalias() for item in query.tree.expressions] for query in queries]
     called = [folded(name_of(item)) for item in queries[0].tree.expressions]
     if any(source[3] is not None for source in sources) or len({len(listed) for listed in lists}) > 1:
         raise UnsupportedSQL(
@@ -403,27 +377,6 @@ def _origin(e: exp.Expr, inner: Query | None, catalog: Catalog) -> Column | None
         return None
     item = items[0].this if isinstance(items[0], exp.Alias) else items[0]
     return _origin(item.unnest(), inner.inner, catalog)
-
-
-def _expand_stars(tree: exp.Select, tables: Tables) -> None:
-    """SELECT * in a subquery offers every name; at the top it would show rows, which is refused later."""
-    items: list[exp.Expr] = []
-    for item in tree.expressions:
-        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
-            items += tables.columns(folded(item.table) if isinstance(item, exp.Column) else "")
-        else:
-            items.append(item)
-    tree.set("expressions", items)
-
-
-def _name_items(tree: exp.Select) -> None:
-    """A column keeps the name it was asked by, whatever is put in its place."""
-    for item in list(tree.expressions):
-        node = item.unnest() if isinstance(item, exp.Paren) else item
-        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            named = exp.alias_(node.copy(), node.name, quoted=True)
-            named.meta["own"] = True
-            item.replace(named)
 
 
 def _and(left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr | None:

@@ -34,12 +34,14 @@ from querygate.core.types import Column, folded
 from querygate.core.valueset import ValueSet, kind_of
 from querygate.sql.allow_list import COMPARISONS
 from querygate.sql.code_tests import code_test, is_code_test
-from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
+from querygate.sql.context import Context
+from querygate.sql.expressions import expression
 from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.narrow_numbers import is_single, single
 from querygate.sql.ordered_values import OF_ORDER, values_in_order
 from querygate.sql.parse import span_of
 from querygate.sql.step_tables import decided
+from querygate.sql.tabulation import axis, is_tabulable, tabulate
 from querygate.sql.timestamp_functions import by_calendar
 from querygate.sql.value_notes import nothing_matches
 

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property, lru_cache, partial
+from functools import partial
 from operator import eq
 
-import numpy as np
 from sqlglot import exp
 
-from querygate.core.canonical_text import meaning
-from querygate.core.dates import date_of
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.limits.deadline import check_deadline
-from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, TRUE, Predicate, both, either, is_true, negate
-from querygate.core.types import Column, SqlValue, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow_list import COMPARISONS
 from querygate.sql.code_tests import is_code_test
+from querygate.sql.context import Context
 from querygate.sql.narrow_numbers import ROUNDINGS, decimal, is_single, single
 from querygate.sql.parse import span_of
-from querygate.sql.restatement import own_wording, wording_over_x
 from querygate.sql.step_tables import stepped
+from querygate.sql.tabulation import axis, constant_of, is_tabulable, made_table, refused, tabulate
 from querygate.sql.timestamp_functions import by_calendar
-
-MOST_VALUES = 100_000
-"""Values of a public domain up to which a function of the column is tabulated."""
 
 MOST_PIECES, MOST_DOUBLED = 5_000, 500
 """Pieces of an expression that is written out; and of one whose pieces double with each argument."""
@@ -41,7 +32,6 @@ MOST_COMPARED = 3
 MOST_JOINED = 500
 """Texts that columns give together, up to which they are put together."""
 
-LARGEST = 2**62
 _WHOLE_CASTS = frozenset({"INT", "BIGINT", "HUGEINT", "SMALLINT", "TINYINT"})
 _SPECIAL_DATE_UNITS = {
     "DAY": "x",
@@ -50,49 +40,6 @@ _SPECIAL_DATE_UNITS = {
     "QUARTER": "date_diff('quarter', DATE '1900-01-01', x)",
     "YEAR": "date_diff('year', DATE '1900-01-01', x)",
 }
-
-
-@dataclass(frozen=True)
-class Context:
-    """What compiling a piece of SQL needs: the columns there are, and the database to ask."""
-
-    columns: dict[str, Column]  # by folded name
-    native: Native
-    condition: Callable[[exp.Expr, Context], Predicate]  # what compiles a condition: one may stand inside a value
-    meanings: dict[Predicate, str] = field(default_factory=dict)  # those found so far: few differ in a statement
-    notes: dict[str, None] = field(default_factory=dict)  # what a reader should know, each once, in order
-    singles: frozenset[str] = frozenset()  # columns of single precision: outputs of an inner query, aggregates
-    decimals: frozenset[str] = frozenset()  # columns that may be decimals
-
-    @cached_property
-    def named(self) -> dict[str, Column]:
-        """The columns by their own names, as conditions call them."""
-        return {column.name: column for column in self.columns.values()}
-
-    def meaning(self, p: Predicate) -> str:
-        """What a condition on these columns means, as a text."""
-        if p not in self.meanings:
-            self.meanings[p] = meaning(p, self.named)
-        return self.meanings[p]
-
-    def note(self, said: str) -> None:
-        self.notes[said] = None
-
-    def name_of(self, column: Column) -> str:
-        """What people call a column. Outputs of an inner query have ids of their own beside their names."""
-        name = next(name for name, known in self.columns.items() if known is column)
-        return column.name if folded(column.name) == name else name
-
-    def column(self, node: exp.Column) -> Column:
-        return self.columns[folded(node.name)]
-
-    def known(self, ref: Ref) -> Column:
-        """The column that an expression reads. Outputs of an inner query are read by their ids, not by their names."""
-        return next(column for column in self.columns.values() if column.name == ref.column)
-
-    def columns_of(self, node: exp.Expr) -> list[Column]:
-        """The columns a piece of SQL speaks of, each once."""
-        return list({self.column(found).name: self.column(found) for found in node.find_all(exp.Column)}.values())
 
 
 Compile = Callable[[exp.Expr, Context], Expression]
@@ -104,7 +51,7 @@ def expression(node: exp.Expr, context: Context) -> Expression:
     node = node.unnest()
     nested = next((part for part in node.walk() if is_aggregate(part)), None)
     if any(isinstance(part, exp.Star) for part in node.walk()):
-        raise _refused(node)
+        raise refused(node)
     if nested is not None:
         raise UnsupportedSQL(
             "QG207",
@@ -114,7 +61,7 @@ def expression(node: exp.Expr, context: Context) -> Expression:
         )
     columns = context.columns_of(node)
     if not columns:
-        return _constant(node, context)
+        return constant_of(node, context)
     if isinstance(node, exp.Column):
         return Ref(columns[0].name, "moment" if columns[0].type == "timestamp" else columns[0].type)
     if len(columns) == 1 and is_tabulable(columns[0]):
@@ -124,7 +71,7 @@ def expression(node: exp.Expr, context: Context) -> Expression:
         return calendar
     compile_ = _truth if is_code_test(node) else _COMPILERS.get(type(node))
     if compile_ is None:
-        raise _refused(node)
+        raise refused(node)
     found = _of_size(compile_(node, context), node)
     found = single(found) if found.type == "number" and is_single(node, context.singles) else found
     table = stepped(found, node, columns[0], context.native) if len(columns) == 1 else None
@@ -151,87 +98,7 @@ def number(node: exp.Expr, context: Context) -> Expression:
     return found
 
 
-def sql_type(node: exp.Expr, context: Context) -> str:
-    """The type that the database gives an expression; empty where a column of groups may be of any."""
-    holder = exp.Paren(this=node.copy())
-    for found in list(holder.find_all(exp.Column)):
-        column = context.column(found)
-        if folded(found.name) in context.singles | context.decimals:
-            return ""
-        found.replace(exp.Cast(this=exp.Null(), to=exp.DataType.build(_SQL_TYPES[column.type], dialect="duckdb")))
-    return str(context.native.tabulate(f"typeof({own_wording(holder)})", "integer", [0]).results[0])
-
-
-_SQL_TYPES = {
-    "integer": "BIGINT",
-    "number": "DOUBLE",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "category": "VARCHAR",
-    "boolean": "BOOLEAN",
-}
-
-
 # -- one column ------------------------------------------------------------------------------------------------------
-
-
-def is_tabulable(column: Column) -> bool:
-    """Has it so few values that each can be looked at?"""
-    if column.is_codes or column.type == "timestamp":
-        return False  # its values are sets of codes, or microseconds
-    if not column.is_numeric:
-        return len(column.values) <= MOST_VALUES
-    if not column.is_discrete or column.low is None or column.high is None:
-        return False
-    return column.high - column.low < MOST_VALUES
-
-
-def tabulate(node: exp.Expr, column: Column, context: Context) -> Expression:
-    """What the database makes of every value of the column."""
-    results_of = context.native.tabulate(wording_over_x(node), column.type, axis(column))
-    return made_table(column, results_of.type, results_of.results, node)
-
-
-@lru_cache(maxsize=256)
-def axis(column: Column) -> tuple[SqlValue, ...]:
-    """Every value of a column, and NULL."""
-    if column.type == "boolean":
-        return (*(value == "true" for value in column.values), None)
-    if not column.is_numeric:
-        return (*column.values, None)
-    low, high = int(column.low or 0), int(column.high or 0)
-    if column.type == "date":
-        return (*(date_of(day) for day in range(low, high + 1)), None)
-    return (*range(low, high + 1), None)
-
-
-def made_table(column: Column, type_: str, results: tuple[SqlValue, ...], node: exp.Expr) -> Expression:
-    """A table from its results; the column itself where nothing changes."""
-    if type_ == "other" or any(isinstance(r, int) and abs(r) >= LARGEST for r in results):
-        raise _refused(node)
-    results = tuple(float("inf") if isinstance(r, float) and math.isnan(r) else r for r in results)
-    if all(result is None for result in results):
-        return Constant(None, "null")
-    if results == axis(column) and type_ == column.type:
-        return Ref(column.name, column.type)
-    if column.is_numeric:
-        starts = np.arange(int(column.low or 0), int(column.high or 0) + 1, dtype=np.int64)
-        return Lookup.over_pieces(column.name, type_, starts, results)
-    return Lookup.over_values(column.name, type_, column.values, results)
-
-
-def _constant(node: exp.Expr, context: Context) -> Constant:
-    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        whole = int(node.this)
-        if whole < LARGEST:
-            return Constant(whole, "integer")
-    found = context.native.tabulate(own_wording(exp.Paren(this=node.copy())), "integer", [0])
-    value = found.results[0]
-    if found.type == "other" or (isinstance(value, int) and abs(value) >= LARGEST):
-        raise _refused(node)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise UnsupportedSQL("QG215", "This value is not finite.", "Use another number.", span=span_of(node))
-    return Constant(value, "null" if value is None else found.type)
 
 
 # -- several columns, or continuous ones -------------------------------------------------------------------------------
@@ -244,7 +111,7 @@ def _arithmetic(name: str) -> Compile:
         if "null" in kinds:
             return Constant(None, "null")
         if "moment" in kinds:
-            raise _refused(node)
+            raise refused(node)
         if "date" in kinds:
             return _with_days(name, left, right, node)
         whole = kinds == {"integer"} and name != "div"
@@ -262,14 +129,14 @@ def _with_days(name: str, left: Expression, right: Expression, node: exp.Expr) -
     moved = [side for side in (left, right) if isinstance(side, Constant) and side.type == "integer"]
     if len(moved) == 1 and (name == "add" or (name == "sub" and moved[0] is right)):
         return Call(name, (left, right), "date")
-    raise _refused(node)
+    raise refused(node)
 
 
 def _function(name: str, *, keeps_type: bool = False, whole: bool = False) -> Compile:
     def compile_(node: exp.Expr, context: Context) -> Expression:
         others = [value for key, value in node.args.items() if key != "this" and isinstance(value, (exp.Expr, list))]
         if any(others):
-            raise _refused(node)
+            raise refused(node)
         inner = number(node.this, context)
         _no_days(inner, node)
         if inner.type == "null":
@@ -286,10 +153,10 @@ def _round(node: exp.Expr, context: Context) -> Expression:
     inner, places = number(node.this, context), expression(digits, context) if digits else Constant(0, "integer")
     _no_days(inner, node)
     if not isinstance(places, Constant) or not isinstance(places.value, int) or not -300 < places.value < 300:
-        raise _refused(node)
+        raise refused(node)
     if inner.type == "integer":
         if places.value < 0:
-            raise _refused(node)
+            raise refused(node)
         return inner
     return Call("round", (inner, places), "number")
 
@@ -298,14 +165,14 @@ def _power(node: exp.Expr, context: Context) -> Expression:
     base, exponent = number(node.this, context), expression(node.expression, context)
     _no_days(base, node)
     if not isinstance(exponent, Constant) or not isinstance(exponent.value, (int, float, Decimal)):
-        raise _refused(node)
+        raise refused(node)
     return Call("power", (base, Constant(float(exponent.value), "number")), "number")
 
 
 def _log(node: exp.Expr, context: Context) -> Expression:
     base = str(node.this) if node.expression is not None else "10"
     if base not in ("2", "10"):
-        raise _refused(node)
+        raise refused(node)
     inner = number(node.expression if node.expression is not None else node.this, context)
     _no_days(inner, node)
     return Call(f"log{base}", (inner,), "number")
@@ -343,7 +210,7 @@ def _case(node: exp.Expr, context: Context) -> Expression:
     """CASE and IF. `CASE x WHEN v` compares x with each v."""
     branches: list[tuple[Predicate, Expression]] = []
     if sum(1 for part in node.find_all(exp.Case) if part.this is not None) > MOST_COMPARED:
-        raise _refused(node)
+        raise refused(node)
     whens = node.args["ifs"] if isinstance(node, exp.Case) else [node]
     for when in whens:
         test = when.this
@@ -375,7 +242,7 @@ def _cast(node: exp.Expr, context: Context) -> Expression:
         return inner if inner.type == "integer" else Call("whole", (inner,), "integer")
     found = decimal(inner, to) if kind == "DECIMAL" else None
     if found is None:
-        raise _refused(node)
+        raise refused(node)
     return found
 
 
@@ -395,7 +262,7 @@ def _joined_text(node: exp.Expr, context: Context) -> Expression:
     if isinstance(node, exp.ConcatWs):
         first = expression(parts.pop(0), context)
         if not isinstance(first, Constant) or not isinstance(first.value, str):
-            raise _refused(node)
+            raise refused(node)
         between = first.value
     ways: list[tuple[tuple[str | None, ...], Predicate]] = [((), TRUE)]
     for part in parts:
@@ -403,7 +270,7 @@ def _joined_text(node: exp.Expr, context: Context) -> Expression:
         joined = [((*known, text), both([p, q])) for known, p in ways for text, q in texts]
         ways = [(known, p) for known, p in joined if p != FALSE]
         if len(ways) > MOST_JOINED:
-            raise _refused(node)
+            raise refused(node)
     found: dict[str | None, list[Predicate]] = {}
     for known, p in ways:
         there = [text for text in known if text is not None]
@@ -422,7 +289,7 @@ def _texts(part: exp.Expr, context: Context, node: exp.Expr) -> list[tuple[str |
     if column is not None and is_tabulable(column):
         found = Lookup.over_values(column.name, column.type, column.values, axis(column))
     if not isinstance(found, Lookup):
-        raise _refused(node)
+        raise refused(node)
     texts = [text for text in dict.fromkeys(found.results) if isinstance(text, str)]
     told = [(text, is_true(found.where(partial(eq, text)))) for text in texts]
     return [*told, (None, negate(is_true(found.present)))]
@@ -433,7 +300,7 @@ def _date_diff(node: exp.Expr, context: Context) -> Expression:
     unit = node.args.get("unit")
     text = _SPECIAL_DATE_UNITS.get(str(unit.name).upper() if unit is not None else "")
     if text is None:
-        raise _refused(node)
+        raise refused(node)
     sides = [_date_index(side, text, context, node) for side in (node.this, node.expression)]
     return Call("sub", (sides[0], sides[1]), "integer")
 
@@ -441,7 +308,7 @@ def _date_diff(node: exp.Expr, context: Context) -> Expression:
 def _date_index(node: exp.Expr, text: str, context: Context, outer: exp.Expr) -> Expression:
     days = expression(node, context)
     if days.type != "date":
-        raise _refused(outer)
+        raise refused(outer)
     if text == "x":
         return days
     columns = context.columns_of(node)
@@ -449,7 +316,7 @@ def _date_index(node: exp.Expr, text: str, context: Context, outer: exp.Expr) ->
         found = context.native.tabulate(text, "date", [days.value])  # type: ignore[union-attr]
         return Constant(found.results[0], "integer")
     if not isinstance(days, Ref) or not is_tabulable(columns[0]):
-        raise _refused(outer)
+        raise refused(outer)
     found = context.native.tabulate(text, "date", axis(columns[0]))
     return made_table(columns[0], found.type, found.results, outer)
 
@@ -471,17 +338,7 @@ def _common_type(parts: list[Expression], node: exp.Expr) -> str:
 
 def _no_days(inner: Expression, node: exp.Expr) -> None:
     if inner.type in ("date", "moment"):
-        raise _refused(node)
-
-
-def _refused(node: exp.Expr) -> UnsupportedSQL:
-    return UnsupportedSQL(
-        "QG207",
-        "No range can be computed for this expression.",
-        "Functions of a single category, date or whole-number column are all supported. For several columns, or "
-        "continuous ones, use + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST and GREATEST.",
-        span=span_of(node),
-    )
+        raise refused(node)
 
 
 _COMPILERS: dict[type[exp.Expr], Compile] = {

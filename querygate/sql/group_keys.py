@@ -16,9 +16,11 @@ from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE
 from querygate.core.types import Column, Scalar, SqlValue
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.expressions import Context, axis, expression, is_tabulable
+from querygate.sql.context import Context
+from querygate.sql.expressions import expression
 from querygate.sql.parse import span_of
 from querygate.sql.subqueries.scalar_queries import is_call
+from querygate.sql.tabulation import axis, is_tabulable
 
 MOST_SETS = 64
 

@@ -18,7 +18,8 @@ from querygate.core.plan import GroupKey, LeftOut, Window
 from querygate.core.predicate import TRUE, is_true
 from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
-from querygate.sql.expressions import Context, expression
+from querygate.sql.context import Context
+from querygate.sql.expressions import expression
 from querygate.sql.from_tables import quoted_column
 from querygate.sql.group_keys import is_constant
 from querygate.sql.measures import Measures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypedDict, Unpack
 
@@ -15,11 +15,13 @@ from querygate.core.expression import Call, Choice, Constant, Expression, Lookup
 from querygate.core.plan import Aggregate, Empty, Family, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.core.types import SqlValue
-from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, is_aggregate, read_aggregate
+from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, as_filter, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
-from querygate.sql.expressions import Context, axis, expression, is_tabulable, sql_type
+from querygate.sql.context import Context
+from querygate.sql.expressions import expression
 from querygate.sql.narrow_numbers import INTERPOLATED, is_decimal, is_single
 from querygate.sql.parse import span_of
+from querygate.sql.tabulation import axis, is_tabulable, sql_type
 
 ONE = Constant(1, "integer")
 NOTHING = Constant(0, "integer")
@@ -377,24 +379,6 @@ def _type_of(value: Expression) -> str:
 def _decided(p: Predicate) -> Predicate:
     """A condition is not NULL."""
     return either([is_true(p), is_true(negate(p))])
-
-
-def as_filter(asked: AggregateCall) -> AggregateCall:
-    """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
-    if not asked.arguments or asked.name not in NAMES or NAMES[asked.name].family != "column":
-        return asked
-    value, where = asked.arguments[0].unnest(), asked.condition
-    while isinstance(value, (exp.Case, exp.If)):
-        whens = value.args["ifs"] if isinstance(value, exp.Case) else [value]
-        default = value.args.get("default" if isinstance(value, exp.Case) else "false")
-        if len(whens) != 1 or not (default is None or isinstance(default.unnest(), exp.Null)):
-            break
-        test = whens[0].this
-        if isinstance(value, exp.Case) and value.this is not None:
-            test = exp.EQ(this=value.this.copy(), expression=test.copy())
-        where = test if where is None else exp.and_(where, test)
-        value = whens[0].args["true"].unnest()
-    return replace(asked, arguments=(value, *asked.arguments[1:]), condition=where)
 
 
 def _refused(node: exp.Expr) -> UnsupportedSQL:

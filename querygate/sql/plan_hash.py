@@ -9,7 +9,7 @@ from dataclasses import replace
 from querygate.core.canonical_text import told
 from querygate.core.plan import GroupKey, LeftOut, Output, Plan
 from querygate.core.predicate import TRUE
-from querygate.sql.expressions import Context
+from querygate.sql.context import Context
 
 
 def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:

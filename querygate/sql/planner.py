@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from sqlglot import exp
 
@@ -14,17 +13,21 @@ from querygate.core.expression import Constant, Lookup, Ref, is_number, told_key
 from querygate.core.plan import GroupKey, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
-from querygate.core.types import Catalog, Column, Type, folded
+from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import is_aggregate, quantiles, read_aggregate
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
-from querygate.sql.expressions import Context, expression
+from querygate.sql.context import Context
+from querygate.sql.expressions import expression
 from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
 from querygate.sql.group_rows import GroupRows
+from querygate.sql.inner_columns import check_inner_numbers, inner_columns, narrow_outputs
+from querygate.sql.limit_clause import read_count
 from querygate.sql.measures import TEXT_STATISTICS, Measures
-from querygate.sql.narrow_numbers import is_decimal, is_single
+from querygate.sql.order_terms import items_named, read_position
 from querygate.sql.ordered_values import write_out_order
+from querygate.sql.output_names import named_once, unnamed
 from querygate.sql.parse import span_of
 from querygate.sql.plan_hash import with_meaning
 from querygate.sql.subqueries.projections import item_of, with_items
@@ -33,16 +36,13 @@ from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 from querygate.sql.window_functions import check_windows, refused
 
-RESERVED = "_group"
-"""The name under which an answer's row tells its group's count range."""
-
 
 def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
-    columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner, catalog)
-    _check_numbers(query.inner, inner)
-    singles, decimals = _narrow(query.inner)
+    columns = {folded(c.name): c for c in catalog.columns} if inner is None else inner_columns(inner, catalog)
+    check_inner_numbers(query.inner, inner)
+    singles, decimals = narrow_outputs(query.inner)
     context = Context(columns, native, condition, singles=singles, decimals=decimals)
     write_out_order(query.tree, columns, context.note)
     check_windows(query.tree)
@@ -58,55 +58,6 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
                 "Make their conditions exclude each other, as in age < 40 and age >= 40.",
             )
     return _Draft(query.tree, context, catalog, limits).plan(inner)
-
-
-def _columns_of(inner: Plan, catalog: Catalog) -> dict[str, Column]:
-    """The outputs of an inner query as columns."""
-    below = catalog.columns if inner.inner is None else _columns_of(inner.inner, catalog).values()
-    rare = {column.name: column.rare for column in below if column.rare}
-    found = {}
-    for i, output in enumerate(inner.outputs[: inner.shown]):
-        key = inner.keys[output.source] if output.kind == "key" else None
-        values = key.values if key is not None else ()
-        few = rare.get(key.by.column, "") if key is not None and isinstance(key.by, Lookup) else ""
-        known = [value for value in values if value is not None]
-        type_ = cast(Type, "category" if output.type == "timestamp" and output.kind == "key" else output.type)
-        numbers = [value for value in known if not isinstance(value, str)] if type_ in ("integer", "number") else []
-        low, high = (numbers[0], numbers[-1]) if numbers else (None, None)
-        texts = tuple(str(value) for value in known) if type_ in ("category", "boolean", "date") else ()
-        if type_ == "date":
-            type_ = "category" if output.kind == "key" else "date"
-        few = few if few in texts else ""
-        order = key.order if key is not None else ()
-        found[folded(output.name)] = Column(
-            output.id, i, "public", type_, True, low, high, texts, rare=few, order=order
-        )
-    return found
-
-
-def _check_numbers(query: Query | None, inner: Plan | None) -> None:
-    """The groups of an inner query are asked about by their keys and numbers."""
-    if query is None or inner is None:
-        return
-    found = [output.type for output in inner.outputs[: inner.shown] if output.kind == "range"]
-    if "boolean" in found or "category" in found or any(quantiles(_unaliased(i)) for i in query.tree.expressions):
-        raise UnsupportedSQL(
-            "QG209",
-            "A subquery with GROUP BY cannot return conditions, texts or lists for each group.",
-            "Return numbers: CASE WHEN ... THEN 1 ELSE 0 END.",
-        )
-
-
-def _narrow(inner: Query | None) -> tuple[frozenset[str], frozenset[str]]:
-    """Outputs of an inner query that may be of single precision, and those that may be decimals, by name."""
-    if inner is None:
-        return frozenset(), frozenset()
-    singles, decimals = _narrow(inner.inner)
-    items = {folded(item.alias_or_name): item for item in inner.tree.expressions}
-    return (
-        frozenset(name for name, item in items.items() if is_single(item, singles)),
-        frozenset(name for name, item in items.items() if is_decimal(item, decimals)),
-    )
 
 
 @dataclass
@@ -159,8 +110,8 @@ class _Draft:
             shown=shown_,
             having=having,
             orders=orders,
-            limit=self._count("limit"),
-            offset=self._count("offset") or 0,
+            limit=read_count(self.tree, "limit"),
+            offset=read_count(self.tree, "offset") or 0,
             canonical="",
             hash="",
             inner=inner,
@@ -217,7 +168,7 @@ class _Draft:
         window = next((node for node in nodes if isinstance(node, exp.Window)), None)
         if window is not None:
             raise refused(window, "A window over single records would show rows.", "Use it over groups, with GROUP BY.")
-        node = next((_unaliased(item) for item in self.tree.expressions), None)
+        node = next((item.unalias().unnest() for item in self.tree.expressions), None)
         if isinstance(node, exp.Column):
             raise self.groups.not_grouped(node)
         raise UnsupportedSQL(
@@ -256,11 +207,11 @@ class _Draft:
     # -- select list ---------------------------------------------------------------------------------------------
 
     def _read_item(self, item: exp.Expr) -> None:
-        node, name = _unaliased(item), item.alias if isinstance(item, exp.Alias) else ""
+        node, name = item.unalias().unnest(), item.alias if isinstance(item, exp.Alias) else ""
         self.first.append(len(self.outputs))
         for part, ending in quantiles(node) or [(node, "")]:
-            output = self._output(part, f"{name or _name(node)}{ending}" if ending else name)
-            self.outputs.append(_named_once(output, self.outputs))
+            output = self._output(part, f"{name or unnamed(node)}{ending}" if ending else name)
+            self.outputs.append(named_once(output, self.outputs))
 
     def _output(self, node: exp.Expr, name: str) -> Output:
         if isinstance(node, exp.Star):
@@ -283,11 +234,11 @@ class _Draft:
         if isinstance(formula, Ref):
             for place, key in enumerate(self.groups.keys):
                 if key.id == formula.column:
-                    return Output(name or _name(node), "key", key.type, place)
+                    return Output(name or unnamed(node), "key", key.type, place)
         if isinstance(formula, Lookup) and not is_number(formula) and self.one_set:
             return self._dependent_key(node, name)
         if formula.type == "boolean":
-            return Output(name or _name(node), "range", "boolean", formula=formula)
+            return Output(name or unnamed(node), "range", "boolean", formula=formula)
         if not is_number(formula):
             raise UnsupportedSQL(
                 "QG207",
@@ -296,7 +247,7 @@ class _Draft:
                 span=span_of(node),
             )
         type_ = "timestamp" if formula.type == "moment" else formula.type
-        return Output(name or _name(node), "range", type_, formula=formula)
+        return Output(name or unnamed(node), "range", type_, formula=formula)
 
     def _text(self, node: exp.Expr, name: str) -> Output | None:
         """MODE, MIN or MAX of a category, or of a flag: by itself alone."""
@@ -306,7 +257,7 @@ class _Draft:
         found = self.groups.measures.aggregate(node)
         if found.type not in ("category", "boolean"):
             return None
-        return Output(name or _name(node), "range", found.type, formula=Ref(found.id, found.type), texts=found.texts)
+        return Output(name or unnamed(node), "range", found.type, formula=Ref(found.id, found.type), texts=found.texts)
 
     def _is_of_day(self, node: exp.Expr) -> bool:
         """Is it a function of a day that is grouped by? As a key that day is a text, of which there is no year."""
@@ -323,7 +274,7 @@ class _Draft:
         if key.id not in [other.id for other in self.groups.keys]:
             self.groups.keys.append(key)
         place = [other.id for other in self.groups.keys].index(key.id)
-        return Output(name or _name(node), "key", key.type, place)
+        return Output(name or unnamed(node), "key", key.type, place)
 
     def _constant_key(self, formula: Constant, name: str) -> Output:
         """A constant text beside the aggregates is a key that every group has."""
@@ -384,20 +335,13 @@ class _Draft:
         """The output an ORDER BY term means: a position, a name, else a key or an aggregate of its own."""
         node = node.unnest()
         if isinstance(node, exp.Literal):
-            if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= len(self.first):
-                raise UnsupportedSQL(
-                    "QG214",
-                    f"A position must be between 1 and {len(self.first)}.",
-                    "Use the name of the column.",
-                    span=span_of(node),
-                )
-            return self._place(int(node.this) - 1, node)
+            return self._place(read_position(node, len(self.first)) - 1, node)
         if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
             raise UnsupportedSQL(
                 "QG214", "A constant does not order anything.", "Order by a name or a position.", span=span_of(node)
             )
         if isinstance(node, exp.Column) and not node.meta.get("qualified"):
-            named = self._named_items(node)
+            named = items_named(self.tree, node)
             if len(named) == 1:
                 return self._place(named[0], node)
             if len(named) > 1:
@@ -421,46 +365,16 @@ class _Draft:
         for index, output in enumerate(self.outputs):
             if (output.kind, output.source, output.formula) == (wanted.kind, wanted.source, wanted.formula):
                 return index
-        self.outputs.append(_named_once(wanted, self.outputs))
+        self.outputs.append(named_once(wanted, self.outputs))
         return len(self.outputs) - 1
 
     def _place(self, item: int, node: exp.Expr) -> int:
         """The output of an item of the select list."""
-        if quantiles(_unaliased(self.tree.expressions[item])):
+        if quantiles(self.tree.expressions[item].unalias().unnest()):
             raise UnsupportedSQL(
                 "QG214", "A list of quantiles does not order groups.", "Order by one of them.", span=span_of(node)
             )
         return self.first[item]
-
-    def _named_items(self, node: exp.Column) -> list[int]:
-        """Items of this name: those that were given it, else columns that have it."""
-        wanted = folded(node.name)
-        named = [
-            i
-            for i, item in enumerate(self.tree.expressions)
-            if isinstance(item, exp.Alias) and folded(item.alias) == wanted
-        ]
-        given = [i for i in named if not self.tree.expressions[i].meta.get("own")]
-        return given or named[:1]
-
-    def _count(self, clause: str) -> int | None:
-        """The whole number after LIMIT or OFFSET."""
-        found = self.tree.args.get(clause)
-        if found is None:
-            return None
-        node = found.args.get("count") if isinstance(found, exp.Fetch) else found.expression
-        if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
-            raise UnsupportedSQL(
-                "QG207",
-                f"{clause.upper()} needs a whole number.",
-                f"Write, for example, {clause.upper()} 10.",
-                span=span_of(found),
-            )
-        if int(node.this) >= 2**63:
-            raise UnsupportedSQL(
-                "QG207", f"{clause.upper()} is out of range.", "Remove it to see all groups.", span=span_of(found)
-            )
-        return int(node.this)
 
 
 # -- helpers ---------------------------------------------------------------------------------------------
@@ -474,30 +388,3 @@ def _told_apart(keys: list[GroupKey]) -> list[GroupKey]:
         seen[key.id] += 1
         found.append(key if seen[key.id] == 1 else replace(key, id=f"{key.id} {seen[key.id]}"))
     return found
-
-
-def _unaliased(node: exp.Expr) -> exp.Expr:
-    return (node.this if isinstance(node, exp.Alias) else node).unnest()
-
-
-def _name(node: exp.Expr) -> str:
-    """What an item without a name is called: count, avg_age, else its function."""
-    if isinstance(node, exp.Column):
-        return str(node.name)
-    inner = node.this if isinstance(node, (exp.Filter, exp.WithinGroup)) else node
-    if not is_aggregate(inner):
-        return "value"
-    asked = read_aggregate(node)
-    arguments = asked.arguments if asked else ()
-    first = arguments[0].unnest() if arguments else None
-    called = asked.name if asked else "value"
-    return f"{called}_{first.name}" if isinstance(first, exp.Column) else called
-
-
-def _named_once(output: Output, before: list[Output]) -> Output:
-    """Answers are keyed by name, so a name comes once; a second gets a number."""
-    taken = {other.name for other in before}
-    name, number = output.name, 2
-    while name in taken or name == RESERVED:
-        name, number = f"{output.name}_{number}", number + 1
-    return replace(output, name=name)

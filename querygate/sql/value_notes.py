@@ -16,9 +16,10 @@ from sqlglot import exp
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.expressions import Context, is_tabulable
+from querygate.sql.context import Context
 from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of
+from querygate.sql.tabulation import is_tabulable
 
 MOST_VALUES, MOST_CHARS = 12, 240
 

@@ -18,7 +18,7 @@ from querygate.core.expression import Expression, Ref, is_number
 from querygate.core.plan import NONE, GroupKey, Rank, Window
 from querygate.sql.aggregates import AGGREGATE_NODES, is_aggregate, listed, read_aggregate
 from querygate.sql.allow_list import may_have
-from querygate.sql.expressions import Context
+from querygate.sql.context import Context
 from querygate.sql.parse import span_of
 
 RANKS: dict[type[exp.Expr], str] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}

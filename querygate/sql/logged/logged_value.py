@@ -11,9 +11,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from querygate.sql.aggregates import AggregateCall
+from querygate.sql.aggregates import AggregateCall, as_filter
 from querygate.sql.formulas import is_exact_cast, number_of
-from querygate.sql.measures import as_filter
 
 ADDITIVE = frozenset({"sum", "avg", "mean", "fsum", "favg"})
 _WHOLE = exp.DataType.INTEGER_TYPES | exp.DataType.FLOAT_TYPES

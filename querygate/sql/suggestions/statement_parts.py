@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.expressions import is_tabulable
 from querygate.sql.name_text import column_node
+from querygate.sql.tabulation import is_tabulable
 
 MOST_STEPS = 20
 """Groups that a suggested step makes of a column's domain, about."""
@@ -25,7 +25,7 @@ def arguments_of(node: exp.Expr) -> list[exp.Expr]:
 def each_alone(item: exp.Expr, tree: exp.Select, catalog: Catalog) -> list[exp.Expr]:
     """What a paper says of each of two columns whose relation cannot be told: mean and spread of numbers, the share of
     conditions."""
-    node = unaliased(item)
+    node = item.unalias().unnest()
     arguments = arguments_of(node) if is_aggregate(node) else []
     columns = [column_of(argument, catalog) for argument in arguments]
     numbers = [column for column in columns if column is not None and column.is_numeric]
@@ -43,10 +43,6 @@ def share_of(condition: exp.Expr, column: Column | None, tree: exp.Select) -> ex
         counted = exp.Nullif(this=counted, expression=exp.Literal.number(0))
     holding = exp.Filter(this=count_all(), expression=exp.Where(this=condition.copy()))
     return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=holding), expression=counted)
-
-
-def unaliased(item: exp.Expr) -> exp.Expr:
-    return (item.this if isinstance(item, exp.Alias) else item).unnest()
 
 
 def called(node: exp.Expr) -> str:
@@ -104,7 +100,7 @@ def replace_by_groups(tree: exp.Select, item: exp.Expr, column: Column) -> None:
         group.append("expressions", named.copy())
     tree.set("group", group)
     others = [other for other in tree.expressions if other is not item and other != named]
-    counted = [] if any(isinstance(unaliased(other), exp.Count) for other in others) else [count_all()]
+    counted = [] if any(isinstance(other.unalias().unnest(), exp.Count) for other in others) else [count_all()]
     tree.set("expressions", [named, *others, *counted])
 
 

@@ -138,11 +138,11 @@ class StatementPlaces:
                 yield Place("condition", column, plain_wording(part), numbers[id(part)])
         if tree.args.get("group") is not None:
             for item in tree.expressions:
-                column = self._column(_unaliased(item))
+                column = self._column(item.unalias().unnest())
                 if column is not None:
                     yield Place("key", column, column.name, numbers[id(item)])
         for item in tree.expressions:
-            found = self._statistic(_unaliased(item), numbers[id(item)])
+            found = self._statistic(item.unalias().unnest(), numbers[id(item)])
             if found is not None:
                 yield found
 
@@ -343,12 +343,12 @@ def _drop_keys(tree: exp.Expr, names: list[str], catalog: Catalog) -> bool:
         return False
 
     def is_dropped(item: exp.Expr) -> bool:
-        node = _unaliased(item)
+        node = item.unalias().unnest()
         column = catalog.column(node.name) if isinstance(node, exp.Column) else None
         return column is not None and column.name in names
 
     items = [item for item in tree.expressions if not is_dropped(item)]
-    shown = [_unaliased(item).copy() for item in items if not any(map(is_aggregate, item.walk()))]
+    shown = [item.unalias().unnest().copy() for item in items if not any(map(is_aggregate, item.walk()))]
     if len(items) == len(shown):
         return False
     by_place = group.args.get("all") or any(isinstance(term, exp.Literal) for term in group.expressions)
@@ -362,7 +362,3 @@ def _drop_keys(tree: exp.Expr, names: list[str], catalog: Catalog) -> bool:
 
 
 _SUBTOTALS = (exp.Rollup, exp.Cube, exp.GroupingSets)
-
-
-def _unaliased(item: exp.Expr) -> exp.Expr:
-    return (item.this if isinstance(item, exp.Alias) else item).unnest()

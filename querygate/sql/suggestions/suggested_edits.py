@@ -31,7 +31,6 @@ from querygate.sql.suggestions.statement_parts import (
     share_of,
     step_of,
     summary,
-    unaliased,
 )
 from querygate.sql.value_notes import compared, meant_value
 
@@ -131,7 +130,7 @@ def fewer_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         return None
     last = group.expressions[-1]
     group.set("expressions", group.expressions[:-1])
-    tree.set("expressions", [item for item in tree.expressions if unaliased(item) != last])
+    tree.set("expressions", [item for item in tree.expressions if item.unalias().unnest() != last])
     return tree
 
 
@@ -166,7 +165,7 @@ def plain_subqueries(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         node.set("limit", None)
         if node.args.get("distinct"):
             node.set("distinct", None)
-            node.set("group", exp.Group(expressions=[unaliased(item).copy() for item in node.expressions]))
+            node.set("group", exp.Group(expressions=[item.unalias().unnest().copy() for item in node.expressions]))
     return tree if changed else None
 
 
@@ -212,7 +211,7 @@ def group_the_rest(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         return None
     items: list[exp.Expr] = []
     for item in tree.expressions:
-        column = column_of(unaliased(item), catalog)
+        column = column_of(item.unalias().unnest(), catalog)
         if column is None or any(folded(term.name) == folded(column.name) for term in terms):
             items.append(item)
         elif column.is_numeric:
@@ -230,7 +229,7 @@ def aggregate_rows(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     items: list[exp.Expr] = []
     groups: list[exp.Expr] = []
     for item in tree.expressions:
-        node = unaliased(item)
+        node = item.unalias().unnest()
         column = column_of(node, catalog)
         if any(map(is_aggregate, node.walk())):
             items.append(item)
@@ -251,7 +250,7 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """Of a category the counts, of a flag its share, of days the first; of one value out of many, the ends."""
     changed = False
     for item in list(tree.expressions):
-        node = unaliased(item)
+        node = item.unalias().unnest()
         node = node.this if isinstance(node, exp.IgnoreNulls) else node
         arguments = arguments_of(node)
         column = column_of(arguments[0], catalog) if arguments else None
