@@ -204,15 +204,15 @@ class JobExchange:
     def _take_build(self, connection: sqlite3.Connection, job: Job) -> None:
         result = job.result or {}
         built = BuiltExtract(result["summary"], result["manifest"])
-        self._extracts.take_build(self._principal(job), job.body["request"], built, connection)
+        self._extracts.builds.take_build(self._principal(job), job.body["request"], built, connection)
 
     def _take_failure(self, connection: sqlite3.Connection, job: Job) -> None:
         problem = read_problem(job.result or {})
-        self._extracts.take_failure(self._principal(job), job.body["request"], problem, connection)
+        self._extracts.builds.take_failure(self._principal(job), job.body["request"], problem, connection)
 
     def _take_release(self, connection: sqlite3.Connection, job: Job) -> None:
         manifest = str((job.result or {})["manifest"])
-        self._extracts.take_release(self._principal(job), job.body["request"], manifest, connection)
+        self._extracts.builds.take_release(self._principal(job), job.body["request"], manifest, connection)
 
     def _note_audit(self, connection: sqlite3.Connection, job: Job) -> None:
         note_run_in(connection, self._log, job.dataset, (job.result or {})["noted"], user=job.user)

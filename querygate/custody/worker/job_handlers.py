@@ -174,18 +174,18 @@ class JobHandlers:
         self._note(job, "export.build")
         self._catch_up()
         extracts, request = self._extracts(progress), _request(job)
-        with extracts.locked(request.id):
-            built = extracts.make(request)
+        with extracts.builds.locked(request.id):
+            built = extracts.builds.make(request)
         return {"summary": built.summary, "manifest": built.manifest}
 
     def read_report(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        page = self._extracts(progress).read_built(_request(job))
+        page = self._extracts(progress).builds.read_built(_request(job))
         return {"page": None if page is None else page.decode()}
 
     def release(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         extracts, request = self._extracts(progress), _request(job)
-        with extracts.locked(request.id):
-            return {"manifest": extracts.pack(request)}
+        with extracts.builds.locked(request.id):
+            return {"manifest": extracts.builds.pack(request)}
 
     def refuse_extract(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         raise NotPermitted(

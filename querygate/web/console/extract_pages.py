@@ -24,6 +24,7 @@ from querygate.gate.description import make_description
 from querygate.gate.grant_check import check_known
 from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.site.extract_requests.extracts import ACTS, Extracts
+from querygate.site.extract_requests.request_body import RequestBody
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_page, make_part, wants_part
 from querygate.web.console.page_session import PageRoute
@@ -209,7 +210,7 @@ class RequestPages:
             job=job,
         )
 
-    def _must_acknowledge(self, shown: dict[str, Any]) -> bool:
+    def _must_acknowledge(self, shown: RequestBody) -> bool:
         """Whether its records would leave beside views. A dataset that is gone has none."""
         try:
             catalog = self._gate.store.current(shown["dataset"]).catalog
