@@ -12,16 +12,16 @@ SERVING, CUSTODY, SHARED = "#dbe9f6", "#f7e3d4", "#eeeeee"
 # name, what it holds, left, bottom, width, height, colour
 ROOMS = (
     ("cli", "one lazy group of commands over both planes", 0, 8.8, 20, 1.0, SHARED),
-    ("web", "HTTP and pages", 0, 7.4, 9.4, 1.0, SERVING),
+    ("web  wire", "HTTP and pages, PostgreSQL's protocol", 0, 7.4, 9.4, 1.0, SERVING),
     ("site", "the folder, settings, the serving root", 0, 6.0, 9.4, 1.0, SERVING),
     ("gate", "one query, top to bottom", 0, 4.6, 9.4, 1.0, SERVING),
-    ("sql  bounds  stats", "text to plan, cells to ranges", 0, 3.2, 5.4, 1.0, SERVING),
+    ("sql  bounds  stats  estimates", "text to plan, cells to ranges", 0, 3.2, 5.4, 1.0, SERVING),
     ("control", "users, log, budgets", 5.6, 3.2, 3.8, 1.0, SERVING),
     ("adapters / store", "published cells on DuckDB, PostgreSQL", 0, 1.8, 9.4, 1.0, SERVING),
     ("custody / roots", "where the custodian's jobs are put together", 10.6, 7.4, 9.4, 1.0, CUSTODY),
     (
         "custody",
-        "policy columns codes publish verify noise\naudit evidence extract search assess",
+        "policy columns code_lists publish verify noise noisy_models\naudit evidence extract policy_search risk_report workload worker",
         10.6,
         5.5,
         9.4,
@@ -30,7 +30,7 @@ ROOMS = (
     ),
     (
         "methods",
-        "anonymise dp risk inference code_lists synthesis\nmodel_fit policy_search same_disease notes sequences",
+        "anonymise views dp risk audit code_lists disassociation synthesis randomise\nmodel_fit policy_search same_disease notes sequences",
         10.6,
         3.6,
         9.4,

@@ -33,8 +33,8 @@ from querygate.core.vault_ports import (
     ValueCount,
 )
 from querygate.core.version_overlap import OverlapRule
-from querygate_adapters.sources.blanked_source import amended, with_blanks
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.sources.missing_values import amended, with_blanks
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached, connect, in_memory
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within

@@ -15,7 +15,7 @@ from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.scratch_vault import scratch_rows
-from querygate_adapters.sources.blanked_source import amended, with_blanks
+from querygate_adapters.sources.missing_values import amended, with_blanks
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import SEX, make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put
