@@ -18,7 +18,8 @@ from querygate.core.vault_ports import ValueCount
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.vault.person_history import Vault, attach, spill_beside
-from querygate_adapters.vault.staging_tables import DuckDBStagingTables, count_values
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from querygate_adapters.vault.value_counts import count_values
 
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
 

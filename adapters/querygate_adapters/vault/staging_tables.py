@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -36,13 +36,16 @@ from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.missing_values import amended, with_blanks
 from querygate_adapters.store.column_arrays import floats, ints
-from querygate_adapters.store.duckdb_lockdown import attached, connect, in_memory
+from querygate_adapters.store.duckdb_lockdown import attached
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
-from querygate_adapters.vault.distinct_rows import WORD
+from querygate_adapters.vault.code_words import packed, unpacked, words_of
 from querygate_adapters.vault.kept_version import read_column
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past
+from querygate_adapters.vault.raw_arrays import arrow_array, raw_array
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
+from querygate_adapters.vault.staged_file import StagedFile, StagedInMemory
+from querygate_adapters.vault.value_counts import count_values
 from querygate_adapters.vault.verifier_counts import Checks
 
 # A typed column as a value on its axis: days for dates, text for booleans.
@@ -62,41 +65,6 @@ AT_ONCE = 40
 ENGINE, LEAST_MB = 0.4, 64
 """The engine's share of the memory of a publication, and the least that it and arrays work with. What the engine holds
 beyond that it keeps in its file."""
-
-
-@dataclass(frozen=True, slots=True)
-class StagedFile:
-    """The file of a version in the making, and how it is opened."""
-
-    path: Path
-    memory_mb: int
-    beside: Sequence[Path]
-
-    def opened(self) -> duckdb.DuckDBPyConnection:
-        """With what a publication that was cut off left in it; anew if that cannot be opened."""
-        try:
-            return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
-        except duckdb.Error:
-            return self.anew()
-
-    def anew(self) -> duckdb.DuckDBPyConnection:
-        """Empty. Tables that are only dropped would still lie in it, and somebody may have left since."""
-        for left in (self.path, self.path.with_name(self.path.name + ".wal")):
-            left.unlink(missing_ok=True)
-        return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
-
-
-@dataclass(frozen=True, slots=True)
-class StagedInMemory:
-    """The same without a file."""
-
-    memory_mb: int
-    spill: Path | None
-
-    def anew(self) -> duckdb.DuckDBPyConnection:
-        return in_memory(spill=self.spill, memory_limit=f"{self.memory_mb}MB", lock_configuration="true")
-
-    opened = anew
 
 
 class DuckDBStagingTables:
@@ -226,7 +194,7 @@ class DuckDBStagingTables:
     # -- combinations ----------------------------------------------------------------------------------------
 
     def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
-        self._quasi, self._sensitive = self._words(quasi), list(sensitive)
+        self._quasi, self._sensitive = words_of(quasi, self._coded), list(sensitive)
         self._keys = [f"k{i}" for i in range(len(self._quasi))]
         self._make_coded(sensitive, self._quasi)
 
@@ -239,7 +207,7 @@ class DuckDBStagingTables:
         self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
         self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
-        return self._combined(found, self._unpacked(found, self._quasi))
+        return self._combined(found, unpacked(found, self._quasi, self._coded))
 
     def record_rows(self) -> Ints:
         order = ", ".join([*self._keys, "row_id"])
@@ -295,7 +263,7 @@ class DuckDBStagingTables:
         for number, part in enumerate(made[1:], 1):
             self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")
         whole = f"({made[0]})" + "".join(f" JOIN coded_{number} USING (row_id)" for number in range(1, len(made)))
-        keys = "".join(f", {self._packed(word)} AS k{i}" for i, word in enumerate(words))
+        keys = "".join(f", {packed(word, self._coded, self._code)} AS k{i}" for i, word in enumerate(words))
         self._db.execute(f"CREATE TABLE coded AS SELECT *{keys} FROM {whole}")
         for number in range(1, len(made)):
             self._db.execute(f"DROP TABLE coded_{number}")
@@ -310,33 +278,6 @@ class DuckDBStagingTables:
             if name in sensitive:
                 parts.append(f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{i}")
         return f"SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}"
-
-    def _words(self, columns: Sequence[str]) -> list[list[str]]:
-        """The columns in order, in groups whose codes fit into one number."""
-        words: list[list[str]] = [[]]
-        room = WORD
-        for name in columns:
-            if self._coded[name] > room:
-                words, room = [*words, []], WORD
-            words[-1].append(name)
-            room //= self._coded[name]
-        return words
-
-    def _packed(self, word: Sequence[str]) -> str:
-        key = "CAST(0 AS BIGINT)"
-        for name in word:
-            key = f"({key} * {self._coded[name]} + {self._code(name)} + 1)"
-        return key
-
-    def _unpacked(self, found: Mapping[str, Array], words: Sequence[Sequence[str]]) -> dict[str, Ints]:
-        """The codes of each column, from the words k0, k1 and so on."""
-        codes = {}
-        for i, word in enumerate(words):
-            key = ints(found[f"k{i}"])
-            for name in reversed(word):
-                key, code = np.divmod(key, self._coded[name])
-                codes[name] = code - 1
-        return codes
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
         number, rows = self._numbered
@@ -368,13 +309,15 @@ class DuckDBStagingTables:
         return ints(found["low"]), ints(found["high"]), ints(found["missing"])
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
-        words = self._words(columns)
+        words = words_of(columns, self._coded)
         keys = [f"k{i}" for i in range(len(words))]
-        packed = ", ".join(f"{self._packed(word)} AS {key}" for key, word in zip(keys, words, strict=True))
+        keyed = ", ".join(
+            f"{packed(word, self._coded, self._code)} AS {key}" for key, word in zip(keys, words, strict=True)
+        )
         found = self._db.execute(
-            f"SELECT class, {packed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
+            f"SELECT class, {keyed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
         ).fetchnumpy()
-        return ints(found["class"]), self._unpacked(found, words), ints(found["n"])
+        return ints(found["class"]), unpacked(found, words, self._coded), ints(found["n"])
 
     def keep_policy(self, text: str) -> None:
         self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
@@ -426,7 +369,9 @@ class DuckDBStagingTables:
             f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
             f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        raw = {name: _raw(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)}
+        raw = {
+            name: raw_array(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)
+        }
         return ints(found["class"]), raw, ints(found["n"])
 
     def raw_column(self, column: str) -> RawColumn:
@@ -481,35 +426,10 @@ class DuckDBStagingTables:
         self, table: str, columns: Mapping[str, Array], wanted: str = "SELECT * FROM given", *, more: bool = False
     ) -> None:
         """Arrays as a table, or what is wanted of them; in place of what it held, unless there is to be more of it."""
-        self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
+        self._db.register("given", pa.table({name: arrow_array(values) for name, values in columns.items()}))
         if more:
             self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} AS {wanted} LIMIT 0")
             self._db.execute(f"INSERT INTO {table} {wanted}")
         else:
             self._db.execute(f"CREATE OR REPLACE TABLE {table} AS {wanted}")
         self._db.unregister("given")
-
-
-def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, ValueCount]:
-    """Rows that have a value of each column, and different values. Groups spill to disk, distinct counts do not."""
-    found = {}
-    for name in columns:
-        values = f"SELECT COUNT(*) AS n FROM {table} WHERE {quoted(name)} IS NOT NULL GROUP BY {quoted(name)}"
-        known, distinct = database.execute(f"SELECT COALESCE(SUM(n), 0), COUNT(*) FROM ({values})").fetchall()[0]
-        found[name] = ValueCount(int(known), int(distinct))
-    return found
-
-
-def _array(values: Array) -> pa.Array:
-    if isinstance(values, np.ma.MaskedArray):
-        return pa.array(values.data, mask=np.ma.getmaskarray(values))
-    return pa.array(values)
-
-
-def _raw(column: Array, *, is_number: bool) -> Array:
-    """Numbers as floats with NaN, texts as objects with None."""
-    if is_number:  # of which none may be known: then the engine does not say what they would be
-        return floats(column)
-    texts = np.array(np.ma.getdata(column), dtype=object)
-    texts[np.ma.getmaskarray(column)] = None
-    return texts

@@ -1,0 +1,22 @@
+"""Rows that have a value of a column, and different values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import duckdb
+
+from querygate.core.vault_ports import (
+    ValueCount,
+)
+from querygate_adapters.sources.files import quoted
+
+
+def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, ValueCount]:
+    """Rows that have a value of each column, and different values. Groups spill to disk, distinct counts do not."""
+    found = {}
+    for name in columns:
+        values = f"SELECT COUNT(*) AS n FROM {table} WHERE {quoted(name)} IS NOT NULL GROUP BY {quoted(name)}"
+        known, distinct = database.execute(f"SELECT COALESCE(SUM(n), 0), COUNT(*) FROM ({values})").fetchall()[0]
+        found[name] = ValueCount(int(known), int(distinct))
+    return found
