@@ -17,7 +17,6 @@ import numpy as np
 
 from querygate.core.block import NO_NULLS, Block, NumberColumn
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.class_sums import ClassSums, common_shift, likely_sums
 from querygate.estimates.column_pieces import (
     Pieces,
     TooManyPieces,
@@ -27,6 +26,7 @@ from querygate.estimates.column_pieces import (
     likely_shares,
 )
 from querygate.estimates.margin_sides import MarginSide, ReadMargin, local_pieces, side_of
+from querygate.estimates.number_places import ClassSums, common_shift, likely_sums
 from querygate.estimates.points import UNIT, WeightedCells
 from querygate.estimates.silent_cells import borrowed, nearest
 

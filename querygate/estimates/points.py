@@ -25,7 +25,6 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.types import Bools, Floats, Ints
-from querygate.estimates.class_sums import ClassSums, common_shift, likely_sums
 from querygate.estimates.column_pieces import (
     Cover,
     TooManyPieces,
@@ -35,6 +34,7 @@ from querygate.estimates.column_pieces import (
     likely_shares,
     slope_inside,
 )
+from querygate.estimates.number_places import ClassSums, common_shift, likely_sums
 
 UNIT = 2**20
 """What a record weighs in a block of points: counts of blocks are whole numbers."""

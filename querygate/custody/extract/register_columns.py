@@ -28,7 +28,7 @@ from querygate.custody.policy import ColumnPolicy
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS
 from querygate.methods.policy_search import suggest
 from querygate.methods.same_disease import Cell, Nodes, Quasi, ValueSpan
-from querygate.methods.same_disease.code_ranges import node_name
+from querygate.methods.same_disease.quasi_ranges import node_name
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from querygate.core.derived_columns import DerivedColumn
 from querygate.core.types import USUAL_LEAST, NoiseOptions, Role
-from querygate.custody.policy.column_policy import ClassMoments, ColumnPolicy, Meaning, Number
+from querygate.custody.policy.column_policy import ClassMoments, ColumnPolicy, Meaning, Number, set_fields
 
 ClassMethod: TypeAlias = Literal[
     "auto",

@@ -17,10 +17,10 @@ Pure functions on arrays: what a file risks (`instance_risk`), a way of publishi
 
 from __future__ import annotations
 
-from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, ValueSpan
 from querygate.methods.same_disease.instance_risk import InstanceRisk, explain_instance, instance_risk
 from querygate.methods.same_disease.part_tree import Rules
 from querygate.methods.same_disease.population_parts import Partition, partition, tightened
+from querygate.methods.same_disease.quasi_ranges import Cell, Nodes, Quasi, ValueSpan
 from querygate.methods.same_disease.safe_harbor_classes import RuleClasses, limited_data_set, safe_harbor
 from querygate.methods.same_disease.safe_harbor_comparison import SafeHarborComparison, compare, explain_comparison
 from querygate.methods.same_disease.study import Study

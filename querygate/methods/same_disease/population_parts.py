@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.same_disease.code_ranges import Cell
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
 from querygate.methods.same_disease.part_tree import LEAST, CodeAtoms, Rules, Tree, grow, prune
+from querygate.methods.same_disease.quasi_ranges import Cell
 from querygate.methods.same_disease.study import Study
 
 TIGHTENING, STEP = 0.02, 0.8

@@ -12,8 +12,8 @@ import numpy as np
 
 from querygate.core.safe_harbor import OLD
 from querygate.core.types import Floats, Ints
-from querygate.methods.same_disease.code_ranges import ColumnCodes
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
+from querygate.methods.same_disease.quasi_ranges import ColumnCodes
 from querygate.methods.same_disease.study import Study
 
 

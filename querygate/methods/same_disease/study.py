@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.same_disease.code_ranges import ColumnCodes, Quasi, Values, code
 from querygate.methods.same_disease.part_tree import CodeAtoms
+from querygate.methods.same_disease.quasi_ranges import ColumnCodes, Quasi, Values, code
 
 Table = Mapping[str, Values]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Array, Bools
-from querygate.methods.same_disease.code_ranges import Cell, Quasi, ValueSpan
 from querygate.methods.same_disease.population_parts import Partition
+from querygate.methods.same_disease.quasi_ranges import Cell, Quasi, ValueSpan
 
 TOLERANCE = 1e-9
 
