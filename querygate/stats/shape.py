@@ -1,4 +1,4 @@
-"""Skewness, kurtosis and the central moments behind them. Proof: docs/explanation/proofs/shape.md.
+"""Skewness and kurtosis. Proof: docs/explanation/proofs/shape.md.
 
 The ratio C_p / V^q is bounded by a search over cells of means (`querygate.stats.moment_bounds`). It stops at a gap,
 after some passes, or when the deadline says so: it is sound whenever it stops, and the attained values tell what is
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ import numpy as np
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Array, Cells, Floats, Range
-from querygate.stats.cells import selectable
 from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch
 from querygate.stats.moment_boxes import Goal
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
@@ -43,20 +41,19 @@ class ShapeMeasure(NamedTuple):
     alpha: Callable[[Floats], Floats] = np.ones_like
     beta: Callable[[Floats], Floats] = np.zeros_like
 
-    def largest(self, records: Floats, variances: tuple[float, float]) -> Floats:
+    def largest(self, records: Floats) -> Floats:
         """What C_p / V^q cannot exceed with so many records, whatever their values."""
         others = np.maximum(records - 1.0, 1.0)
         most = np.maximum(records - 2.0, 0.0) / np.sqrt(others)
         if self.degree == 4:
             most = np.maximum(1.0, records - 2.0 + 1.0 / others)
-        unit: float = 1.0 if self.power else variances[1] ** (self.degree / 2)
-        return most * unit * (1.0 + 16 * UNIT)
+        return most * (1.0 + 16 * UNIT)
 
-    def smallest(self, records: Floats, variances: tuple[float, float]) -> Floats:
+    def smallest(self, records: Floats) -> Floats:
         """What it cannot fall below."""
         if self.degree == 4:
-            return np.full_like(records, (1.0 if self.power else variances[0] ** 2) * (1.0 - 16 * UNIT))
-        return -self.largest(records, variances)
+            return np.full_like(records, 1.0 - 16 * UNIT)
+        return -self.largest(records)
 
 
 def _sample_skewness(n: Floats) -> Floats:
@@ -75,7 +72,6 @@ def _kurtosis_offset(n: Floats) -> Floats:
 SKEWNESS = ShapeMeasure(3, 1.5, 0.005, 3, alpha=_sample_skewness)
 KURTOSIS = ShapeMeasure(4, 2.0, 0.01, 4, _kurtosis_factor, _kurtosis_offset)
 KURTOSIS_POP = ShapeMeasure(4, 2.0, 0.01, 2, beta=lambda n: np.full_like(n, 3.0))
-THIRD, FOURTH = ShapeMeasure(3, 0.0, 0.002, 1), ShapeMeasure(4, 0.0, 0.002, 1)
 
 
 @statistic("skewness", proof=_PROOF, result="number", summary="skewness of a sample, G1", needs=3)
@@ -109,32 +105,6 @@ def kurtosis_pop(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     return _range(cells, KURTOSIS_POP, deadline)
 
 
-def third_moment(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
-    """Range of the mean of (x - avg(x))^3.
-
-    Requires: finite ends.
-    Ensures:  sound; within 0.2 % of the cube of the largest deviation of an attained value if time allows.
-    """
-    return _moment(cells, THIRD, deadline)
-
-
-def fourth_moment(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
-    """Range of the mean of (x - avg(x))^4.
-
-    Requires: finite ends.
-    Ensures:  as `third_moment`, with the fourth power of the largest deviation.
-    """
-    return _moment(cells, FOURTH, deadline)
-
-
-def _moment(cells: Cells, measure: ShapeMeasure, deadline: Deadline) -> Range:
-    """SQL has no aggregate of these, so they are not registered, and NULL is taken care of here."""
-    cells = selectable(cells)
-    if not cells.most.size:
-        return Range.null()
-    return replace(_range(cells, measure, deadline), may_be_null=not cells.least.any())
-
-
 # -- from the ratio to the statistic ---------------------------------------------------------------------
 
 
@@ -142,45 +112,43 @@ def _range(cells: Cells, measure: ShapeMeasure, deadline: Deadline) -> Range:
     """The range of a statistic: enumerated, or by two searches and the envelope over the number of records."""
     reach, variance = float(cells.high.max()) - float(cells.low.min()), var_pop(cells)
     if not reach < 1 / _NARROW or variance.low is None or variance.high is None:
-        return _unbounded(measure)
+        return _unbounded()
     floor, ceiling, records = float(variance.low), float(variance.high), exact_sum(cells.most)
-    may_be_constant = measure.power > 0.0 and floor == 0.0
-    if measure.power and cells.integer:
+    may_be_constant = floor == 0.0
+    if cells.integer:
         floor = max(floor, (records - 1) / records**2 * (1.0 - 8 * UNIT))  # the least of unequal whole numbers
-    noise = float(_noise(cells, measure, np.sqrt([floor if measure.power else ceiling]))[0])
+    noise = float(_noise(cells, measure, np.sqrt([floor]))[0])
     if reach == 0.0:
-        return _constant(cells, measure, noise)
+        return _constant(cells)
     if reach < _NARROW or not math.isfinite(noise):
-        return _unbounded(measure)
+        return _unbounded()
     exact = None if deadline() else _enumerated(cells, measure)
     if exact is not None:
         return exact
     lower, upper = _search(cells, measure, (floor, ceiling), deadline)
     least = max(measure.needs, exact_sum(cells.least))
     first, last = _blocks(least, records)
-    upper_ends = np.minimum(upper.bound, measure.largest(last, (floor, ceiling))) + noise
-    lower_ends = np.maximum(-lower.bound, measure.smallest(last, (floor, ceiling))) - noise
+    upper_ends = np.minimum(upper.bound, measure.largest(last)) + noise
+    lower_ends = np.maximum(-lower.bound, measure.smallest(last)) - noise
     low, high = _envelope(measure, lower_ends, upper_ends, first, last)
     attained = (_attained(measure, lower, -1.0), _attained(measure, upper, 1.0))
     return Range(low, high, *attained, False, may_be_constant)
 
 
-def _unbounded(measure: ShapeMeasure) -> Range:
-    return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=measure.power > 0.0)
+def _unbounded() -> Range:
+    return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
 
 
-def _constant(cells: Cells, measure: ShapeMeasure, noise: float) -> Range:
+def _constant(cells: Cells) -> Range:
     """All values are the same. On doubles the database may still see a spread, and what it makes of it is not known."""
-    if measure.power:
-        return Range.null() if cells.integer else _unbounded(measure)
-    return Range(-noise, noise, 0.0, 0.0)
+    return Range.null() if cells.integer else _unbounded()
 
 
 def _envelope(measure: ShapeMeasure, lower: Floats, upper: Floats, first: Floats, last: Floats) -> tuple[float, float]:
     """Ends over all numbers of records, given those of the ratio in blocks: alpha and beta do not rise with n."""
     tops = np.where(upper > 0.0, measure.alpha(first), measure.alpha(last)) * upper - measure.beta(last)
     bottoms = np.where(lower < 0.0, measure.alpha(first), measure.alpha(last)) * lower - measure.beta(first)
-    slack = 64 * UNIT * (float(np.max(np.abs(tops))) + float(np.max(np.abs(bottoms))) + 3.0 * (measure.power > 0.0))
+    slack = 64 * UNIT * (float(np.max(np.abs(tops))) + float(np.max(np.abs(bottoms))) + 3.0)
     return float(bottoms.min()) - slack, float(tops.max()) + slack
 
 
@@ -219,14 +187,12 @@ def _search(
     # On few records more is not worth its time: counting them as real numbers costs as much anyway.
     records = exact_sum(cells.most)
     passes = min(_PASSES, 3 + records // 2)
-    gap = (measure.gap + 0.5 / records) * (1.0 if measure.power else span[1] ** (measure.degree / 2))
+    gap = measure.gap + 0.5 / records
     goal = Goal(measure.degree, 1.0, measure.power)
 
     def run(boxes: Boxes, goal: Goal, means: tuple[float, float], middle: float) -> MomentBound:
         rounded = _rounding(scale, middle) if cells.integer else _as_it_is
-        found = MomentSearch(boxes, goal, means, span, gap, passes, rounded, deadline).run()
-        back = 1.0 if measure.power else scale**measure.degree
-        return found._replace(bound=found.bound * back, reached=found.reached * back)
+        return MomentSearch(boxes, goal, means, span, gap, passes, rounded, deadline).run()
 
     upper = run(boxes, goal, (low, high), middle)
     if measure.degree == 4:
@@ -295,7 +261,7 @@ def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
         moment = (n**3 * four - 4 * n * n * one * three + 6 * n * one * one * two - 3 * one**4) / (n * n * n * n)
     reach = float(cells.high.max()) - float(cells.low.min())
     error = 0.0 if np.issubdtype(sums.dtype, np.integer) else 4096 * UNIT
-    apart = variance > 4 * error * reach**2 if measure.power else n > 0
+    apart = variance > 4 * error * reach**2
     if not apart.any():
         return Range.null() if error == 0.0 else None
     moment, variance, n = moment[apart], variance[apart], n[apart].astype(np.float64)
@@ -304,9 +270,7 @@ def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
     noise = _noise(cells, measure, np.sqrt(variance))
     if error:
         noise = noise + 2 * error * (reach**measure.degree / variance**measure.power)
-        noise = noise + (
-            4 * error * np.abs(moment) * reach**2 / variance ** (measure.power + 1) if measure.power else 0.0
-        )
+        noise = noise + 4 * error * np.abs(moment) * reach**2 / variance ** (measure.power + 1)
     margins = alpha * noise + 64 * UNIT * (np.abs(values) + beta)
     lowest, highest = int(np.argmin(values - margins)), int(np.argmax(values + margins))
     low, high = float(values.min()), float(values.max())
@@ -325,7 +289,7 @@ def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
 
 
 def _noise(cells: Cells, measure: ShapeMeasure, sigma: Floats) -> Floats:
-    """What updating formulas may add to C_p / V^q of data with a deviation of at least sigma (where q = 0, at most)."""
+    """What updating formulas may add to C_p / V^q of data with a deviation of at least sigma."""
     bottom, top = float(cells.low.min()), float(cells.high.max())
     records, size, reach = max(2, exact_sum(cells.most)), max(abs(bottom), abs(top)), top - bottom
     e, log, root = mean_error(records, size, reach), math.log(records), math.sqrt(max(1.0, math.log2(records)))
@@ -333,8 +297,6 @@ def _noise(cells: Cells, measure: ShapeMeasure, sigma: Floats) -> Floats:
     fourth = e * reach * (50 + 75 * log) * sigma**2 + 18 * e * reach**2 * sigma * log * root
     fourth += 12 * e**2 * reach**2 * root**2 * log + 4 * reach * log * third
     moment = 2.0 * (third if measure.degree == 3 else fourth)
-    if measure.power == 0.0:
-        return moment
     with np.errstate(divide="ignore", invalid="ignore"):
         tau = deviation_error(records, size, reach) / sigma
         most = math.sqrt(records) if measure.degree == 3 else float(records)

@@ -18,7 +18,7 @@ from querygate.stats.api import shape_and_limits
 from querygate.stats.evenness import entropy
 from querygate.stats.moment_bounds import MomentSearch, Region
 from querygate.stats.moment_boxes import Goal, widened_boxes
-from querygate.stats.shape import fourth_moment, kurtosis, kurtosis_pop, skewness, third_moment
+from querygate.stats.shape import kurtosis, kurtosis_pop, skewness
 from querygate.stats.variance.largest import Boxes
 from tests.engine import scratch
 from tests.unit.stats.adversarial import draws, hard_cells
@@ -62,8 +62,6 @@ STATISTICS: dict[Callable[..., Range], Truth] = {
     skewness: true_skewness,
     kurtosis: true_kurtosis,
     kurtosis_pop: true_kurtosis_pop,
-    third_moment: lambda data: moment(data, 3) if data else None,
-    fourth_moment: lambda data: moment(data, 4) if data else None,
 }
 each_statistic = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.__name__)
 
