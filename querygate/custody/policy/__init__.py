@@ -18,7 +18,6 @@ from querygate.custody.policy.column_policy import (
     CodesPolicy,
     ColumnPolicy,
     DiversityPolicy,
-    EventsPolicy,
     HierarchyPolicy,
     NotePolicy,
     Number,
@@ -29,6 +28,7 @@ from querygate.custody.policy.diversity_rules import NO_WISH
 from querygate.custody.policy.interval_edges import MAX_EDGES, bin_edges, closed, grid_edges
 from querygate.custody.policy.policy_reader import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.policy_types import (
+    EventsPolicy,
     JoinPolicy,
     KMapPolicy,
     Policy,

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from querygate.core.count_text import counted
 from querygate.core.derived_columns import DerivedColumn, EventCondition, Take
-from querygate.custody.policy.policy_types import ColumnPolicy, EventsPolicy
+from querygate.custody.policy.column_policy import ColumnPolicy
+from querygate.custody.policy.policy_types import EventsPolicy
 
 _TAKEN: dict[Take, str] = {
     "first": "first {}",

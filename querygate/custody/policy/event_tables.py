@@ -16,17 +16,18 @@ What a derived column is to the policy (role, type, domain) stands in a table [c
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
 
+from querygate.core.dates import day_text
 from querygate.core.derived_columns import DerivedColumn, EventCondition, Take
 from querygate.core.types import folded
+from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.joined_tables import read_pairs, tables_of
-from querygate.custody.policy.policy_types import ColumnPolicy, EventsPolicy, JoinPolicy
-from querygate.custody.policy.toml_reader import EPOCH, SOME_TEXT, TomlTable, listed, read_value
+from querygate.custody.policy.policy_types import EventsPolicy, JoinPolicy
+from querygate.custody.policy.toml_reader import SOME_TEXT, TomlTable, listed, read_value
 
 TYPES: dict[Take, tuple[str, ...]] = {
     **dict.fromkeys(("first", "last", "min", "max"), ("integer", "number", "date", "timestamp", "category")),
@@ -148,7 +149,7 @@ def _between(table: TomlTable) -> tuple[str, str]:
         day = read_value("date", table.raw[key]) if key in table else None
         if key in table and day is None:
             table.fail(key, "is not a date", "a date such as 2019-12-31")
-        found.append("" if day is None else datetime.date.fromordinal(int(day) + EPOCH).isoformat())
+        found.append("" if day is None else day_text(int(day)))
     if all(found) and found[0] > found[1]:
         table.fail("until", "comes before `since`", "a later date")
     return found[0], found[1]

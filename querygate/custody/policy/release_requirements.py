@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from querygate.custody.policy.policy_types import ColumnPolicy
+from querygate.custody.policy.column_policy import ColumnPolicy
 
 MEASURES: Mapping[str, str] = {
     "t-closeness": "<=",

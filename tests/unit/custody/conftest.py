@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from querygate.custody.publish import method_choice
-from querygate_adapters.vault import staging_tables
+from querygate_adapters.vault import staged_file
 from tests.engine import attach_in_memory, attach_staged
 
 MOST_COMPARED = method_choice.COMPARED_ROWS
-OWN_ENGINES = staging_tables.connect, staging_tables.in_memory
+OWN_ENGINES = staged_file.connect, staged_file.in_memory
 ONE_ENGINE = attach_staged, attach_in_memory
 
 
@@ -23,10 +23,10 @@ def _one_method_and_engine() -> Iterator[None]:
     for `own_engines`.
     """
     method_choice.COMPARED_ROWS = 0
-    staging_tables.connect, staging_tables.in_memory = ONE_ENGINE  # type: ignore[assignment]
+    staged_file.connect, staged_file.in_memory = ONE_ENGINE  # type: ignore[assignment]
     yield
     method_choice.COMPARED_ROWS = MOST_COMPARED
-    staging_tables.connect, staging_tables.in_memory = OWN_ENGINES
+    staged_file.connect, staged_file.in_memory = OWN_ENGINES
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,6 @@ def compared_methods() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def own_engines() -> Iterator[None]:
-    staging_tables.connect, staging_tables.in_memory = OWN_ENGINES
+    staged_file.connect, staged_file.in_memory = OWN_ENGINES
     yield
-    staging_tables.connect, staging_tables.in_memory = ONE_ENGINE  # type: ignore[assignment]
+    staged_file.connect, staged_file.in_memory = ONE_ENGINE  # type: ignore[assignment]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from querygate_adapters.sources.files import ParquetFile
-from querygate_adapters.vault import staging_tables, verifier_counts
+from querygate_adapters.vault import code_words, verifier_counts
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from querygate_adapters.vault.verifier_counts import Checks
@@ -62,7 +62,7 @@ def coded(path: Path, source: ParquetFile) -> DuckDBStagingTables:
 @pytest.mark.parametrize("room", [2**62, 100, 5], ids=["one word", "two words", "a word each"])
 @pytest.mark.parametrize("by_record", [False, True])
 def test_packed_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, by_record: bool) -> None:
-    monkeypatch.setattr(staging_tables, "WORD", room)
+    monkeypatch.setattr(code_words, "WORD", room)
     data = people()
     staging = coded(tmp_path / "vault.duckdb", ParquetFile(str(write_parquet(tmp_path / "p.parquet", data))))
     ranks = {name: {v: i for i, v in enumerate(sorted({*values} - {None}))} for name, values in data.items()}
