@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
-
 from querygate.estimates.class_sums import normal_share
+from scipy.special import ndtr
 
 
 def test_the_normal_share_is_that_of_scipy() -> None:
