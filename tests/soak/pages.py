@@ -6,6 +6,7 @@ build/pages.json; with SOAK_PICTURES, a picture of each state into that folder.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -51,6 +52,7 @@ def run() -> list[dict[str, Any]]:
         with serving(seen) as filled_at, serving(empty) as empty_at:
             cookies = {("filled", who): _cookie(site.cookie(who), filled_at) for who in PEOPLE}
             cookies |= {("empty", who): _cookie(token, empty_at) for who, token in keys.items()}
+            gc.freeze()  # as `querygate serve` does, once everything is there
             crawler = Crawler(browser, {"filled": filled_at, "empty": empty_at}, cookies, _pictures())
             visits = [_looked(crawler, state) for state in _all(site)]
             fetched = _fetch(filled_at, site)

@@ -159,7 +159,7 @@ def states_of_work(site: ShownSite) -> Iterator[State]:
         for who in ("ann", "rita", "carl"):
             yield State(f"request {state}", site.at[state], who)
     for name in ("rita", "carl"):
-        yield State("figures of a request", site.at["in_review"], name, waits="h3 >> text=What it keeps")
+        yield State("figures of a request", site.at["in_review"], name, waits="h3 >> text=What it preserves")
         yield State("requests in a state", "/requests?state=released", name)
     yield State("request without a purpose", "/datasets/trial/request", "ann", unpurposed, (422,), ".refusal")
     case = site.at["case"]
