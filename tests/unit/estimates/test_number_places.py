@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from querygate.estimates.class_sums import normal_share
 from scipy.special import ndtr
+
+from querygate.estimates.number_places import normal_share
 
 
 def test_the_normal_share_is_that_of_scipy() -> None:
