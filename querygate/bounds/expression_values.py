@@ -15,7 +15,7 @@ import numpy as np
 
 from querygate.bounds.column_values import value_bounds
 from querygate.bounds.interval_arithmetic import FUNCTIONS, Box, Ends, as_doubles
-from querygate.core.block import ALL_NULLS, NO_NULLS, Block, NumberColumn, SetColumn
+from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, enclosed
 from querygate.core.predicate import Predicate, columns
@@ -77,7 +77,8 @@ def narrowed(members: Membership, where: Predicate, names: tuple[str, ...]) -> B
         column = block.columns[name]
         if isinstance(column, NumberColumn):
             low, high = value_bounds(where, members, name)
-            block = block.with_column(name, NumberColumn(low, high, column.null, column.tight))
+            null = np.where((low > high) & (column.null == SOME_NULLS), ALL_NULLS, column.null)  # only NULL is left
+            block = block.with_column(name, NumberColumn(low, high, null, column.tight))
     return block
 
 
@@ -118,7 +119,8 @@ def _choice(e: Choice, members: Membership) -> Box:
     for way, value in e.ways:
         if isinstance(value, Constant) and value.value is None:
             continue
-        rows = np.flatnonzero(members.counts(way)[1] > 0)
+        # a way may look possible where its value is NULL for certain, and then it is no value
+        rows = np.flatnonzero((members.counts(way)[1] > 0) & (members.counts(value.present)[1] > 0))
         here = narrowed(members.on(block.take(rows)), way, value.columns)
         held = np.flatnonzero(_has_values(value, here))
         found = evaluate(value, members.on(here.take(held)))
