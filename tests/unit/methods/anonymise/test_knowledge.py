@@ -143,3 +143,15 @@ def test_constants_and_single_records(values: list[int]) -> None:
     assert worst_belief(classes, ill, None, 4) == (1.0 if len(set(values)) < 6 else 0)
     assert mined_knowledge(classes, [], ill).rules == 0
     assert mined_knowledge(classes, [ill], ill, expected=1).belief <= 1
+
+
+def test_a_class_that_is_safe_alone_may_help_against_another() -> None:
+    """Two pieces about the second class and one about the first tell more than three about either."""
+    first = [0] * 60 + list(range(10, 140))
+    second = [0] * 28 + [1] * 28 + list(range(10, 54))
+    classes, values = arrays([first, second])
+    for alone in (0, 1):
+        assert worst_belief(classes[classes == alone], values[classes == alone], None, 2) <= 0.5
+    assert worst_belief(classes, values, None, 2) > 0.5
+    held = Sensitive("ill", np.arange(values.size), values, np.ones_like(values), 140)
+    assert Safety(held, 0.5, 2).classes(np.arange(values.size), classes, 2).tolist() == [True, False]
