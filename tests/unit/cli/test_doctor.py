@@ -40,9 +40,9 @@ def test_a_new_site_is_all_green(run, site):
 
 
 def test_marks_that_do_not_leave_the_machine_are_named(run, site):
-    assert "on this machine alone" in run("doctor").stdout
+    assert "on this machine only" in run("doctor").stdout
     (site / "querygate.toml").write_text('anchor_mail_command = "mail -s head"\n')
-    assert "on this machine alone" not in run("doctor").stdout
+    assert "on this machine only" not in run("doctor").stdout
 
 
 def test_settings_come_with_their_origin(run, site):
