@@ -63,10 +63,12 @@ def make_description(
 
 def explain_policy(catalog: Catalog) -> list[str]:
     """The promises of the policy, a sentence each."""
+    return [*_told_of_rows(catalog), *_told_of_columns(catalog), *_told_of_answers(catalog), *_told_of_noise(catalog)]
+
+
+def _told_of_rows(catalog: Catalog) -> list[str]:
+    """What a row is, and who shares it."""
     quasi = _names(catalog, "quasi-identifier")
-    sensitive = _names(catalog, "sensitive")
-    codes = ", ".join(column.name for column in catalog.columns if column.is_codes and not column.groups)
-    public = _names(catalog, "public")
     said = []
     if catalog.unit:
         said.append(f"One row is one {catalog.unit}.")
@@ -87,6 +89,14 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Each record shares its published {quasi} with {others} (k = {catalog.k}).")
     if catalog.tight:
         said.append("The edges of the classes are values that occur in the data.")
+    return said
+
+
+def _told_of_columns(catalog: Catalog) -> list[str]:
+    """What is published of each role."""
+    sensitive, public = _names(catalog, "sensitive"), _names(catalog, "public")
+    codes = ", ".join(column.name for column in catalog.columns if column.is_codes and not column.groups)
+    said = []
     if sensitive:
         said.append(f"Sensitive; published within each class, never next to a person: {sensitive}.")
     said += _told_of_moments(catalog)
@@ -111,6 +121,12 @@ def explain_policy(catalog: Catalog) -> list[str]:
     ]
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
+    return said
+
+
+def _told_of_answers(catalog: Catalog) -> list[str]:
+    """What is not shown, and what every answer keeps."""
+    said = []
     if catalog.min_group:
         said.append(f"Groups that cannot contain {catalog.min_group:,} records are not shown.")
     if catalog.on_differencing != "alert":
@@ -121,7 +137,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
     said.append("Columns that are not listed are withheld.")
     if "interval" in catalog.modes:
         said.append("Every number is answered with a range that contains the true value; nothing is random.")
-    return said + _told_of_noise(catalog)
+    return said
 
 
 def _told_of_noise(catalog: Catalog) -> list[str]:
