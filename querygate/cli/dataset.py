@@ -340,8 +340,8 @@ def explain_versions(found: Republication | None) -> list[str]:
         lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
         if pair.told:
             lines.append(
-                f"    in small groups, {pair.came:,} were added, {pair.left:,} were removed or remained, and "
-                f"{pair.changed:,} have new sensitive values: visible to anyone who knows who they are"
+                f"    in small groups: {pair.came:,} added, {pair.left:,} removed or remaining, {pair.changed:,} with "
+                "new sensitive values; visible to anyone who knows who they are"
             )
     more = tuple(version for version in found.certified if version not in found.same)
     lines += [f"  certified together with {listed_versions(more)}"] if more else []

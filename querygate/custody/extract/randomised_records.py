@@ -98,7 +98,7 @@ def _allowed(policy: Policy, method: str) -> tuple[RandomisedPolicy, str]:
     if wanted is None:
         raise ExtractRefused(
             "QG605",
-            "The policy has no table [randomised], so no randomised records may leave.",
+            "The policy has no table [randomised], so it does not allow randomised records.",
             "Request another kind of extract, or ask the custodian to publish with a policy that allows it.",
         )
     if method and method not in wanted.methods:

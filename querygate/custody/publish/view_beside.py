@@ -125,8 +125,8 @@ def check_people(
         if left:
             raise refusal(
                 [version.number],
-                f"{counted(left, 'person', 'people')} of version {version.number} were removed from frame cells in "
-                "which others remain, and the difference between the two versions is about them",
+                f"{counted(left, 'person was', 'people were')} removed from frame cells of version {version.number} "
+                "in which others remain, and the difference between the two versions is about them",
                 "publish their records again, if they were left out by mistake",
             )
     least = min([state.policy.k, *(one.k for one in versions)])
@@ -141,9 +141,9 @@ def check_people(
             more = f" and {few.size - MOST_NAMED:,} more" if few.size > MOST_NAMED else ""
             raise refusal(
                 [version.number],
-                f"{counted(came, 'person', 'people')} were added to frame cells with fewer than k = {least} newcomers "
-                f"since version {version.number} ({'; '.join(names)}{more}), and the difference between the two "
-                "versions is about them",
+                f"{counted(came, 'person was', 'people were')} added to frame cells with fewer than k = {least} "
+                f"newcomers since version {version.number} ({'; '.join(names)}{more}), and the difference between the "
+                "two versions is about them",
                 f"wait until at least {least} people have been added to each of these cells, and leave the newcomers "
                 "out of the source until then",
             )

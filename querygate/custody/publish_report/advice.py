@@ -99,7 +99,7 @@ def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
     told = body.versions.together.told if body.versions else 0
     if told:
         yield (
-            f"{counted(told, 'person', 'people')} were added, removed or changed in groups below k: anyone who has "
+            f"{counted(told, 'person was', 'people were')} added, removed or changed in groups below k: anyone who has "
             "both versions and knows who they are can work out their values.",
             "Wait until there are more such changes, or retire the previous version.",
         )

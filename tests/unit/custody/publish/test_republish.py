@@ -232,7 +232,7 @@ def test_one_changed_diagnosis_is_a_difference_like_any_other(opened: OpenSite, 
 
     report = again(opened, POLICY.but(republish=LENIENT), moved)
     assert report.versions.together.changed == report.versions.by_version[1].changed == 1
-    assert any("1 have new sensitive values" in line for line in explain_versions(report.versions))
+    assert any("1 with new sensitive values" in line for line in explain_versions(report.versions))
 
 
 def test_whole_classes_may_change(opened: OpenSite) -> None:

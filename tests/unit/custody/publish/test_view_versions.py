@@ -129,7 +129,7 @@ def test_newcomers_fewer_than_k_wait_for_more(opened: OpenSite) -> None:
 
 def test_nobody_leaves_those_who_stay(published: OpenSite) -> None:
     fewer = {name: values[:-1] for name, values in people().items()}
-    assert "1 person of version 1 left" in refused(published, VIEWS, fewer, AS_IT_SAYS).detail
+    assert "1 person was removed from frame cells of version 1" in refused(published, VIEWS, fewer, AS_IT_SAYS).detail
 
 
 def test_a_whole_frame_cell_may_leave(opened: OpenSite) -> None:

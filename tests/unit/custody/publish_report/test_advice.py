@@ -176,7 +176,7 @@ CATALOGUE = {
     ),
     "few came": Followed(
         COMING,
-        "were added, removed or changed in groups below k",
+        "added, removed or changed in groups below k",
         told,
         {"retire the previous version": COMING.but(republish={"on_overlap": "retire"})},
     ),
