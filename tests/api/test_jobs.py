@@ -168,10 +168,16 @@ def put_by_hand(site: ServedSite, user: str) -> str:
     return exchange._jobs.put("noise.budget", dataset="patients", user=user, body=body).id
 
 
-def test_the_worker_ends_with_its_parent_however_that_ends(unserved: ServedSite) -> None:
+def test_a_worker_that_was_killed_is_started_again_and_ends_with_its_parent(unserved: ServedSite) -> None:
+    """However that ends; and there is one at a time."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with serving(unserved) as door:
             assert "rows" in door.answer("ann", COUNT)
+            if number == signal.SIGKILL:
+                [child] = worker_pids(door.process.pid)
+                os.kill(child, signal.SIGKILL)
+                asked = "SELECT COUNT(*) FROM patients WHERE age > 77"
+                assert door.answer("ann", asked)["budget"]["spent"] == 0.1
             children = worker_pids(door.process.pid)
             assert len(children) == 1
             door.process.send_signal(number)
@@ -180,14 +186,6 @@ def test_the_worker_ends_with_its_parent_however_that_ends(unserved: ServedSite)
             while any(is_running(child) for child in children) and time.monotonic() < until_s:
                 time.sleep(0.05)
             assert not any(is_running(child) for child in children)
-
-
-def test_a_worker_that_was_killed_is_started_again(unserved: ServedSite) -> None:
-    with serving(unserved) as door:
-        assert "rows" in door.answer("ann", COUNT)
-        [child] = worker_pids(door.process.pid)
-        os.kill(child, signal.SIGKILL)
-        assert door.answer("ann", "SELECT COUNT(*) FROM patients WHERE age > 77")["budget"]["spent"] == 0.1
 
 
 def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_path: Path) -> None:
