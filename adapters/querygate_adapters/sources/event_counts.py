@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
-
-import duckdb
+from pathlib import Path
 
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_formats import as_key
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 
 def count_people(source: Source, person: str, by: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
     """Each combination of texts that people have in these columns, with how many do; a missing one is empty."""
-    with duckdb.connect(config=CONFIG) as database, source.reading():
+    with (
+        tempfile.TemporaryDirectory(prefix="querygate-") as folder,
+        in_memory(spill=Path(folder)) as database,
+        source.reading(),
+    ):
         database.register("incoming", source.batches(list(dict.fromkeys([person, *by]))))
         stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
         keys = [f"COALESCE(TRIM({as_key(name, stored[name])}), '')" for name in by]
