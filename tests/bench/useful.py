@@ -5,23 +5,31 @@ same file with classes in place of views; and what others tell at each statement
 epsilon 0.1 a figure (95 % intervals), and counts below 10 suppressed and all others rounded to 10. Counts, prevalences
 and means, a part of the workload that is drawn by a fixed rule: all of it, what one spanning view has, by how
 conditions end, and by kind; of medians and standard deviations the drafted policy and classes alone.
+
+A draft that leaves a column out is asked nothing about it. So there is a second share, without a target, of what a
+paper would ask about all columns that the draft names as known to others: a question about one that it left out is
+lost, and one by a column with grouped values counts as far as values that K records have are told by name.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from querygate.core.types import Range
+from querygate.core.types import Column, Range
 from querygate.core.vault_ports import Source
+from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.trial_version import published_on_trial
-from querygate.custody.workload import Figure, Question
+from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.usable_share import PAPER
 from querygate.custody.workload.workload_sample import drawn
 from querygate_adapters.sources.open_source import open_source
@@ -40,9 +48,46 @@ def run() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         for study in studies():
             path = str(plain_file(study, Path(folder)))
-            policy = PolicyText(tomllib.loads(draft_from(path).text)).but(k=K)
+            drafted = draft_from(path)
+            policy = PolicyText(tomllib.loads(drafted.text)).but(k=K)
             rows += _measured(study.name, policy, open_source(path))
+            rows.append(_of_paper(study.name, drafted.columns, policy, open_source(path)))
     return rows
+
+
+def _of_paper(name: str, columns: Sequence[Proposal], policy: PolicyText, source: Source) -> dict[str, Any]:
+    known = [_known(p, source) for p in columns if "quasi-identifier" in (p.role, p.offer) and p.type in KNOWN]
+    with published_on_trial(policy.parsed(), source) as trial:
+        told = {column.name: column for column in trial.release.catalog.columns}
+        sensitive = (column for column in told.values() if column.role == "sensitive")
+        schema = replace(trial.release.catalog, columns=(*known, *sensitive))
+        workload = standing_workload(schema, public_cuts(trial.policy), most=EVERYTHING)
+        shares = []
+        for question in drawn(workload, QUESTIONS):
+            figures = trial.figures([question]) if question.quasi <= set(told) else []
+            keys = [one for one in known if one.name in question.keys]
+            named = (len(set(one.values) & set(told[one.name].values)) / len(one.values) for one in keys)
+            shares.append(share_of(figures) * math.prod(named) if figures else 0.0)
+    lost = ", ".join(one.name for one in known if one.name not in told) or "none"
+    against = f"of {len(known)} columns that others know, left out: {lost}"
+    return row(
+        f"{name}: drafted policy, of a paper about all columns", sum(shares) / len(shares), "usable share", against
+    )
+
+
+KNOWN = ("integer", "number", "category", "boolean")
+
+
+def _known(p: Proposal, source: Source) -> Column:
+    """A column that others know, with every value that K records have."""
+    if p.type in ("integer", "number"):
+        low, high = json.loads(p.keys["domain"])
+        return Column(p.name, 0, "quasi-identifier", p.type, True, low, high)
+    with source.reading():
+        counts = Counter(str(value) for batch in source.batches([p.name]) for value in batch.column(0).to_pylist())
+    absent = {"None", *json.loads(p.keys.get("absent", "[]"))}
+    values = tuple(sorted(value for value, n in counts.items() if n >= K and value not in absent))
+    return Column(p.name, 0, "quasi-identifier", "category", True, values=values)
 
 
 def _measured(name: str, policy: PolicyText, source: Source) -> list[dict[str, Any]]:
