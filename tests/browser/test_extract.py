@@ -19,7 +19,7 @@ def test_an_extract_from_request_to_download_with_two_reviewers(open_page):
     rita.click(f"a[href='{path}']")
     rita.click("text=Start reviewing")
     rita.wait_for_selector("h3 >> text=Risk")
-    assert rita.locator("h3 >> text=What it keeps").is_visible()
+    assert rita.locator("h3 >> text=What it preserves").is_visible()
     rita.click("button:text-is('Return with a question')")
     assert "comment: is missing" in rita.locator("[role=alert]").inner_text()
     rita.fill("#comment", "Why from 30?")
