@@ -233,7 +233,10 @@ def _other_views(rules: ViewRules, own: ViewRules, table: RawTable) -> Edit:
     if rules.frame != own.frame:
         about = f" in the frame of {', '.join(frame)}" if frame else " without a frame"
     spanned = " | ".join(", ".join(view) for view in rules.spanning)
-    return Edit(f"views{about}: {spanned}", "views", {"views": {"mode": "spanning", "frame": frame} | views | kept})
+    crossed = [name for name, cuts in own.frame if cuts and name not in frame]
+    gives_up = f"classes may cross the cuts of {', '.join(crossed)}: counts by them may be ranges" if crossed else ""
+    tables: RawTable = {"views": {"mode": "spanning", "frame": frame} | views | kept}
+    return Edit(f"views{about}: {spanned}", "views", tables, gives_up)
 
 
 def _of(name: str, table: RawTable) -> RawTable:

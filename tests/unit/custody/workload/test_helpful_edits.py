@@ -121,6 +121,12 @@ def test_of_views_classes_other_views_and_finer_bins_are_tried_and_what_else_the
         assert after.values == 3
 
 
+def test_views_in_another_frame_say_that_cuts_are_given_up() -> None:
+    others = [edit for name, edit in edits_of(VIEWS).items() if name.startswith("views in the frame of sex: ")]
+    assert others
+    assert all("may cross the cuts of age" in edit.gives_up for edit in others)
+
+
 def test_of_many_guards_and_rules_all_are_changed_at_once() -> None:
     many = {f"n{i}": sensitive("integer", (0, 100), guard=10, bins=10) for i in range(7)}
     ill = {f"c{i}": sensitive("category", values=["no", "yes"]) | diverse("distinct", l=2) for i in range(7)}
