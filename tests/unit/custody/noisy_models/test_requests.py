@@ -21,6 +21,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
 from tests.extract_site import ANN, CARL, approve, open_extracts
 from tests.forks import forks
+from tests.numbers_in import numbers
 from tests.small_release import POLICY
 from tests.unit.custody.noise.site_with_noise import noisy_site
 
@@ -71,7 +72,7 @@ def test_from_the_request_to_the_file(opened: OpenSite) -> None:
         model = json.loads(archive.read("model.json"))["model"]
     assert set(model["coefficients"]) == {"age", "smoker=true"}
     assert "floating point by diffprivlib" in model["notes"][0]
-    assert "2000" not in json.dumps(model)  # how many records there are is nobody's to know
+    assert "2000" not in numbers(json.dumps(model))  # how many records there are is nobody's to know
 
 
 def test_the_same_question_is_the_same_answer_and_free(opened: OpenSite, tmp_path: Path) -> None:
