@@ -41,7 +41,7 @@ def test_an_extract_from_request_to_download_with_two_reviewers(open_page):
     carl.wait_for_selector("h3 >> text=Risk")  # the same figures, without another build
     carl.click("button:text-is('Approve')")
     carl.click("text=Build the extract")
-    carl.wait_for_selector("h2 >> text=What was built")
+    carl.wait_for_selector("h2 >> text=The built extract")
     rita.reload()
     rita.click("text=Release it")
     rita.wait_for_selector(".state.released")
