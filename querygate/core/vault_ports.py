@@ -61,10 +61,20 @@ class AgeAt:
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """How to read a source: texts that mean a missing value, by column; and ages to work out."""
+    """How to read a source: texts that mean a missing value, by column; ages to work out; and of columns whose dates
+    are written with slashes, whether the day or the month comes first.
+    """
 
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ages: tuple[AgeAt, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def of_table(self, join: JoinedTable) -> ReadAs:
+        """The same of a joined table. What is derived of events is told to be written like the column it is taken from,
+        and knows itself what stands for no value.
+        """
+        taken = {column.column: self.written[column.name] for column in join.derived if column.name in self.written}
+        return ReadAs(self.absent, written={**self.written, **taken})
 
 
 AS_IT_IS = ReadAs()

@@ -21,6 +21,8 @@ _DOTTED = (  # 31.1.2024, with or without a time of day
     "CASE WHEN regexp_full_match({t}, '[0-9]{{1,2}}[.][0-9]{{1,2}}[.][0-9]{{4}}( [0-9]{{1,2}}(:[0-9]{{2}}){{1,2}})?') "
     "THEN try_strptime({t}, ['%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S']) END"
 )
+_CLOCKS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
+_WITH_SLASHES = {"day/month/year": "%d/%m/%Y", "month/day/year": "%m/%d/%Y"}
 _DAY = "COALESCE(TRY_CAST({x} AS DATE), {c})"
 _CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
 _MOMENT = "COALESCE(TRY_CAST({x} AS TIMESTAMP), {m})"
@@ -77,6 +79,20 @@ def as_key(name: str, found: str) -> str:
             f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS HUGEINT) AS VARCHAR) ELSE CAST({x} AS VARCHAR) END"
         )
     return f"CAST({x} AS VARCHAR)"
+
+
+def iso_day(text: str, order: str) -> str:
+    """SQL for a text that may be a date with slashes as ISO writes it, with its time of day if it has one. A year of
+    two digits and a day that there is not become a text that no type can read.
+    """
+    trimmed, day = f"TRIM({text})", _WITH_SLASHES[order]
+    moments = ", ".join(f"'{day} {clock}'" for clock in _CLOCKS)
+    iso = (
+        f"COALESCE(CAST(CAST(try_strptime({trimmed}, '{day}') AS DATE) AS VARCHAR), "
+        f"CAST(try_strptime({trimmed}, [{moments}]) AS VARCHAR), '?')"
+    )
+    whole = f"regexp_full_match({trimmed}, '[0-9]{{1,2}}/[0-9]{{1,2}}/[0-9]{{4}}( .*)?')"
+    return f"CASE WHEN {whole} THEN {iso} WHEN regexp_matches({trimmed}, '^[0-9]{{1,2}}/') THEN '?' ELSE {text} END"
 
 
 def is_sure(kind: str, found: str) -> bool:

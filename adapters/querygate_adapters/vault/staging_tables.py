@@ -33,8 +33,8 @@ from querygate.core.vault_ports import (
     ValueCount,
 )
 from querygate.core.version_overlap import OverlapRule
+from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.missing_values import amended, with_blanks
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
@@ -98,7 +98,7 @@ class DuckDBStagingTables:
         read_as: ReadAs = AS_IT_IS,
     ) -> int:
         source = amended(source, read_as)
-        joins = [replace(join, source=with_blanks(join.source, read_as.absent)) for join in joins]
+        joins = [replace(join, source=amended(join.source, read_as.of_table(join))) for join in joins]
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = RowLoader(self._db, columns, joins)

@@ -217,6 +217,7 @@ class ColumnPolicy:
     sequence: SequencePolicy | None = None  # sequences
     kind: str = ""  # what an identifier is; empty: not told
     absent: tuple[str, ...] = ()  # texts of the source that stand for no value
+    written: str = ""  # day/month/year or month/day/year; empty: dates of the source have no slashes
     age: AgeAt | None = None  # what an age is worked out from; None: a column of the source
     of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
 
@@ -247,7 +248,7 @@ class ColumnPolicy:
         if self.is_in_extracts:
             return self._meaning_of_texts()
         if not self.is_published:
-            return set_fields({"role": self.role, "kind": self.kind, "absent": self.absent})
+            return set_fields({"role": self.role, "kind": self.kind, "absent": self.absent, "written": self.written})
         fields = {key: value for key, value in asdict(self).items() if key != "name"}
         kept = sorted((set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
         fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written

@@ -20,7 +20,7 @@ from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import check_carry
 from querygate.custody.policy.release_rules import read_edges, read_groups
-from querygate.custody.policy.source_rules import read_absent
+from querygate.custody.policy.source_rules import read_absent, read_written
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
 from querygate.custody.policy.text_columns import read_identifier, read_texts
 from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlTable, listed, show_value
@@ -55,7 +55,7 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{key: ((role,), ("text",)) for role, keys in TEXT_KEYS.items() for key in keys if key not in ("method", "bins")},
     "method": (("codes", "sequence"), ("codes", "text")),
 }
-"""Roles and types that a key is for. Role, type, title and absent are for every column."""
+"""Roles and types that a key is for. Role, type, title and absent are for every column, written for those of dates."""
 
 POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
@@ -70,7 +70,7 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
     if not isinstance(raw, dict):
         top.fail("columns", "must be a table", "one table [columns.NAME] per column")
         return ()
-    read = [_with_absent(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
+    read = [_with_reading(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
     columns = tuple(_with_bins(top, column) for column in read if column is not None)
     if len(columns) == len(read) and not any(column.role in PROTECTED for column in columns):
         accepted = f"at least one column with role {', '.join(PROTECTED)} (otherwise nothing would be protected)"
@@ -90,9 +90,11 @@ def _check_names(top: TomlTable, names: list[str]) -> None:
             top.problems.add(("columns", name), "is published twice", accepted)
 
 
-def _with_absent(table: TomlTable) -> ColumnPolicy | None:
+def _with_reading(table: TomlTable) -> ColumnPolicy | None:
     column = _column(table)
-    return None if column is None else replace(column, absent=read_absent(table))
+    if column is None:
+        return None
+    return replace(column, absent=read_absent(table), written=read_written(table, column.type))
 
 
 def _column(table: TomlTable) -> ColumnPolicy | None:

@@ -115,12 +115,16 @@ LISTS = {
 }
 """What lists of several codes look like, by system and by what stands between them; columns of lists have commas."""
 
+SLASHED = "date with slashes"
+"""The pattern of dates of which somebody must say whether the day or the month comes first."""
+
 PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detector.pattern} | {
     **CODES,
     **{f"{system} by {mark}": pattern for (system, mark), pattern in LISTS.items()},
     "in brackets": r"\[.*\]",
     "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
     "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:\.0)?",
+    SLASHED: r"\s*[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: .*)?",
     "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",
     BLANK: r"(?i:na|n/a|nan|null|<na>|#n/a|#null!|\?|\.)",
 }

@@ -29,7 +29,7 @@ KEYS = {
         ),
     ),
     "columns.*": (
-        *("role", "type", "title", "absent", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
+        *("role", "type", "title", "absent", "written", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
         *("bins", "guard", "values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
@@ -70,6 +70,7 @@ CHOICES = {
         *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"),
     ),
     "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
+    "columns.*.written": ("day/month/year", "month/day/year"),
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),
     "columns.*.diversity.kind": (
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),

@@ -299,7 +299,8 @@ class Policy:
     def canonical(self) -> str:
         """The meaning as JSON: equal for files that differ only in order, spelling or defaults written out.
 
-        A withheld column is left out, because a column that is not named is withheld too.
+        A withheld column is left out, because a column that is not named is withheld too; but not how its values are
+        read, since an age may be worked out from them.
         """
         # Warnings follow from the rest, and the others have a meaning of their own.
         plain = replace(
@@ -307,7 +308,9 @@ class Policy:
         )
         meaning = asdict(plain)
         del meaning["warnings"]
-        meaning["columns"] = {c.name: c.meaning() for c in self.columns if c.role != "withheld"}
+        meaning["columns"] = {
+            c.name: c.meaning() for c in self.columns if c.role != "withheld" or c.absent or c.written
+        }
         meaning["answers"]["modes"] = sorted(self.answers.modes)
         for key, tables in (("references", self.references), ("joins", self.joins), ("events", self.events)):
             meaning[key] = {table.name: table.meaning() for table in tables}

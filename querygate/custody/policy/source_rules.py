@@ -1,4 +1,4 @@
-"""What a policy says of how its source is read: texts that stand for no value, and ages that are worked out."""
+"""What a policy says of how its source is read: texts that stand for no value, dates, and ages that are worked out."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ def read_absent(table: TomlTable) -> tuple[str, ...]:
     return tuple(sorted({text.strip() for text in raw}))
 
 
+def read_written(table: TomlTable, kind: str | None) -> str:
+    """The order of day and month; empty where the key is not there. `kind` is None of what is not published."""
+    if "written" not in table:
+        return ""
+    if kind not in (None, "date", "timestamp"):
+        table.fail("written", f"does not apply to type {kind}", "for type date or timestamp")
+        return ""
+    return table.choice("written") or ""
+
+
 def reading_of(policy: Policy) -> ReadAs:
     """How the source of the policy is read."""
-    return ReadAs({column.name: column.absent for column in policy.columns if column.absent}, worked_out_ages(policy))
+    return ReadAs(
+        {column.name: column.absent for column in policy.columns if column.absent},
+        worked_out_ages(policy),
+        {column.name: column.written for column in policy.columns if column.written},
+    )

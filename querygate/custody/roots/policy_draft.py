@@ -24,7 +24,7 @@ from querygate.custody.policy.drafts.draft_table import ALWAYS, COARSE, FOUR, US
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.custody.workload.usable_share import standing
 from querygate.custody.workload.workload_sample import drawn
-from querygate_adapters.sources.missing_values import amended
+from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.sources.source_profile import survey

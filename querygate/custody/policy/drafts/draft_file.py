@@ -88,7 +88,7 @@ def _column(proposal: Proposal) -> Iterator[str]:
     offered |= {"type": toml_text(proposal.type)} if proposal.type else {}
     for key, value in (offered | proposal.keys).items():
         beside = f"  # {proposal.notes[key]}" if key in proposal.notes else ""
-        yield f"{'' if published or key == 'absent' else '# '}{key} = {value}{beside}"
+        yield f"{'' if published or key in ('absent', 'written') else '# '}{key} = {value}{beside}"
 
 
 def _comment(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from querygate.custody.policy.drafts.draft_age import Amend, with_dates, with_pr
 from querygate.custody.policy.drafts.draft_blanks import StandIns, with_absent, without_blanks
 from querygate.custody.policy.drafts.draft_code_system import with_fitting_systems
 from querygate.custody.policy.drafts.draft_codes import propose_groups
+from querygate.custody.policy.drafts.draft_dates import DateOrder, with_date_order, with_written
 from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
 from querygate.custody.policy.drafts.draft_form import choose_form
 from querygate.custody.policy.drafts.draft_person import for_several_rows, propose_person
@@ -40,6 +41,7 @@ class LookedOver:
     source: Source
     figures: tuple[ColumnFigures, ...]
     absent: Mapping[str, StandIns]
+    written: Mapping[str, DateOrder]
     age: AgeAt | None
     survey: Surveyor
 
@@ -47,6 +49,7 @@ class LookedOver:
 def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: datetime.date) -> LookedOver:
     """What a policy is proposed from. Raises ConfigError QG802 where the source has too few rows."""
     source, figures, absent = without_blanks(source, survey(source, PATTERNS), survey, amend)
+    source, figures, written = with_date_order(source, figures, survey, amend)
     source, figures, age = with_proposed_age(source, figures, survey, amend, today)
     rows = figures[0].rows if figures else 0
     if rows < 2:
@@ -55,7 +58,7 @@ def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: 
             f"The source has {'one row' if rows else 'no rows'}: too few to propose a policy from.",
             "Name a source that contains data of several people.",
         )
-    return LookedOver(name, source, figures, absent, age, survey)
+    return LookedOver(name, source, figures, absent, written, age, survey)
 
 
 def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL) -> DraftedPolicy:
@@ -68,7 +71,8 @@ def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room
     columns = propose(figures, k, left_out, room)
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
-    columns = with_absent(with_dates(with_fitting_systems(source, columns), looked.age), looked.absent)
+    columns = with_dates(with_fitting_systems(source, columns), looked.age)
+    columns = with_absent(with_written(columns, looked.written), looked.absent)
     several_rows = person.people < rows
     groups = {} if several_rows else propose_groups(source, looked.survey, columns, k)
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)

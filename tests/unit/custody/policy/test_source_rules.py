@@ -15,7 +15,7 @@ from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.scratch_vault import scratch_rows
-from querygate_adapters.sources.missing_values import amended, with_blanks
+from querygate_adapters.sources.amended_source import amended, with_values
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import SEX, make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put
@@ -29,20 +29,20 @@ def written(path: Path, names: list[str], rows: list[list[str]]) -> Path:
 
 def test_texts_are_no_values_in_their_column_alone(tmp_path):
     path = written(tmp_path / "t.csv", ["a", "b"], [["NA", "NA"], [" ? ", "1"], ["O'NA", "?"], ["", "2"]])
-    source = with_blanks(open_source(str(path)), {"a": ("NA", "?"), "none of it": ("x",)})
+    source = with_values(open_source(str(path)), {"a": ("NA", "?"), "none of it": ("x",)}, {})
     assert source.columns() == ("a", "b")
     assert source.batches(["b", "a"]).read_all().to_pydict() == {
         "b": ["NA", "1", "?", "2"],
         "a": [None, None, "O'NA", None],
     }
     same = open_source(str(path))
-    assert with_blanks(same, {"c": ("NA",)}) is same
+    assert with_values(same, {"c": ("NA",)}, {}) is same
 
 
 def test_numbers_are_compared_as_they_are_written(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"whole": [99, 7, None], "real": [99.0, 99.5, 9.0]}), path)
-    source = with_blanks(open_source(str(path)), {"whole": ("99",), "real": ("99",)})
+    source = with_values(open_source(str(path)), {"whole": ("99",), "real": ("99",)}, {})
     assert source.batches(["whole", "real"]).read_all().to_pydict() == {
         "whole": [None, 7, None],
         "real": [None, 99.5, 9.0],
