@@ -14,6 +14,10 @@ COMMANDS = {
     "demo": ("querygate.cli.site:demo", "Make a site with the demo study and walk through an attack."),
     "policy": ("querygate.cli.policy:policy", "Propose a policy, or search for release policies."),
     "codes": ("querygate.cli.codes:codes", "Import a code system, or release codes in chunks."),
+    "frequencies": (
+        "querygate.cli.frequencies:frequencies",
+        "Release allele frequencies that hardly tell who is included.",
+    ),
     "publish": ("querygate.cli.dataset:publish", "Publish a table as the next version of its dataset."),
     "report": ("querygate.cli.report:report", "Show the report on a published version."),
     "datasets": ("querygate.cli.dataset:datasets", "List the datasets that are served."),

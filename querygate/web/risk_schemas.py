@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from querygate.web.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, record, ref
+from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
 
 MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 FIGURES: Schema = {"type": "object", "additionalProperties": {}}
 MAYBE_FIGURES: Schema = {"type": ["object", "null"], "additionalProperties": {}}
+
+MEMBERSHIP_POWER: Schema = record(
+    "The share of people found at 5 % false positives: at most, and by two tests where there are enough people.",
+    {"sites": WHOLE, "most": NUMBER, "homer": MAYBE_NUMBER, "likelihood_ratio": MAYBE_NUMBER},
+)
 
 RISK_EXAMPLE = {
     "format": 1,
@@ -47,6 +52,7 @@ RISK_EXAMPLE = {
     "limited": [
         {"column": "age", "treatment": "", "letter": "", "does": "unchanged", "why": "may stay in a limited data set"}
     ],
+    "alleles": [],
 }
 
 RISK_SCHEMAS: dict[str, Schema] = {
@@ -103,8 +109,21 @@ RISK_SCHEMAS: dict[str, Schema] = {
                     {"column": TEXT, "treatment": TEXT, "letter": TEXT, "does": TEXT, "why": TEXT},
                 )
             ),
+            "alleles": array(
+                record(
+                    "What allele frequencies of a column of sequences would tell about who is included.",
+                    {
+                        "column": TEXT,
+                        "people": WHOLE,
+                        "unguarded": MEMBERSHIP_POWER,
+                        "guarded": MEMBERSHIP_POWER,
+                        "bound": NUMBER,
+                        "rare": NUMBER,
+                    },
+                )
+            ),
         },
-        optional=("limited",),
+        optional=("limited", "alleles"),
         example=RISK_EXAMPLE,
     ),
     "RiskMeasure": record(

@@ -213,6 +213,30 @@ class Disease:
     column: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class MembershipPower:
+    """The share of people found in allele frequencies, at 5 % false positives: the most that theory allows, and by two
+    tests tried on halves of the records, None where there are too few.
+    """
+
+    sites: int
+    most: float
+    homer: float | None
+    likelihood_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlleleRisk:
+    """What the frequencies of a column of sequences would tell: of all sites, and of those that a guard lets pass."""
+
+    column: str
+    people: int
+    unguarded: MembershipPower
+    guarded: MembershipPower
+    bound: float
+    rare: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskReport:
     format: int
@@ -232,3 +256,4 @@ class RiskReport:
     words: tuple[str, ...]
     notes: tuple[str, ...]
     limited: tuple[SafeHarborTreatment, ...] = ()
+    alleles: tuple[AlleleRisk, ...] = ()

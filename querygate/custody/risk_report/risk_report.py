@@ -9,8 +9,10 @@ from querygate.core.count_text import counted
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
+from querygate.custody.risk_report.allele_risk import explain_alleles
 from querygate.custody.risk_report.risk_body import (
     After,
+    AlleleRisk,
     Disease,
     MeasuredColumns,
     Records,
@@ -38,6 +40,7 @@ class Assessment:
     version: int | None = None
     made: str = ""
     notes: Sequence[str] = ()
+    alleles: Sequence[AlleleRisk] = ()
 
 
 def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskReport:
@@ -72,9 +75,10 @@ def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskR
         safe_harbor=assessed.rules.by_safe_harbor,
         sides=sides,
         verdict=lines,
-        words=summary(sides, lines, disease),
+        words=(*summary(sides, lines, disease), *(words for one in assessed.alleles for words in explain_alleles(one))),
         notes=(*assessed.notes, *_notes(register, sides, has_disease=disease is not None)),
         limited=assessed.rules.by_limited,
+        alleles=tuple(assessed.alleles),
     )
 
 

@@ -28,6 +28,7 @@ from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.view_rules import not_of_views
+from querygate.custody.risk_report.allele_risk import allele_risks
 from querygate.custody.risk_report.extract_side import check_released, released_side
 from querygate.custody.risk_report.known_texts import ROLES
 from querygate.custody.risk_report.risk_body import After, RiskReport
@@ -197,6 +198,7 @@ class _Assessing:
             version=self.version,
             made=stamp(moment),
             notes=notes,
+            alleles=tuple(allele_risks(self.policy, self.raw)),
         )
         return make_report(assessed, self.progress)
 

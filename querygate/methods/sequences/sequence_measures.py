@@ -78,7 +78,7 @@ def explain_kept(kept: SequenceMeasures) -> str:
     '4 sequences of 4 sites form 2 classes of identical sequences, so somebody known by the whole sequence is found \
 with a probability of at most 1 in 2; 87.5 % of the letters and 75.0 % of the sites are unchanged, and the uncertainty \
 of a site is 0.125 bits on average (0.000 before). 4 sequences have only one twin: anyone who knows one of the two can \
-tell the other.'
+infer the other.'
     """
     text = (
         f"{kept.sequences:,} sequences of {kept.sites:,} sites form {kept.classes:,} classes of identical sequences, "
