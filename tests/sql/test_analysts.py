@@ -66,3 +66,24 @@ def test_other_dialects_are_refused_with_a_statement_that_works(cohort: Case) ->
             answer(Request(RESEARCHER, "cohort", sample.sql), cohort.opened.gate)
         assert caught.value.suggestion == sample.expected["suggests"]
         assert "another question" not in caught.value.remedy
+
+
+def test_tests_of_association_are_the_published_ones(cohort: Case) -> None:
+    """Armitage's trend as Sasieni (Biometrics 1997) writes it, and the chi-square of alleles, from the raw counts."""
+    counts = cohort.truth.execute(
+        "SELECT COUNT(*) FILTER (WHERE died), COUNT(died) FROM cohort GROUP BY education ORDER BY education"
+    ).fetchall()
+    cases, all_of = [[int(row[part]) for row in counts] for part in (0, 1)]
+    n, r = sum(all_of), sum(cases)
+    with_case, with_all = (sum(dose * some for dose, some in enumerate(of)) for of in (cases, all_of))
+    squared = sum(dose * dose * some for dose, some in enumerate(all_of))
+    trend = n * (n * with_case - r * with_all) ** 2 / (r * (n - r) * (n * squared - with_all**2))
+    apart = 2 * n * with_case - 2 * r * with_all
+    alleles = 2 * n * apart**2 / (2 * r * 2 * (n - r) * with_all * (2 * n - with_all))
+
+    for name, expected in (("armitage_trend", trend), ("allelic_chi_square", alleles)):
+        [asked] = [sample.sql for sample in ANALYSTS if f"AS {name}" in sample.sql]
+        [[told]] = cohort.truth.execute(asked).fetchall()
+        assert told == pytest.approx(expected)
+        [group] = answer(Request(RESEARCHER, "cohort", asked), cohort.opened.gate).groups
+        assert group.ranges[0].low <= expected <= group.ranges[0].high

@@ -68,8 +68,8 @@ def explain_alleles(risk: AlleleRisk) -> tuple[str, ...]:
     return (
         f"If the frequencies of alleles of {risk.column} were released at all {risk.unguarded.sites:,} sites where "
         f"people differ, {_found(risk.unguarded)}.",
-        f"At the {risk.guarded.sites:,} sites that a guard lets pass (alleles of {risk.rare:.0%} or more, power "
-        f"{risk.bound:.0%} or less), {_found(risk.guarded)}. Guessing finds 5 %.",
+        f"At the {risk.guarded.sites:,} sites that a guard lets pass (alleles of {100 * risk.rare:g} % or more, power "
+        f"{100 * risk.bound:g} % or less), {_found(risk.guarded)}. Guessing finds 5 %.",
     )
 
 
@@ -77,8 +77,8 @@ def _found(power: MembershipPower) -> str:
     if not power.sites:
         return "nothing would be told"
     words = (
-        "somebody who knows a person's sequence and the population would recognise up to "
-        f"{100 * power.most:.1f} % of those included, mistaking 5 % of others for them"
+        "somebody who knows people's sequences, and exactly how frequent alleles are in the population, would "
+        f"recognise {100 * power.most:.1f} % of those included, mistaking 5 % of others for them"
     )
     if power.homer is None or power.likelihood_ratio is None:
         return words

@@ -30,9 +30,13 @@ class FrequencyGuard:
 
     def __post_init__(self) -> None:
         if not LEVEL < self.power < 1:
-            raise BadSequences("A power of 0.05 is that of guessing.", "Use a bound above 0.05 and below 1.")
+            raise BadSequences(
+                "The power is not between guessing (0.05) and certainty (1).", "Use a bound such as 0.1."
+            )
         if not 0 < self.rare < 0.5:
-            raise BadSequences("Rare is a share of alleles.", "Use a share above 0 and below 0.5, such as 0.05.")
+            raise BadSequences(
+                "The share below which alleles are rare is not between 0 and 0.5.", "Use a share such as 0.05."
+            )
 
 
 def frequent_sites(frequencies: SiteFrequencies, guard: FrequencyGuard) -> Ints:

@@ -17,7 +17,7 @@ from querygate.methods.sequences.frequency_guard import FrequencyGuard, released
 from querygate.methods.sequences.membership_tests import TESTS, power
 from querygate.methods.sequences.site_frequencies import SiteFrequencies, allele_shares, site_frequencies
 
-SPLITS = 5
+SPLITS = 10
 LEAST_PEOPLE, MOST_PEOPLE, MOST_SITES = 80, 2_000, 5_000
 """With fewer people there are no 20 outsiders; with more, a sample is tried, for time and memory."""
 

@@ -67,13 +67,15 @@ TESTS: dict[str, MembershipTest] = {"homer": homer, "likelihood ratio": likeliho
 
 
 def power(members: Floats, outsiders: Floats, level: float = LEVEL) -> float:
-    """The share of members found by the threshold that at most a share `level` of outsiders exceeds.
+    """The share of members above the threshold that another outsider exceeds with a probability of at most `level`.
 
     >>> power(np.array([3.0, 2.0, 0.5, 4.0]), np.array([1.0, 2.0, 0.0, -1.0]), 0.25)
-    0.75
+    0.5
     """
-    allowed = math.floor(level * outsiders.size)
-    threshold = np.sort(outsiders)[outsiders.size - 1 - allowed]
+    above = math.floor(level * (outsiders.size + 1))
+    if not above:
+        return 0.0
+    threshold = np.sort(outsiders)[-above]
     return float((members > threshold).mean())
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from querygate.core.json_body import from_json, to_json
 from querygate.custody.policy import load_policy
-from querygate.custody.risk_report.risk_files import make_files
+from querygate.custody.risk_report.risk_body import RiskReport
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy
@@ -67,9 +68,10 @@ def test_the_risk_report_prints_the_power_with_and_without_the_guard(tmp_path: P
     [risk] = found.alleles
     assert risk.unguarded.likelihood_ratio is not None
     assert risk.unguarded.likelihood_ratio > 0.15 > risk.guarded.most
-    html = make_files(found)["report.html"].decode()
-    assert f"up to {100 * risk.unguarded.most:.1f} %" in html
-    assert f"up to {100 * risk.guarded.most:.1f} %" in html
+    assert from_json(RiskReport, to_json(found)) == found
+    told = " ".join(found.words)
+    assert f"recognise {100 * risk.unguarded.most:.1f} %" in told
+    assert f"recognise {100 * risk.guarded.most:.1f} %" in told
 
 
 @pytest.mark.parametrize(
