@@ -56,6 +56,8 @@ def tell_of_report(done: ReportedPublication) -> None:
     """Where the report on a publication is, or why there is none. Either way the publication stands."""
     if done.file is not None:
         click.echo(f"Report: {done.file}", err=True)
+        for text in read_report(done.file.parent).get("usable", {}).get("lost", []):
+            click.echo(f"Warning: {text}", err=True)
     if done.problem is not None:
         click.echo("Warning: the version is published and served, but its report could not be made.", err=True)
         click.echo(explain_problem(done.problem), err=True)

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from querygate.core.count_text import counted
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish_report.crossed_cuts import CrossedCuts
+from querygate.custody.publish_report.lost_sharpness import ADVICE
 from querygate.custody.publish_report.report_body import Advice, PublishReport
+from querygate.custody.publish_report.usable_figures import UsableFigures
 
 COVERED = 0.5
 """A column whose classes cover more of its domain than this is hardly told."""
@@ -28,7 +30,12 @@ def make_warnings(body: PublishReport, policy: Policy) -> tuple[Advice, ...]:
     """Each with a text and an advice. Whatever is advised was seen to help: tests follow it."""
     found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body, policy)]
     found += [(f"The policy: {text}.", "") for text in policy.warnings]
-    return tuple(Advice(text, advice) for text, advice in found)
+    return (*of_lost(body.usable), *(Advice(text, advice) for text, advice in found))
+
+
+def of_lost(found: UsableFigures) -> tuple[Advice, ...]:
+    """What is clearly wider than in the version before."""
+    return tuple(Advice(text, ADVICE) for text in found.lost)
 
 
 def _of_soundness(body: PublishReport) -> Iterator[tuple[str, str]]:

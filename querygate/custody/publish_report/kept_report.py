@@ -18,9 +18,26 @@ class KeptReport(TypedDict):
     headline: dict[str, float]
     views: NotRequired[KeptViews]  # of a version of views, which has none of the following
     worth: NotRequired[KeptWorth]  # with it
+    usable: NotRequired[KeptUsable]
     risk: KeptRisk
     widths: list[KeptWidth]
     statistics: list[KeptStatistic]
+
+
+class KeptUsable(TypedDict):
+    standing: KeptStanding | None
+    widths: NotRequired[list[KeptMedian]]
+    lost: NotRequired[list[str]]
+
+
+class KeptStanding(TypedDict):
+    share: float | None
+
+
+class KeptMedian(TypedDict):
+    kind: str
+    column: str
+    width: float | None
 
 
 class KeptViews(TypedDict):

@@ -62,7 +62,9 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
     )
     return replace(
         report,
-        changes=None if case.before is None else changes(case.before, report),
+        changes=None
+        if case.before is None or "views" in case.before
+        else changes(case.before, report),  # other figures
         warnings=make_warnings(report, case.policy),
     )
 

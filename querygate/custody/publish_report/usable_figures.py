@@ -6,13 +6,20 @@ Edits are tried on small tables, and where the file of the policy is at hand: it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
+from querygate.custody.publish_report.lost_sharpness import (
+    MedianWidth,
+    lost_sharpness,
+    median_widths,
+)
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.workload import public_cuts, standing_workload
+from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.policy_cost import MeasuredEdit, measure_advice
+from querygate.custody.workload.standing_workload import mean_questions
 from querygate.custody.workload.usable_share import Standing, standing
 from querygate.custody.workload.workload_sample import drawn
 
@@ -26,11 +33,15 @@ MOST_TRIED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class UsableFigures:
-    """None where the table is large. `edits` are those that help most; `why_none` says why none was tried."""
+    """None where the table is large. `edits` are those that help most; `why_none` says why none was tried. `lost` says
+    what is clearly wider than in the version before.
+    """
 
     standing: Standing | None
     edits: tuple[MeasuredEdit, ...] = ()
     why_none: str = ""
+    widths: tuple[MedianWidth, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def usable_figures(case: ReportCase, progress: Progress = no_progress) -> UsableFigures:
@@ -40,11 +51,21 @@ def usable_figures(case: ReportCase, progress: Progress = no_progress) -> Usable
     asked = drawn(standing_workload(case.catalog, public_cuts(case.policy)), QUESTIONS)
     figures = case.figures(asked)
     own = standing(figures)
+    widths = median_widths(figures, case.figures(mean_questions(case.catalog)))
+    lost = () if case.before is None else tuple(lost_sharpness(case.before, own, widths))
+    edits, why_none = _edits(case, asked, figures, progress)
+    return UsableFigures(own, edits, why_none, widths, lost)
+
+
+def _edits(
+    case: ReportCase, asked: Sequence[Question], figures: Sequence[Figure], progress: Progress
+) -> tuple[tuple[MeasuredEdit, ...], str]:
+    """Those that help most, or why none was tried."""
     on_trial = case.on_trial
     if case.tables is None or on_trial is None:
-        return UsableFigures(own, why_none="The policy file is not available, so no edits to it were tried.")
+        return (), "The policy file is not available, so no edits to it were tried."
     if case.rows.rows > MOST_TRIED:
-        return UsableFigures(own, why_none=f"Edits are tried for at most {MOST_TRIED:,} records.")
+        return (), f"Edits are tried for at most {MOST_TRIED:,} records."
     try:
         edits = measure_advice(
             case.tables,
@@ -56,5 +77,5 @@ def usable_figures(case: ReportCase, progress: Progress = no_progress) -> Usable
             progress=progress,
         )
     except ConfigError as problem:
-        return UsableFigures(own, why_none=f"Edits could not be tried: {problem.detail}")
-    return UsableFigures(own, edits)
+        return (), f"Edits could not be tried: {problem.detail}"
+    return edits, ""

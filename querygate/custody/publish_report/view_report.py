@@ -14,6 +14,7 @@ from querygate.core.json_body import JsonValue, to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish.view_summary import ViewFigures
+from querygate.custody.publish_report.advice import of_lost
 from querygate.custody.publish_report.charts import can_draw, draw
 from querygate.custody.publish_report.earlier_versions import versions
 from querygate.custody.publish_report.report_body import Advice, EarlierVersions
@@ -60,6 +61,7 @@ class ViewReport:
 
 def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress = no_progress) -> ViewReport:
     published, worth = case.published, view_worth(case, figures.risk, progress)
+    usable = usable_figures(case, progress)
     return ViewReport(
         format=FORMAT,
         dataset=case.catalog.dataset,
@@ -68,7 +70,7 @@ def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress 
         published=case.catalog.published,
         policy_hash=case.catalog.policy_hash,
         policy=json.loads(case.policy.canonical()),
-        warnings=(*_warnings(case, figures), *_better_as_classes(worth)),
+        warnings=(*_warnings(case, figures), *of_lost(usable), *_better_as_classes(worth)),
         headline=ViewHeadline(
             published.rows,
             published.persons,
@@ -80,7 +82,7 @@ def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress 
         ),
         views=figures,
         worth=worth,
-        usable=usable_figures(case, progress),
+        usable=usable,
         versions=None if published.versions is None else versions(published.versions),
     )
 

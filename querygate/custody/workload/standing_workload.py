@@ -116,6 +116,14 @@ def standing_workload(
     return tuple(_question(catalog.dataset, asked[place]) for place in kept)
 
 
+def mean_questions(catalog: Catalog) -> list[Question]:
+    """The mean of every number over everybody, of quasi-identifiers too: the same question of every version."""
+    shown = [column for column in catalog.columns if column.role in ("quasi-identifier", "sensitive")]
+    numbers = [(column.name, name_text(column.name)) for column in shown if column.type in ("integer", "number")]
+    means = [_Statistic("mean", (column,), f"AVG({name})", name) for column, name in numbers]
+    return [_question(catalog.dataset, _Asked(mean, (), (_Condition(), _Condition()))) for mean in means]
+
+
 def public_cuts(policy: Policy) -> dict[str, tuple[Number, ...]]:
     """Where conditions on ordered quasi-identifiers are likely to end: as the policy says, or at round numbers."""
     found: dict[str, tuple[Number, ...]] = {}

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from querygate.cli.dataset import explain_report
-from querygate.cli.report import explain_body
+from querygate.cli.report import explain_body, tell_of_report
 from querygate.core.errors import ConfigError
+from querygate.custody.publish_report.lost_sharpness import MedianWidth, lost_sharpness
 from querygate.custody.publish_report.view_report import FORMAT
 from querygate.custody.roots.evidence_reports import report_store, report_users
 from querygate.custody.roots.publish_with_report import last_report, publish_with_report, read_report, report_again
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset
+from querygate.custody.workload.usable_share import Standing
 from querygate.gate.description import explain_policy
 from querygate.site.open_gate import OpenSite
 from tests.policies import WITHHELD, make_policy, quasi, sensitive
@@ -170,11 +172,10 @@ def test_the_report_can_be_made_again_and_printed(place: tuple[OpenSite, Path]) 
     assert "views" in read_report(folder)
 
 
-def test_nothing_of_it_is_compared_with_a_report_on_classes(
+def test_no_figure_of_classes_is_compared_with_those_of_views(
     place: tuple[OpenSite, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("querygate.custody.publish_report.view_worth.MOST_RECORDS", 0)
-    assert last_report(place[0], "t") is None
     opened = new_site(tmp_path)
     source = str(write_parquet(tmp_path / "people.parquet", people()))
     made = publish_with_report(opened, VIEWS.parsed(), source, user="tester")
@@ -186,7 +187,9 @@ def test_nothing_of_it_is_compared_with_a_report_on_classes(
     done = publish_with_report(opened, CLASSES.parsed(), source, user="tester", kind="json", on_overlap="retire")
     assert done.problem is None
     assert done.published.views is None
-    assert last_report(opened, "t") is not None
+    assert done.file is not None
+    assert json.loads(done.file.read_text())["changes"] is None
+    assert "views" not in (last_report(opened, "t") or {})
 
 
 def test_the_publication_is_told_in_words(place: tuple[OpenSite, Path], tmp_path: Path) -> None:
@@ -213,3 +216,42 @@ def test_reports_know_views_or_say_that_they_do_not(place: tuple[OpenSite, Path]
     opened.log.intend("q1", **asked, canonical_hash="x", policy_hash="y")
     opened.log.conclude("q1", "refused", code="QG305")
     assert [one.user for one in report_users(opened, user="tester", dataset=None, since=None)] == ["anna"]
+
+
+def test_a_version_that_is_clearly_wider_says_so_with_figures(tmp_path: Path, capsys: Any) -> None:
+    opened, source = new_site(tmp_path), write_parquet(tmp_path / "people.parquet", people())
+    wide = VIEWS.but(k=40, views={"mode": "auto", "frame": ["sex"]})
+    bodies = []
+    for policy in (VIEWS, VIEWS, wide):
+        done = publish_with_report(
+            opened, policy.parsed(), str(source), user="tester", kind="json", on_overlap="retire"
+        )
+        assert done.file is not None
+        tell_of_report(done)
+        bodies.append((read_report(done.file.parent), capsys.readouterr().err))
+    (first, _), (same, quiet), (wider, told) = bodies
+    assert first["usable"]["widths"]
+    assert (first["usable"]["lost"], same["usable"]["lost"], "Warning" in quiet) == ([], [], False)
+    lost = wider["usable"]["lost"]
+    assert lost
+    assert "version 2" in lost[0]
+    assert "age" in " ".join(lost)
+    assert set(lost) <= {warning["text"] for warning in wider["warnings"]}
+    assert all(text in told for text in lost)
+
+
+def test_no_report_before_and_no_figures_before_say_nothing() -> None:
+    now = [MedianWidth("mean", "", 9, 5.0), MedianWidth("", "age", 9, None), MedianWidth("", "sbp", 9, 0.3)]
+    before: Any = {"version": 7, "usable": {"standing": None}}
+    assert list(lost_sharpness({"version": 7}, Standing(9, 0.1), now)) == []  # type: ignore[typeddict-item]
+    assert list(lost_sharpness(before, Standing(9, 0.1), now)) == []
+    for then, lines in ((0.1, 1), (4.0, 0), (None, 0)):
+        before["usable"] = {
+            "standing": {"share": 0.15},
+            "widths": [{"kind": "mean", "column": "", "width": then}, {"kind": "", "column": "sbp", "width": 0.2}],
+        }
+        assert len(list(lost_sharpness(before, Standing(9, 0.1), now))) == lines
+    before["usable"]["standing"] = {"share": 0.9}
+    (line,) = lost_sharpness(before, Standing(9, 0.1), now)
+    assert "10%" in line
+    assert "90%" in line
