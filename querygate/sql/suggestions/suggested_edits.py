@@ -15,6 +15,7 @@ from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.code_tests import codes_under, is_code_test
 from querygate.sql.name_text import column_node, name_node, table_node
+from querygate.sql.suggestions.glued_figures import figures_apart
 from querygate.sql.suggestions.inner_numbers import inner_number_first
 from querygate.sql.suggestions.statement_parts import (
     aggregates,
@@ -349,6 +350,7 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 
 MILD: tuple[Edit, ...] = (
     inner_number_first,
+    figures_apart,
     whole_groups,
     linked_columns,
     quoted_texts,

@@ -2,6 +2,7 @@
 -- Table 1 of medical papers, dbplyr, pandas and SAS once more, as they write it when nobody tidies up.
 
 # code: QG207
+# suggests: SELECT sex AS "Sex", COUNT(*) AS "N", ROUND(CAST(AVG(age) AS DECIMAL(18, 3)), 1), ROUND(CAST(STDDEV(age) AS DECIMAL(18, 3)), 1) FROM cohort GROUP BY sex
 SELECT sex AS "Sex", COUNT(*) AS "N", ROUND(AVG(age)::numeric, 1) || ' (' || ROUND(STDDEV(age)::numeric, 1) || ')' AS "Age, mean (SD)" FROM cohort GROUP BY sex;
 
 SELECT arm, COUNT(*) AS n, AVG(age) AS age_mean, STDDEV(age) AS age_sd, AVG(bmi) AS bmi_mean, STDDEV(bmi) AS bmi_sd, 100 * AVG(CASE WHEN smoker = 'yes' THEN 1.0 ELSE 0.0 END) AS smoker_pct FROM cohort GROUP BY arm ORDER BY arm;
@@ -89,9 +90,11 @@ SELECT COUNT(DISTINCT patient_id) AS patients, COUNT(DISTINCT CASE WHEN died THE
 SELECT sex, PROPORTION(died) AS p FROM cohort GROUP BY sex;
 
 # code: QG207
+# suggests: SELECT sex, COUNT(*), ROUND(100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), 1) FROM cohort GROUP BY sex
 SELECT sex, COUNT(*) || ' (' || ROUND(100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), 1) || '%)' AS n_pct FROM cohort GROUP BY sex;
 
 # code: QG204
+# suggests: SELECT AVG(age), STDDEV(age) FROM cohort
 SELECT PRINTF('%.1f (%.1f)', AVG(age), STDDEV(age)) AS age FROM cohort;
 
 SELECT WIDTH_BUCKET(age, 20, 100, 8) AS b, COUNT(*) FROM cohort GROUP BY 1;

@@ -185,3 +185,26 @@ def test_the_columns_that_are_listed_are_published_ones() -> None:
 
     assert "Geschlecht" in refusal.remedy
     assert "Patienten-ID" not in refusal.remedy
+
+
+@pytest.mark.parametrize(
+    ("sql", "apart"),
+    [
+        (
+            "SELECT CONCAT(ROUND(AVG(age), 1), ' (', ROUND(STDDEV(age), 1), ')') AS age FROM patients",
+            "SELECT ROUND(AVG(age), 1), ROUND(STDDEV(age), 1) FROM patients",
+        ),
+        (
+            "SELECT sex, PRINTF('%.1f (%.1f)', AVG(age), STDDEV(age)) AS age FROM patients GROUP BY sex",
+            "SELECT sex, AVG(age), STDDEV(age) FROM patients GROUP BY sex",
+        ),
+        (
+            "SELECT sex, COUNT(*)::text || '/' || COUNT(age)::varchar AS known FROM patients GROUP BY sex",
+            "SELECT sex, COUNT(*), COUNT(age) FROM patients GROUP BY sex",
+        ),
+    ],
+)
+def test_figures_glued_into_a_text_get_columns_of_their_own(sql: str, apart: str) -> None:
+    refusal = refused(sql)
+
+    assert refusal.suggestion == apart
