@@ -110,8 +110,8 @@ def _worker(opened: OpenSite, exchange: Exchange, table: Mapping[JobKind, Handle
 
 
 def read_key(path: Path | None) -> str:
-    """The key in a file, which only its owner should be able to read."""
-    return "" if path is None else path.read_text(encoding="utf-8").strip()
+    """The key in a file, which only its owner should be able to read: its first line."""
+    return "" if path is None else path.read_text(encoding="utf-8").strip().partition("\n")[0].rstrip()
 
 
 @contextmanager

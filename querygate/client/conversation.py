@@ -107,7 +107,7 @@ def find_key(key: str | Path | None) -> str:
     """The key itself, or from a file; without one, from the environment."""
     if isinstance(key, Path):
         try:
-            return key.read_text(encoding="ascii").strip()
+            return key.read_text(encoding="utf-8").strip().partition("\n")[0].rstrip()
         except (OSError, UnicodeDecodeError):
             raise ConfigError("QG805", "The file with the key cannot be read.", "Check its name.") from None
     return key if key is not None else os.environ.get(KEY_VARIABLE, "").strip()

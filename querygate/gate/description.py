@@ -158,8 +158,9 @@ def _told_of_views(catalog: Catalog) -> list[str]:
     """What views promise, and which sensitive columns can be asked about together."""
     views, linked = ("; ".join(", ".join(names) for names in each) for each in (catalog.views, catalog.linked))
     said = [
-        f"Published as {counted(len(catalog.views), 'view')} ({views}). No combination of published figures describes "
-        f"fewer than {catalog.k:,} people (k = {catalog.k}).",
+        f"Published as {counted(len(catalog.views), 'view')} ({views}). By the columns that "
+        f"could identify people, nothing can be worked out about fewer than {catalog.k:,} of them (k = {catalog.k}); a "
+        "sensitive value may be counted for fewer.",
         "Each aggregate can use one sensitive column, including its groups and conditions; several statistics in one "
         "statement can use different ones.",
     ]

@@ -58,7 +58,7 @@ def test_a_table_is_published_from_an_upload(open_page):
     page.wait_for_selector(".cm-lintRange-error")
     assert 'role = "un' in page.locator(".cm-lintRange-error").first.inner_text()
     page.evaluate("text => window.querygateEditor.replace(text)", policy)
-    page.click("text=Try your own questions")
+    page.click("text=Try your own queries")
     page.fill("#questions", "SELECT sex, COUNT(*) FROM visits GROUP BY sex;")
     page.click("text=What would be usable?")
     page.wait_for_selector("h2 >> text=Answers that researchers would get")
@@ -81,7 +81,7 @@ def test_what_each_choice_costs_is_drawn_and_listed(open_page, case):
         page.click("text=PNG")
     assert saved.value.suggested_filename.endswith("-map.png")
     page.click("text=Versions of clinic")
-    page.click("button:text-is('Ask them again')")
+    page.click("button:text-is('Run them again')")
     page.wait_for_selector("h2 >> text=run again")
     assert "BETWEEN 30 AND 51" in page.locator("main").inner_text()
     assert grave_findings(page, "what if") == []

@@ -352,6 +352,6 @@ def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
         if column.type == "integer" and max(-column.low, column.high) > EXACT:
             yield "domain", "has values whose sums are not exact", "whole numbers of up to 53 bits, or a larger unit"
         elif column.guard == 0:
-            yield "guard", "0 is off, and sums are told in cells of some guards", "a number above 0"
+            yield "guard", "0 turns the guard off, and views round sums to steps of the guard", "a number above 0"
         elif value_unit(column) > column.guard:
             yield "guard", "is too narrow for sums over so wide a domain", f"at least {value_unit(column)}"

@@ -49,9 +49,9 @@ from querygate.custody.extract.same_disease_extract import make_same_disease
 from querygate.custody.policy import Policy
 from querygate.custody.risk_report.risk_body import RiskReport
 from querygate.custody.risk_report.risk_files import make_files as make_risk_files
+from querygate.custody.roots.kept_policy import read_kept_policy
 from querygate.custody.roots.noisy_extracts import NoisyCase, make_noisy
 from querygate.custody.roots.open_noise import open_noise
-from querygate.custody.roots.publish_version import read_kept_policy
 from querygate.custody.roots.requester_history import read_history
 from querygate.custody.roots.risk_assessment import assess_extract
 from querygate.custody.roots.scratch_vault import scratch_rows

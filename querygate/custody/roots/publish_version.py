@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -22,11 +21,11 @@ from querygate.core.limits.interrupts import interrupts_say, uninterrupted
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
-from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import OnOverlap, VersionHandling
+from querygate.custody.roots.kept_policy import write_kept_policy
+from querygate.custody.roots.people_elsewhere import people_elsewhere
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
@@ -97,7 +96,8 @@ def publish_to(
                 handling=handling or VersionHandling.by(policy, on_overlap),
                 kept=write_kept_policy(policy, base_dir, tables),
             )
-        report = replace(report, warnings=(*report.warnings, *_extracts_beside(opened, policy)))
+        more_warnings = (*_extracts_beside(opened, policy), *people_elsewhere(opened, policy, report.version))
+        report = replace(report, warnings=(*report.warnings, *more_warnings))
         more = {"reinstated": True} if was_withdrawn else {}
         _note_published(opened, policy, report, user, {**more, **noted})
         with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
@@ -140,33 +140,6 @@ def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str,
     opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
     for version in report.versions.retired if report.versions else ():
         _note_retired(opened, policy.dataset, version, report.version, user)
-
-
-def write_kept_policy(policy: Policy, base_dir: Path, tables: RawTable | None = None) -> str:
-    """The policy, the folder of its file and the lines of that file, as a version keeps them. Where joined tables came
-    from is left out: they are in the rows, and a source may have a password in its name.
-    """
-    body = {"policy": write_policy(replace(policy, joins=(), events=())), "beside": str(base_dir.absolute())}
-    if tables is not None:
-        body["file"] = write_toml({key: table for key, table in tables.items() if key != "join"})
-    return json.dumps(body)
-
-
-def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
-    """What `write_kept_policy` wrote; None where there is nothing that can be read."""
-    try:
-        body = json.loads(text)
-        return read_policy(body["policy"]), Path(body["beside"])
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def read_kept_tables(text: str) -> RawTable | None:
-    """The tables of the policy file, without its joins; None where they were not kept."""
-    try:
-        return tomllib.loads(json.loads(text)["file"])
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str, reinstate: bool = False) -> int | None:

@@ -27,12 +27,11 @@ from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.roots.kept_policy import read_kept_policy, read_kept_tables
 from querygate.custody.roots.publish_version import (
     NOTHING_MORE,
     open_version_writer,
     publish_to,
-    read_kept_policy,
-    read_kept_tables,
 )
 from querygate.custody.roots.trial_version import published_on_trial
 from querygate.gate.incidents import make_problem

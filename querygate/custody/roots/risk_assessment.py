@@ -36,7 +36,8 @@ from querygate.custody.risk_report.risk_files import make_files
 from querygate.custody.risk_report.risk_report import Assessment, make_report
 from querygate.custody.risk_report.sides import DiseaseScope, Side, at_stake, raw_sides
 from querygate.custody.risk_report.version_side import published_side
-from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
+from querygate.custody.roots.kept_policy import read_kept_policy
+from querygate.custody.roots.publish_version import open_version_writer
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.risk_report_files import keep_risk

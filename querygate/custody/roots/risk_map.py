@@ -16,8 +16,9 @@ from pathlib import Path
 from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy
+from querygate.custody.roots.kept_policy import read_kept_policy
 from querygate.custody.roots.policy_preview import MOST_WHOLE
-from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
+from querygate.custody.roots.publish_version import open_version_writer
 from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload.helpful_edits import KS
 from querygate.custody.workload.policy_cost import CANNOT, QUESTIONS

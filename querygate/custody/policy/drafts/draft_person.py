@@ -10,7 +10,10 @@ from querygate.custody.policy.drafts.column_proposal import OTHER, RARE, Proposa
 from querygate.custody.policy.drafts.draft_domains import toml_text
 from querygate.custody.policy.identifier_signs import KeyName, key_name
 
-LISTS = "People have several rows, and code lists are protected by counting records: provide one row per person."
+LISTS = (
+    "People have several rows, and code lists are protected by counting records: make one row per person, with "
+    "[events] and [derive] in the policy."
+)
 
 
 _ORDER = (KeyName.PERSON, KeyName.ANY, None)

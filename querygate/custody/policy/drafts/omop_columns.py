@@ -47,7 +47,7 @@ def omop_columns(tables: Mapping[str, Source], count_people: CountPeople) -> tup
     people = sum(n for _, n in count_people(tables["person"], spelled(tables["person"], "person_id"), ()))
     found = [*_person(tables["person"]), *_visits(tables, count_people)]
     if "drug_exposure" in tables:
-        found.append(_column("drug_exposure", "integer", "drugs", "distinct", "drug_concept_id"))
+        found.append(_column("drug_exposure", "integer", "drug_count", "distinct", "drug_concept_id"))
     found += [*_measurements(tables, people, count_people), *_conditions(tables, people, count_people)]
     if "death" in tables:
         found.append(_column("death", "boolean", "died", "any"))
@@ -115,7 +115,7 @@ def _person(source: Source) -> Iterator[OmopColumn]:
 def _visits(tables: Mapping[str, Source], count_people: CountPeople) -> Iterator[OmopColumn]:
     if "visit_occurrence" not in tables:
         return
-    yield _column("visit_occurrence", "integer", "visits", "count")
+    yield _column("visit_occurrence", "integer", "visit_count", "count")
     counted = dict(count_people(tables["visit_occurrence"], "person_id", ("visit_concept_id",)))
     for concept, name in concepts()["visits"].items():
         if (concept,) in counted and len(counted) > 1:
