@@ -55,8 +55,9 @@ def cast_to(name: str, kind: str, found: str) -> str:
     if kind in CASTS:
         return CASTS[kind](name, found)
     x = quoted(name)
-    if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
-        return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC
+    if found == "TIMESTAMP WITH TIME ZONE" and kind in ("timestamp", "date"):
+        moment = f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC, and so is its day
+        return moment if kind == "timestamp" else f"CAST({moment} AS DATE)"
     if found == "VARCHAR":
         text = f"TRIM({x})"
         point, moment = _POINT.format(t=text, x=x), _DOTTED.format(t=text)

@@ -18,6 +18,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import JoinedTable
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_formats import as_key, cast_to, is_unread
+from querygate_adapters.vault.free_names import free_stem
 
 _VALUES = {
     "first": "arg_min({v}, ROW({t}, {v})) FILTER ({f} AND {t} IS NOT NULL AND {v} IS NOT NULL)",
@@ -53,6 +54,7 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
     inner = [f"{as_key(theirs, found[theirs])} AS k{i}" for i, (theirs, _) in enumerate(join.on)]
     moment = _moment(join.time, found) if join.time else "CAST(NULL AS TIMESTAMP)"
     inner += [f"{moment} AS t", f"{is_unread(join.time, moment) if join.time else 'FALSE'} AS tw"]
+    wrong_marks, late_marks = _marks(join)
     outer = [f"m.{people.row}"]
     for i, column in enumerate(join.derived):
         value, wrong = _value(column, join.columns[column.name], found), "FALSE"
@@ -60,6 +62,8 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
             text = f"TRIM({as_key(column.column, found[column.column])})"
             absent = f"COALESCE({text} IN ({', '.join(map(_literal, ('', *column.absent)))}), FALSE)"
             wrong = f"NOT {absent} AND {is_unread(column.column, value)}"
+            if column.take in ("mean", "sum") and join.columns[column.name] == "number":
+                wrong = f"({wrong}) OR COALESCE(isinf({value}), FALSE)"  # two of them add up to no number
             value = f"CASE WHEN NOT {absent} THEN {value} END"
         inner += [f"{_is_meant(column.where, found)} AS c{i}", f"{value} AS v{i}", f"{wrong} AS w{i}"]
         meant = " AND ".join([f"e.c{i}", *_window(column, people)])
@@ -69,13 +73,15 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
         late = "e.tw" if column.needs_time else "FALSE"
         outer += [
             f"{taken} AS {quoted(column.name)}",
-            f"COUNT(*) FILTER (e.c{i} AND e.w{i}) AS wrong{i}",
-            f"COUNT(*) FILTER (e.c{i} AND {late}) AS late{i}",
+            f"COUNT(*) FILTER (e.c{i} AND e.w{i}) AS {wrong_marks}{i}",
+            f"COUNT(*) FILTER (e.c{i} AND {late}) AS {late_marks}{i}",
         ]
     on = " AND ".join(f"e.k{i} = m.{people.keys[ours]}" for i, (_, ours) in enumerate(join.on))
-    database.execute(
+    _execute(
+        database,
+        join,
         f"CREATE TEMP TABLE {table} AS SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM incoming) e "
-        f"JOIN {people.table} m ON {on} GROUP BY 1"
+        f"JOIN {people.table} m ON {on} GROUP BY 1",
     )
     _check_read(database, table, join)
 
@@ -90,10 +96,10 @@ def derived_value(column: DerivedColumn, kind: str, table: str) -> str:
 
 def _check_read(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable) -> None:
     """Every value and every time that is there must have been read, of the events that a column is about."""
-    problems = []
+    problems, (wrong, late) = [], _marks(join)
     for i, column in enumerate(join.derived):
         wanted = "number" if column.take == "mean" else join.columns[column.name]
-        for mark, read, kind in ((f"wrong{i}", "value", wanted), (f"late{i}", "time", "date")):
+        for mark, read, kind in ((f"{wrong}{i}", "value", wanted), (f"{late}{i}", "time", "date")):
             [(count,)] = database.execute(f"SELECT SUM({mark}) FROM {table}").fetchall()
             if count:
                 told = counted(int(count), f"event has a {read}", f"events have a {read}")
@@ -104,6 +110,24 @@ def _check_read(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTab
             f"{join.label}: {'; '.join(problems)}.",
             "Correct the source, or leave these events out with a condition in `where`.",
         )
+
+
+def _marks(join: JoinedTable) -> tuple[str, str]:
+    """What counts of unread values and times are called, beside the columns of the policy."""
+    names = [column.name for column in join.derived]
+    return free_stem("wrong", names), free_stem("late", names)
+
+
+def _execute(database: duckdb.DuckDBPyConnection, join: JoinedTable, sql: str) -> None:
+    """A total of whole numbers may be none of 64 bits."""
+    try:
+        database.execute(sql)
+    except (duckdb.ConversionException, duckdb.OutOfRangeException):
+        raise ConfigError(
+            "QG802",
+            f"{join.label}: a total is too large for a whole number.",
+            "Give the column type number, or leave very large values out with a condition in `where`.",
+        ) from None
 
 
 def _is_meant(where: Sequence[EventCondition], found: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ wanted for themselves. An error names columns, counts and numbers of rows, never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 
@@ -23,11 +23,12 @@ from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_formats import as_key, cast_to, is_sure, is_unread
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.event_rows import People, date_sql, derive, derived_value
+from querygate_adapters.vault.free_names import free_name, free_stem
 
 LOADED = "loaded"
 """A table that says from what `rows` was read, while the publication goes on."""
 
-FORM = 4
+FORM = 5
 """To be raised whenever a source is read in another way."""
 
 
@@ -41,7 +42,7 @@ class RowLoader:
         wanted = [*columns, *(name for join in joins for name in join.columns)]
         self.row = free_name("row_id", wanted)
         # and a number behind each
-        self._key, self._wrong, self._date = (_free_stem(stem, wanted) for stem in ("key", "wrong", "date"))
+        self._key, self._wrong, self._date = (free_stem(stem, wanted) for stem in ("key", "wrong", "date"))
         self.matched: dict[str, int] = {}
 
     def run(self, source: Source) -> int:
@@ -84,8 +85,8 @@ class RowLoader:
             keys = list(dict.fromkeys(ours for join in self._joins for _, ours in join.on))
             dates = list(dict.fromkeys(one.around for join in self._joins for one in join.derived if one.around))
             self._read(source, self._columns, keys, "TEMP TABLE main_rows", dates=dates)
-            if any(join.of_source for join in self._joins):
-                self._keep_one_each()
+            for own in (join for join in self._joins if join.of_source):
+                self._keep_one_each(f"{self._key}{keys.index(own.on[0][1])}")
             for i, join in self._brought():
                 if join.derived:
                     self._derive(i, join, keys, dates)
@@ -153,9 +154,8 @@ class RowLoader:
         """The tables that bring columns, or leave records out."""
         return [(i, join) for i, join in enumerate(self._joins) if join.derived or not join.of_source]
 
-    def _keep_one_each(self) -> None:
+    def _keep_one_each(self, key: str) -> None:
         """Of a source of events, one row for each person; what has no key is nobody's."""
-        key = f"{self._key}0"
         self._db.execute(f"DELETE FROM main_rows WHERE {key} IS NULL")
         self._db.execute(
             f"DELETE FROM main_rows WHERE {self.row} NOT IN (SELECT MIN({self.row}) FROM main_rows GROUP BY {key})"
@@ -252,22 +252,3 @@ def _within_memory() -> Iterator[None]:
             "Reading and joining the tables needs more memory than the setting publish_memory_mb allows.",
             "Raise publish_memory_mb in the site's settings.",
         ) from None
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with as many underscores behind it as make it nobody else's. DuckDB does not tell case apart.
-
-    >>> free_name("row_id", ["age", "Row_ID"])
-    'row_id_'
-    """
-    used = {other.lower() for other in taken}
-    while name in used:
-        name += "_"
-    return name
-
-
-def _free_stem(stem: str, taken: Iterable[str]) -> str:
-    """A beginning that no name has."""
-    while any(name.lower().startswith(stem) for name in taken):
-        stem += "_"
-    return stem

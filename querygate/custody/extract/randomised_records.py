@@ -59,6 +59,13 @@ def make_randomised(
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
     """The selected records by the method, the policy's first where none is named, and what they risk."""
     wanted, method = _allowed(policy, method)
+    if where and method == "randomised-response":
+        raise ExtractRefused(
+            "QG605",
+            "Randomised responses promise the same to everybody, and a condition on true values would break that: how "
+            "many records it selects would be exact.",
+            "Request all records without a condition, and select among the randomised ones.",
+        )
     out = list(out_of(policy))
     public = [PublicColumn.of(column) for column in out]
     source = rows.selected(where)

@@ -260,7 +260,8 @@ def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> PointRecords:
     for name, texts in levels.items():
         place: dict[str | None, int] = {None: -1, **{text: i for i, text in enumerate(texts)}}
         values = table[name].cast(pa.string()).to_pylist()
-        codes.append(np.array([place[text] for text in values], dtype=np.int64))
+        # what was drawn may be a value that none of the raw records has
+        codes.append(np.array([place.setdefault(text, len(place)) for text in values], dtype=np.int64))
     size = table.num_rows
     return PointRecords(
         np.stack(numbers, axis=1) if numbers else np.zeros((size, 0)),

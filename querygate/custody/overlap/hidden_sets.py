@@ -55,6 +55,8 @@ def hide_again(message: bytes, marks: list[str]) -> tuple[int, bytes, bytes]:
     if asked.reveal_intersection:
         raise NotFromHere
     number = len(asked.encrypted_elements)
+    if len(set(asked.encrypted_elements)) < number:  # counts of repeated people would tell who is meant
+        raise NotFromHere
     setup = server.CreateSetupMessage(FALSE_MATCHES, number, marks, psi.DataStructure.GCS).SerializeToString()
     return number, setup, _tried(lambda: server.ProcessRequest(asked).SerializeToString())
 

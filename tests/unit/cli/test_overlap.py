@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from querygate.cli import main
+from querygate.custody.overlap.overlap_count import make_request
 from querygate.custody.overlap.shared_secret import SharedSecret, sign
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
@@ -125,6 +126,15 @@ def test_a_hostile_custodian_costs_no_more_than_the_count(desk: Path, harm: str)
     asked = hashlib.sha256((desk / "ask.qgo").read_bytes()).digest()
     (desk / "hostile.qgo").write_bytes(b"QGO2" + sign(key, b"QGO2", asked, body) + body)
     assert "QG802" in run("count", desk / "hostile.qgo", "--keep", desk / "ask-own.qgo").output
+
+
+def test_nobody_is_asked_about_twice(desk: Path) -> None:
+    """Ten people, the first once, the second twice, the third four times ...: one count would tell of each."""
+    secret = SharedSecret.read((desk / "both.key").read_bytes())
+    marks = [secret.mark(f"person {i}") for i in range(5) for _ in range(2**i)]
+    (desk / "ask.qgo").write_bytes(make_request(marks, secret).message)
+
+    assert "QG802" in reply(desk).output
 
 
 def flipped(data: bytes, at: int) -> bytes:

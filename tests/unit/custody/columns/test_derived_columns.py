@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import random
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from querygate.core.derived_columns import DerivedColumn, EventCondition
@@ -19,9 +21,10 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from tests.engine import reading
 from tests.postgres import Server
-from tests.unit.custody.publish.publications import ask, new_site, put, raw_rows
+from tests.unit.custody.publish.publications import ask, new_site, put, raw_rows, write_parquet
 
 Event = dict[str, str]
+EVENT = ("who", "at", "value", "code", "day", "number")
 TYPES = {
     "mean": "number",
     "sum": "integer",
@@ -310,3 +313,56 @@ def test_events_of_nobody_are_a_mistake(tmp_path: Path) -> None:
 def test_a_column_of_the_source_is_not_derived_too(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"derive\.age: the source also has a column age"):
         put(new_site(tmp_path), POLICY, write(tmp_path / "visits.csv", EVENTS))
+
+
+def test_names_of_columns_are_nobodys_marks(tmp_path: Path) -> None:
+    """Whatever a column is called, it does not stand in for a count of ours."""
+    people = write(tmp_path / "people.csv", [{"pid": "1", "seen": ""}])
+    events = write(tmp_path / "events.csv", [dict(zip(EVENT, ["1", "2020-01-01", "42", "x", "", "3"], strict=True))])
+    columns = tuple(DerivedColumn(name, "last", "value") for name in ("a", "wrong0", "LATE0", "k0", "t", "row_id", "e"))
+
+    assert loaded(tmp_path, people, str(events), columns) == [(42.0,) * 7]
+
+
+def test_numbers_that_are_none_are_no_totals(tmp_path: Path) -> None:
+    people = write(tmp_path / "people.csv", [{"pid": "1", "seen": ""}])
+    for values, take, told in (
+        (("inf", "-inf"), "mean", "2 events have a value that cannot be read as number"),
+        ((str(2**63 - 1),) * 2, "sum", "a total is too large"),
+    ):
+        rows = [dict(zip(EVENT, ["1", "2020-01-01", value, "x", "", value], strict=True)) for value in values]
+        events = write(tmp_path / "events.csv", rows)
+        with pytest.raises(ConfigError) as caught:
+            loaded(tmp_path, people, str(events), (DerivedColumn(take, take, OF[take]),))  # type: ignore[arg-type]
+        assert told in caught.value.detail
+
+
+def test_days_are_those_of_utc_wherever_the_machine_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = pa.array([dt.datetime(2021, 1, 1, 3, tzinfo=dt.UTC)], pa.timestamp("us", "UTC"))
+    people = write_parquet(tmp_path / "people.parquet", {"pid": ["1"], "seen": moment})
+    events = write_parquet(tmp_path / "events.parquet", {"who": ["1"], "at": moment, "day": moment})
+    columns = (
+        DerivedColumn("any", "any", "", around="seen", days=(0, 0)),
+        DerivedColumn("max", "max", "day", since="2021-01-01"),
+    )
+    for zone in ("America/Los_Angeles", "Asia/Tokyo"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        try:
+            assert loaded(tmp_path, people, str(events), columns) == [(True, dt.date(2021, 1, 1))]
+        finally:
+            monkeypatch.undo()
+            time.tzset()
+
+
+def test_records_are_persons_whatever_else_is_joined(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    rows = [event | {"district": "north" if event["pid"] < "e" else "south"} for event in EVENTS]
+    districts = write(tmp_path / "districts.csv", [{"d": "north", "beds": "5"}, {"d": "south", "beds": "6"}])
+    text = POLICY.replace("[columns.age]", "[columns.years]").replace("[derive.age]", "[derive.years]")
+    text += '[columns.beds]\nrole = "withheld"\n[join.d]\nsource = "d"\non = { d = "district" }\ncolumns = ["beds"]\n'
+
+    put(opened, text, write(tmp_path / "visits.csv", rows), open_beside=lambda _: open_source(str(districts)))
+
+    assert ask(opened, "SELECT COUNT(*) AS n FROM t")[0]["n"] == ask(opened, "SELECT COUNT(years) AS n FROM t")[0]["n"]
+    assert [pid for (pid,) in raw_rows(opened, ["pid"])] == list("abcdefgh")

@@ -141,11 +141,21 @@ def test_what_the_policy_does_not_allow_is_refused(policy: str, wish: Any, words
     assert not list((tmp_path / "out").iterdir())
 
 
+def test_conditions_on_true_values_are_no_part_of_the_promise(tmp_path: Path) -> None:
+    """How many are selected would be exact: with one person more or less, a value of theirs is told."""
+    with pytest.raises(ExtractRefused, match="condition on true values"):
+        make(tmp_path, columns=["age"], where="smoker", method="randomised-response")
+    (tmp_path / "swapped").mkdir()  # which promises nothing of that kind
+    assert make(tmp_path / "swapped", rows=4000, columns=["age"], where="smoker", method="rank-swap")[1].num_rows
+
+
 def test_a_site_previews_and_builds_the_same(tmp_path: Path) -> None:
     opened = new_site(tmp_path / "site")
     raw = table(400).to_pydict()
     policy = POLICY.but(columns={name: {"guard": 0, "carry": "bins"} for name in ("stage", "seen", "bmi")})
-    sexes = [None if value == "X" else value for value in raw["sex"]]
+    sexes = [
+        None if value in ("X", "ø") else value for value in raw["sex"]
+    ]  # nobody is ø, and it is drawn all the same
     pq.write_table(pa.table(raw | {"sex": sexes}, schema=table(400).schema), tmp_path / "trial.parquet")
     publish_to(opened, policy.parsed(), str(tmp_path / "trial.parquet"), user="local")
     spec = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "kind": "randomised", "columns": ["sex", "age"]})

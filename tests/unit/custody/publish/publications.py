@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Ints, Principal, Request
+from querygate.custody.columns.source_columns import Beside, tell_no_others
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import VersionHandling
@@ -60,6 +61,7 @@ def put(
     anonymiser: Anonymise | None = None,
     shelf: Any = None,
     handling: VersionHandling | None = ALONE,
+    open_beside: Beside = tell_no_others,
 ) -> Report:
     """Publish columns, or a file, under a policy or its text. Earlier versions are left alone unless `handling` says
     otherwise; None is as the policy says.
@@ -76,6 +78,7 @@ def put(
         clock_s=time.perf_counter,
         anonymiser=Method(anonymiser) if anonymiser else None,
         handling=handling,
+        open_beside=open_beside,
     )
 
 
