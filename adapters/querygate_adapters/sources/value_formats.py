@@ -62,6 +62,8 @@ def cast_to(name: str, kind: str, found: str) -> str:
         text = f"TRIM({x})"
         point, moment = _POINT.format(t=text, x=x), _DOTTED.format(t=text)
         day = f"COALESCE({_COMPACT.format(t=text)}, CAST({moment} AS DATE))"
+        if kind in ("date", "timestamp"):  # 01/02/12 would be a day of the year 1
+            x = f"CASE WHEN NOT regexp_matches({text}, '^[0-9]{{1,2}}[/-]') THEN {x} END"
         return _FROM_TEXT[kind].format(x=x, p=point, d=f"TRY_CAST({point} AS DECIMAL(38, 18))", c=day, m=moment)
     if kind == "integer" and found in _WHOLE:
         return f"CAST({x} AS BIGINT)"
