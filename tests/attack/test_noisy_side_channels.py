@@ -6,6 +6,7 @@ secret is true. At any epsilon, however small, time or a refusal would be the se
 
 from __future__ import annotations
 
+import gc
 import re
 import shutil
 import sys
@@ -110,11 +111,13 @@ def work(site: Neighbour, sql: str) -> Counter[str]:
         elif event == "call":
             calls[frame.f_code.co_qualname] += 1
 
+    gc.disable()  # its callbacks, of whoever wants to be told, are no work of ours
     sys.setprofile(note)
     try:
         count(state, site.way)
     finally:
         sys.setprofile(None)
+        gc.enable()
     return calls
 
 

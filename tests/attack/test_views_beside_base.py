@@ -58,5 +58,5 @@ def test_beside_views_linked_classes_give_whole_records_up(name: str) -> None:
 
 def test_a_policy_cannot_ask_for_both() -> None:
     columns = {"age": quasi("integer", (0, 90)), "sex": quasi("category"), "ill": sensitive("category")}
-    with pytest.raises(ConfigError, match="whole records of single people"):
+    with pytest.raises(ConfigError, match="complete records of single people"):
         make_policy("t", columns, views={"mode": "beside"}).parsed()

@@ -87,7 +87,7 @@ def test_a_notebook_is_written_and_read_on_a_phone(open_page):
     page = open_page(path="/notebooks", color_scheme="dark", is_mobile=True, has_touch=True)
     page.set_viewport_size({"width": 390, "height": 740})
     page.fill("#n-name", "Table 1 <b>")
-    page.click("button:text-is('Begin')")
+    page.click("button:text-is('Create')")
     page.fill("#new-text", "Everybody who came in **2024**.")
     page.click("text=Add as text")
     page.wait_for_selector(".markdown strong")
