@@ -34,7 +34,11 @@ FAR_CODE = re.compile(r"-?(7{2,}|8{2,}|9{2,})(\.[789]+)?")
 
 SEVERAL, OFTEN, FAR = 3, 0.002, 2.0
 """Records that have a code at least, as a number and as a share; and how far from all others it is, in their standard
-deviations: farther than they are from each other, too."""
+deviations."""
+
+NEAR, MORE = 0.25, 3
+"""A code is also farther from the others than they are from each other; or it has so many times more records than the
+last stretch before the gap, which is this share of the gap wide: 99 above ejection fractions that end at 75."""
 
 MOST_CODES = 5
 
@@ -93,7 +97,9 @@ def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
         return False
     low, high = float(others.min()), float(others.max())
     away = code - high if code > 0 else low - code
-    return away > FAR * float(others.std()) and away > high - low and (code > 0 or low >= 0)
+    last = others > high - NEAR * away if code > 0 else others < low + NEAR * away
+    is_apart = away > high - low or held > MORE * int(last.sum())
+    return away > FAR * float(others.std()) and is_apart and (code > 0 or low >= 0)
 
 
 def _limits(c: ColumnFigures) -> tuple[float, float]:
