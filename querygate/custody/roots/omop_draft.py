@@ -23,6 +23,7 @@ from querygate_adapters.sources.event_counts import count_people
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
+KEY = "person_id"
 PARTS_OF_BIRTH = ("year_of_birth", "month_of_birth", "day_of_birth")
 MOSTLY = 0.9
 """The share of people whose date of birth is there, from which on an age is worked out from it."""
@@ -39,19 +40,26 @@ def draft_omop(source: str, folder: Path) -> DraftedPolicy:
             "postgresql://user@host/database#schema.",
         )
     tables = {table: open_source(place) for table, place in places.items()}
+    for table, opened in tables.items():
+        if KEY not in opened.columns():
+            raise ConfigError(
+                "QG802",
+                f"The table {table} has no column {KEY}.",
+                "Name the tables of an OMOP common data model, with its columns in lower case.",
+            )
     columns = omop_columns(tables, count_people)
     joined = tuple(
         JoinedTable(
             table,
             tables[table],
-            (("person_id", "person_id"),),
+            ((KEY, KEY),),
             {one.column.name: one.type for one in columns if one.table == table},
             derived=tuple(one.column for one in columns if one.table == table),
             time=TABLES[table],
         )
         for table in dict.fromkeys(one.table for one in columns)
     )
-    own = ["person_id", *_births(tables["person"])]
+    own = [KEY, *_births(tables["person"])]
     with tempfile.TemporaryDirectory() as staged:
         rows = Path(staged) / "rows.duckdb"
         with closing(DuckDBStagingTables(rows)) as staging:
@@ -69,7 +77,7 @@ def _births(person: Source) -> list[str]:
     policy, so nobody reads them.
     """
     if "birth_datetime" in person.columns():
-        counted = count_people(person, "person_id", ("birth_datetime",))
+        counted = count_people(person, KEY, ("birth_datetime",))
         missing = sum(people for (born,), people in counted if not born)
         if missing <= (1 - MOSTLY) * sum(people for _, people in counted):
             return ["birth_datetime"]
@@ -84,6 +92,8 @@ def _place(source: str, table: str) -> str:
             path for path in folder.iterdir() if re.fullmatch(rf"(?i){table}\.(csv|tsv|parquet)(\.gz)?", path.name)
         )
         return str(found[0]) if found else ""
+    if ":" not in source:
+        return ""
     kind, _, schema = source.partition("#")
     for name in (table, table.upper()):
         place = f"{kind}#{schema}.{name}" if schema else f"{kind}#{name}"

@@ -75,10 +75,19 @@ def test_tables_are_found_in_databases_too(hospital: Path, tmp_path: Path) -> No
     assert tomllib.loads(found.text)["events"]["death"]["source"] == f"duckdb:{tmp_path / 'cdm.duckdb'}#death"
 
 
-@pytest.mark.parametrize("source", [".", "duckdb:nothing.duckdb", "postgresql://nobody@127.0.0.1:1/none#cdm"])
+@pytest.mark.parametrize(
+    "source", [".", "nowhere", "duckdb:nothing.duckdb", "postgresql://nobody@127.0.0.1:1/none#cdm"]
+)
 def test_what_has_no_people_is_refused(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as caught:
         draft_omop(source, tmp_path)
 
     assert caught.value.code == "QG802"
+
+
+def test_what_is_no_omop_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "PERSON.csv").write_text("PERSON_ID,gender\n1,8507\n2,8532\n")
+
+    with pytest.raises(ConfigError, match="The table person has no column person_id"):
+        draft_omop(str(tmp_path), tmp_path)
