@@ -12,7 +12,9 @@ import pytest
 
 from querygate.core.errors import CODES
 from querygate.web.help_page import help_page
+from querygate.web.manual.contents import make_contents
 from querygate.web.manual.library import Library
+from querygate.web.manual.manual_pages import Manual
 from querygate.web.manual.search_index import find, make_sections
 from querygate.web.manual.static_site import StaticSite
 from querygate.web.routes import ROUTES
@@ -28,6 +30,13 @@ def drawn(app):
     """Every page as it is served, by name."""
     client = app.test_client()
     return {name: client.get(f"/docs/{name}".rstrip("/")).text for name in LIBRARY.documents}
+
+
+def test_a_gate_without_its_pages_still_begins(tmp_path):
+    """Whoever packs the code alone has no documentation in the gate, and a gate."""
+    manual = Manual(Library(tmp_path))
+    manual.prepare()
+    assert make_contents(Library(tmp_path)) == []
 
 
 def test_every_page_is_served(drawn):

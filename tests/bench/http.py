@@ -109,7 +109,7 @@ def sources_of(commit: str, folder: Path) -> Path:
     """The sources of a commit, in a folder of their own."""
     folder.mkdir()
     packed = subprocess.run(
-        ["git", "archive", commit, "querygate", "adapters"], cwd=ROOT, check=True, capture_output=True
+        ["git", "archive", commit, "querygate", "adapters", "docs"], cwd=ROOT, check=True, capture_output=True
     ).stdout
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
     return folder

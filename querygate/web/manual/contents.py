@@ -23,7 +23,11 @@ class Chapter:
 
 
 def make_contents(library: Library) -> list[Chapter]:
-    """Chapters are the second headings of the first page, entries its links to pages."""
+    """Chapters are the second headings of the first page, entries its links to pages. Where somebody has left the pages
+    out there is nothing to list, and a gate serves all the same.
+    """
+    if _FIRST not in library.documents:
+        return []
     chapters: list[Chapter] = []
     for title, entries in _walk(library):
         chapters.append(Chapter(title, tuple(entries)))
