@@ -25,7 +25,7 @@ Corner = tuple[Fraction, Fraction]
 @dataclass(frozen=True, slots=True)
 class QuotientParts:
     """What one member tells of a quotient, whose denominator is a number of records: without any, the numerator has
-    nothing either."""
+    nothing either. With records the numerator may be NULL: databases count no condition that is unknown of all."""
 
     numerator: Range
     denominator: Range
@@ -58,7 +58,7 @@ def pool_quotients(parts: Sequence[QuotientParts]) -> Pooled:
         high,
         _estimate(some, low, high),
         sharp=low == high or exact_one,
-        may_be_null=all(part.may_be_absent for part in parts),
+        may_be_null=all(part.may_be_absent or part.numerator.may_be_null for part in parts),
     )
 
 

@@ -144,3 +144,11 @@ def test_no_record_has_no_variance() -> None:
     one = VarianceParts(exact(1), exact(3.0), exact(0.0))
     assert pool_variances([one, nobody], sample=True, root=False).low is None
     assert pool_variances([one, nobody], sample=False, root=False).high == 0.0
+
+
+def test_a_share_that_no_member_can_tell_may_be_null() -> None:
+    """COUNT_IF is NULL where its condition is unknown of all records, in a group of people whose sex is missing."""
+    unknown = QuotientParts(Range(0.0, 0.0, may_be_null=True), exact(5), Range(0.0, 0.0, may_be_null=True))
+
+    assert pool_quotients([unknown, unknown]).may_be_null
+    assert not pool_quotients([unknown, QuotientParts(exact(2.0), exact(4), exact(0.5))]).may_be_null
