@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from werkzeug.routing import Rule
 
 from querygate.control.keys import keys as key_module
+from querygate.core.limits.throttle import Throttle
 from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG
@@ -98,6 +99,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     atexit.register(gc.unfreeze)  # only then: pytest itself collects garbage more than once at the end
+
+
+@pytest.fixture
+def still_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is let in again because a test took long: buckets do not fill."""
+    monkeypatch.setattr(Throttle, "_level", lambda self, name, now_s: self._levels.get(name, (self._most, now_s))[0])
 
 
 @pytest.fixture(scope="session")

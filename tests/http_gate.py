@@ -9,6 +9,8 @@ from typing import Any
 
 from werkzeug.serving import make_server
 
+from tests.work import HANG_S
+
 
 @contextmanager
 def http_gate(app: Any) -> Iterator[str]:
@@ -21,4 +23,4 @@ def http_gate(app: Any) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(HANG_S)

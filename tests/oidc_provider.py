@@ -29,6 +29,8 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 from werkzeug.serving import make_server
 
+from tests.work import HANG_S
+
 CLIENT, SECRET = "querygate", "correct horse battery staple"
 
 
@@ -251,4 +253,4 @@ def running(provider: OidcProvider) -> Iterator[OidcProvider]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(HANG_S)

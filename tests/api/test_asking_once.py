@@ -15,6 +15,7 @@ from querygate.core.types import Principal, Request
 from querygate.site import idempotent_question
 from querygate.site.idempotent_question import QuestionsOnce
 from tests.each import each
+from tests.work import HANG_S
 
 SQL = "SELECT sex, AVG(sbp) FROM clinic GROUP BY sex"
 
@@ -71,14 +72,14 @@ def test_while_it_is_under_way_nobody_asks_again(small, asked, monkeypatch):
 
     def slow(*given):
         began.set()
-        assert go_on.wait(30)
+        assert go_on.wait(HANG_S)
         return real(*given)
 
     monkeypatch.setattr(idempotent_question, "ask", slow)
     found = []
     first = threading.Thread(target=lambda: found.append(once.ask(question, "d-1")))
     first.start()
-    assert began.wait(30)
+    assert began.wait(HANG_S)
     with pytest.raises(idempotent_question.NotPermitted) as busy:
         once.ask(question, "d-1")
     assert (busy.value.code, busy.value.retry_after_s) == ("QG325", 1.0)

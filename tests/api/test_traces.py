@@ -18,6 +18,7 @@ from querygate.site.layout import open_site
 from querygate.web import create_app
 from querygate.web.traces import traced
 from tests.api.small_site import SmallSite, make_small_site
+from tests.work import HANG_S
 
 SQL = "SELECT sex, AVG(sbp) FROM clinic WHERE age > 41 AND sex <> 'Zoë-4711' GROUP BY sex"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -52,7 +53,7 @@ def collecting() -> Iterator[tuple[str, list[bytes]]]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 def settings(site: SmallSite, monkeypatch: pytest.MonkeyPatch, endpoint: str) -> Any:

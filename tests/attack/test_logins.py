@@ -40,7 +40,7 @@ def comparison(monkeypatch):
 
 
 @pytest.fixture
-def site(tmp_path, monkeypatch, comparison):
+def site(tmp_path, monkeypatch, comparison, still_throttles):
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "10")
     folder = empty_site(tmp_path / "site").folder
     (folder / "querygate.toml").write_text(f'trusted_proxies = "{PROXY}"\n')
@@ -170,7 +170,7 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
 
     def slow(*given):
         begun.release()
-        assert go.wait(30)
+        assert go.wait(HANG_S)
         return compare(*given)
 
     monkeypatch.setattr(comparison, "verify", slow)
@@ -182,7 +182,7 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
         refused = sent(app.test_client(), keys[4], OTHER)
         assert not begun.acquire(timeout=0.7)  # more than two are not compared, however long it takes
         go.set()
-        assert [one.result(30).status_code for one in waiting] == [200] * 4
+        assert [one.result(HANG_S).status_code for one in waiting] == [200] * 4
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert refused.json["detail"] == "Too many keys are being checked at the moment."
     assert failures(site) == []
@@ -190,13 +190,13 @@ def test_owners_of_keys_wait_for_their_turn_after_a_restart(site, comparison, mo
 
 def test_a_process_that_begins_again_turns_no_owner_of_a_key_away(site, comparison, monkeypatch):
     """All of its threads have keys that it does not remember; whoever finds no place gets one a moment later."""
-    monkeypatch.setattr(sign_in, "PLACE_S", 30.0)  # however busy the machine is
+    monkeypatch.setattr(sign_in, "PLACE_S", HANG_S)  # however busy the machine is
     keys = [site.accounts.keys.new("ann").secret for _ in range(8)]
     app, together, compare = create_app(site), threading.Barrier(len(keys)), comparison.verify
     monkeypatch.setattr(comparison, "verify", lambda *given: time.sleep(0.02) or compare(*given))
 
     def come(key):
-        together.wait(30)
+        together.wait(HANG_S)
         return sent(app.test_client(), key, OTHER).status_code
 
     with ThreadPoolExecutor(len(keys)) as pool:

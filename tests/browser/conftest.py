@@ -60,7 +60,7 @@ def serving(site: ConsoleSite, app=None) -> Iterator[Served]:
     over.set()
     server.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 @pytest.fixture(scope="session")

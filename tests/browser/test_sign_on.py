@@ -32,7 +32,7 @@ def gate(tmp_path):
         yield apps[0], url, provider
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 def test_in_through_the_provider_and_out_again(chromium, gate):

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.work import HANG_S
+
 SOURCES = Path(__file__).parents[2] / "clients" / "r"
 NEEDED = "for (name in c('httr2', 'jsonlite', 'vctrs')) stopifnot(requireNamespace(name, quietly = TRUE))"
-HANG_S = 300
 
 
 def has_r() -> bool:

@@ -83,7 +83,7 @@ def test_a_name_that_nobody_has_gets_the_same_salt_each_time(site: WireSite) -> 
 
 
 def test_failures_are_on_record_and_throttled_and_no_key_is_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, still_throttles: None
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "3")
@@ -147,7 +147,9 @@ def test_datasets_without_a_grant_are_not_there(tmp_path: Path) -> None:
             assert client.execute("SELECT tablename FROM pg_tables").fetchall() == [("survey",)]
 
 
-def test_limits_hold_for_both_doors_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_hold_for_both_doors_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, still_throttles: None
+) -> None:
     monkeypatch.setenv("QUERYGATE_REQUESTS_PER_MINUTE", "2")
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "2")
     opened = open_gate(make_site(tmp_path))

@@ -61,7 +61,7 @@ def test_only_whom_the_provider_vouches_for_lets_programs_in(site, ann):
     assert redeem(site, device).json["state"] == "authorization_pending"
 
 
-def test_codes_are_not_guessed(tmp_path, provider, monkeypatch):
+def test_codes_are_not_guessed(tmp_path, provider, monkeypatch, still_throttles):
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "5")
     made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
     provider.add("ann", "researchers")
@@ -78,7 +78,7 @@ def test_secrets_that_no_program_has(site, secret):
     assert redeem(site, {"device_code": secret}).json["code"] == "QG323"
 
 
-def test_many_programs_from_one_address_wait(tmp_path, provider, monkeypatch):
+def test_many_programs_from_one_address_wait(tmp_path, provider, monkeypatch, still_throttles):
     monkeypatch.setenv("QUERYGATE_SIGN_INS_PER_MINUTE", "5")
     made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
     told = [made.app.test_client().post(f"{API}/device", json={}).status_code for _ in range(8)]
@@ -87,7 +87,7 @@ def test_many_programs_from_one_address_wait(tmp_path, provider, monkeypatch):
     assert made.events("login.failed")[0][2]["throttled"] == 1
 
 
-def test_whoever_is_refused_again_and_again_does_not_fill_the_log(site, provider):
+def test_whoever_is_refused_again_and_again_does_not_fill_the_log(site, provider, still_throttles):
     provider.add("ann", "canteen")
     for _ in range(8):
         assert site.browser().sign_in("ann").status_code == 403

@@ -107,7 +107,7 @@ def test_what_else_is_no_logout(people):
     assert client.post("/sign-in/backchannel-logout").status_code == 400
 
 
-def test_guesses_are_counted(people, monkeypatch):
+def test_guesses_are_counted(people, monkeypatch, still_throttles):
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "3")
     strict = create_app(open_gate(open_site(people.opened.site.folder))).test_client()
     told = [strict.post("/sign-in/backchannel-logout", data={"logout_token": "x"}).status_code for _ in range(6)]

@@ -28,7 +28,7 @@ def test_no_code_and_no_token_is_in_any_log(site, provider, caplog):
         assert word not in "\n".join(record.getMessage() for record in caplog.records if "querygate" in record.name)
 
 
-def test_failures_are_on_record_and_throttled_as_for_keys(tmp_path, provider, monkeypatch):
+def test_failures_are_on_record_and_throttled_as_for_keys(tmp_path, provider, monkeypatch, still_throttles):
     monkeypatch.setenv("QUERYGATE_LOGIN_FAILURES_PER_MINUTE", "3")
     made = make_sign_on_site(empty_site(tmp_path / "site"), provider)
     provider.add("ann", "researchers")

@@ -25,6 +25,7 @@ from querygate.site.siem_export import lag, ship, told
 from querygate.sql.masked_statement import masked
 from tests.empty_site import empty_site
 from tests.webhook import receiving
+from tests.work import HANG_S
 
 Make = Callable[..., OpenSite]
 
@@ -98,7 +99,7 @@ class Syslog:
     def __init__(self, kind: socket.SocketKind) -> None:
         self.socket = socket.socket(socket.AF_INET, kind)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(10)
+        self.socket.settimeout(HANG_S)
         self.taken = b""
         if kind == socket.SOCK_STREAM:
             self.socket.listen()
