@@ -30,6 +30,7 @@ Diversity: TypeAlias = Literal[
     "ck",
     "growth",
     "mined",
+    "range",
 ]
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
 Missing: TypeAlias = Literal["", "not applicable"]
@@ -45,9 +46,11 @@ class DiversityPolicy:
     """What every class must keep of a sensitive column. Only the parameters of its kind are set.
 
     distinct (l), entropy (l) and recursive (c, l): Machanavajjhala et al. 2007; t-closeness (t): Li et al. 2007;
-    alpha (no value may hold more than this share of a class): Wong et al. 2006; p-sensitive (p): Truta, Vinay 2006;
+    alpha (no value may hold more than this share of a class, or than its own of `alphas`): Wong et al. 2006;
+    p-sensitive (p): Truta, Vinay 2006;
     ke (e, distinct): Zhang et al. 2007; em (epsilon, m): Li et al. 2008; personalised (by, share): Xiao, Tao 2006;
-    ck (share, pieces): Martin et al. 2007; growth (share): Tao et al. 2008; mined (l, expected): Li, Li 2008.
+    ck (share, pieces): Martin et al. 2007; growth (share): Tao et al. 2008; mined (l, expected): Li, Li 2008;
+    range (share of the domain that the values of a class span): Loukides, Shao 2011.
     """
 
     kind: Diversity
@@ -55,6 +58,7 @@ class DiversityPolicy:
     c: float | None = None
     t: float | None = None
     alpha: float | None = None
+    alphas: tuple[tuple[str, float], ...] = ()  # values with a share of their own
     distance: Distance | None = None  # t-closeness; None: equal, of categories
     p: int | None = None
     e: Number | None = None
@@ -66,6 +70,10 @@ class DiversityPolicy:
     expected: float | None = None  # records that a rule which nobody breaks must be seen in
     by: str | None = None  # the column that says what each person guards
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names for sets of values
+
+    def most(self, value: str | None) -> float:
+        """The greatest share of a class that a value may hold, as far as alpha says."""
+        return next((share for text, share in self.alphas if text == value), self.alpha or 1.0)
 
 
 @dataclass(frozen=True, slots=True)

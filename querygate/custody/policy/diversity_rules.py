@@ -35,10 +35,17 @@ PARAMETERS: dict[str, dict[str, Bound]] = {
     "ck": {"share": Bound(above=0, most=0.999), "pieces": Bound(least=1, most=MOST_PIECES, whole=True)},
     "growth": {"share": Bound(above=0, most=0.999)},
     "mined": {"l": FROM_TWO},
+    "range": {"share": SHARE},
 }
 """The numbers that each kind needs ..."""
 
-OPTIONAL = {"t-closeness": ("distance",), "ke": ("distinct",), "personalised": ("groups",), "mined": ("expected",)}
+OPTIONAL = {
+    "t-closeness": ("distance",),
+    "ke": ("distinct",),
+    "personalised": ("groups",),
+    "mined": ("expected",),
+    "alpha": ("alphas",),
+}
 """... what else it takes ..."""
 
 NAMED = {"personalised": ("by",)}
@@ -89,6 +96,8 @@ def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:
     if kind in wanted[0] and column.is_numeric != (kind in OF_NUMBERS):
         table.fail("kind", f"{kind} does not apply to type {column.type}", f"for type {wanted[1]}")
         return None
+    if kind == "range" and not (column.is_numeric or column.values or column.hierarchy):
+        table.fail("kind", "range needs all values there can be", "this kind where the column has values or hierarchy")
     numbers = {key: table.required(key, _bound(kind, key, bound, column)) for key, bound in PARAMETERS[kind].items()}
     taken = (*numbers, *OPTIONAL.get(kind, ()), *NAMED.get(kind, ()))
     for key in table.raw:
@@ -120,6 +129,8 @@ def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, obj
             return {"distinct": table.number("distinct", FROM_TWO)}
         case "mined":
             return {"expected": table.number("expected", Bound(least=1)) or USUAL_EXPECTED}
+        case "alpha":
+            return {"alphas": _alphas(table, column)}
         case "personalised":
             return {"by": table.text("by", SOME_TEXT), "groups": _groups(table, column)}
     return {}
@@ -153,6 +164,25 @@ def _groups(table: TomlTable, column: ColumnPolicy) -> tuple[tuple[str, tuple[st
     return tuple(sorted((name, tuple(sorted(values))) for name, values in raw.items()))
 
 
+def _alphas(table: TomlTable, column: ColumnPolicy) -> tuple[tuple[str, float], ...]:
+    """Values that may hold a share of their own, in order."""
+    raw = table.raw.get("alphas", {})
+    if column.is_numeric and "alphas" in table:
+        table.fail("alphas", "does not apply to numbers", "alpha alone, which is for every bin")
+        return ()
+    if not isinstance(raw, dict):
+        table.fail("alphas", "is not a table of shares", "a table of values and shares, such as { HIV = 0.2 }")
+        return ()
+    shares = {value: SHARE.read(share) for value, share in raw.items()}
+    if None in shares.values() or "" in shares:
+        table.fail("alphas", "has a share that is not accepted", SHARE.phrase)
+        return ()
+    known = column.values or (("false", "true") if column.type == "boolean" else ())
+    if known and not set(shares) <= set(known):
+        table.fail("alphas", "has a value that the column does not have", listed(known))
+    return tuple(sorted((value, float(share)) for value, share in shares.items() if share is not None))
+
+
 def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
     """The column that holds people's wishes has rules of its own, and is not published: a wish tells a lot."""
     known = {column.name: column for column in columns}
@@ -164,6 +194,11 @@ def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
                     f"{diversity.by} is not a column that stays in the vault",
                     "a column with a table [columns.NAME] and role withheld or identifier",
                 )
+
+
+def domain_width(column: ColumnPolicy) -> float:
+    """The width of the public domain of a number."""
+    return float(column.high or 0) - float(column.low or 0)
 
 
 def least_values(guarantees: Iterable[DiversityPolicy]) -> int:
@@ -181,10 +216,10 @@ def _implied(diversity: DiversityPolicy) -> int:
         case "p-sensitive":
             return int(diversity.p or 1)
         case "alpha":
-            return math.ceil(1 / (diversity.alpha or 1))
+            return math.ceil(1 / max(diversity.alpha or 1, *(share for _, share in diversity.alphas), 0))
         case "ke":
             return int(diversity.distinct or 2)
-        case "em" | "t-closeness":
+        case "em" | "t-closeness" | "range":
             return 2
         case _:
             return 1

@@ -13,7 +13,7 @@ from querygate.custody.columns.population import Population
 from querygate.custody.columns.rule_conditions import rule_columns, rule_conditions
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy
-from querygate.custody.policy.diversity_rules import least_values
+from querygate.custody.policy.diversity_rules import domain_width, least_values
 from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import (
     Alpha,
@@ -23,6 +23,8 @@ from querygate.methods.anonymise import (
     Growth,
     Guard,
     KMap,
+    Leaves,
+    Names,
     Numbers,
     NumericHull,
     PersonalGuard,
@@ -31,8 +33,11 @@ from querygate.methods.anonymise import (
     PlausibleValues,
     Proximity,
     PSensitive,
+    RangeDiversity,
+    Ranks,
     Recursive,
     Safety,
+    Scale,
     Sensitive,
     SpreadGuard,
     TreeCloseness,
@@ -79,8 +84,9 @@ def _holders(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
     """No value that too many people of a class have."""
     if not column.diversity:
         return []
-    alpha = min((d.alpha for d in column.diversity if d.alpha), default=1.0)
-    return [ValueHolders(_held(state, column), least_values(column.diversity) - 1, alpha)]
+    held, texts = _held(state, column)
+    most = np.array([min((d.most(text) for d in column.diversity), default=1.0) for text in texts])
+    return [ValueHolders(held, least_values(column.diversity) - 1, most)]
 
 
 def _of_people(state: PublicationState) -> list[Guard]:
@@ -96,15 +102,21 @@ def _of_people(state: PublicationState) -> list[Guard]:
     return guards
 
 
-def _held(state: PublicationState, column: ColumnPolicy) -> PersonRows:
-    """Who has which values of a column, as these are published."""
+def _held(state: PublicationState, column: ColumnPolicy) -> tuple[PersonRows, list[str | None]]:
+    """Who has which values of a column, as these are published, and what text each of them is."""
     name, person = column.name, state.policy.person
     combination, raw, _ = state.staging.raw_counts([person, name], by="combination")
     if not column.is_numeric:
-        return PersonRows(name, combination, _numbered(raw[person]), _numbered(raw[name]), column.spares_missing)
+        value = _numbered(raw[name])
+        texts: list[str | None] = [None] * (int(value.max(initial=0)) + 1)
+        for number, text in zip(value.tolist(), raw[name].tolist(), strict=True):
+            texts[number] = text
+        return PersonRows(name, combination, _numbered(raw[person]), value, column.spares_missing), texts
     missing = np.isnan(raw[name])
     code = state.numbers[name].of(np.where(missing, 0, raw[name]))
-    return PersonRows(name, combination, _numbered(raw[person]), np.where(missing, 0, code + 1), column.spares_missing)
+    value = np.where(missing, 0, code + 1)
+    rows = PersonRows(name, combination, _numbered(raw[person]), value, column.spares_missing)
+    return rows, [None] * (int(value.max(initial=0)) + 1)
 
 
 def _numbered(values: Array) -> Ints:
@@ -132,6 +144,8 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
     match wanted.kind:
         case "ke":
             return SpreadGuard(_numbers(state, column), float(wanted.e or 0), wanted.distinct or 1)
+        case "range" if column.is_numeric:
+            return SpreadGuard(_numbers(state, column), float(wanted.share or 0) * domain_width(column))
         case "em":
             return Proximity(_numbers(state, column), float(wanted.epsilon or 0), float(wanted.m or 0))
         case "personalised":
@@ -147,7 +161,12 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
         case "recursive":
             return Recursive(sensitive, float(wanted.c or 0), int(wanted.l or 0))
         case "alpha":
-            return Alpha(sensitive, float(wanted.alpha or 0))
+            each = np.array([wanted.most(text) for text in _texts(state, column)])
+            return Alpha(sensitive, float(wanted.alpha or 0), each)
+        case "range":
+            texts = _texts(state, column)
+            known = np.array([text in (column.order or texts) and text is not None for text in texts], dtype=np.bool_)
+            return RangeDiversity(sensitive, float(wanted.share or 0), _scale(state, column), known)
         case "ck":
             return Safety(sensitive, float(wanted.share or 0), int(wanted.pieces or 0))
         case "growth":
@@ -173,6 +192,29 @@ def _values(state: PublicationState, column: ColumnPolicy) -> Sensitive:
     present = np.flatnonzero(whole)
     value = np.searchsorted(present, np.where(code < 0, whole.size - 1, code))
     return Sensitive(column.name, combination, value, count, present.size, whole[present])
+
+
+def _texts(state: PublicationState, column: ColumnPolicy) -> list[str | None]:
+    """The text of each value that `_values` numbers; None of a missing value and of numbers."""
+    whole = state.code_counts(column.name)
+    texts = [None] * whole.size if column.is_numeric else [*state.texts[column.name], None]
+    return [texts[place] for place in np.flatnonzero(whole[:-1] if column.spares_missing else whole).tolist()]
+
+
+def _scale(state: PublicationState, column: ColumnPolicy) -> Scale:
+    """What a range of values of a category is a share of."""
+    texts = _texts(state, column)
+    if column.order:
+        rank = {text: place for place, text in enumerate(column.order)}
+        return Ranks(np.array([rank.get(text or "", 0) for text in texts], dtype=np.int64), len(column.order) - 1)
+    if column.hierarchy is None:
+        return Names(len(column.values))
+    tree = state.trees[column.name]
+    place = {text: i for i, text in enumerate(tree.leaves)}
+    leaves = np.array([place.get(text or "", 0) for text in texts], dtype=np.int64)
+    under = [np.bincount(level) / tree.size for level in tree.levels]
+    levels = [level[leaves] for level in tree.levels]
+    return Leaves(levels, [share[level] for share, level in zip(under, levels, strict=True)])
 
 
 def _levels(state: PublicationState, column: ColumnPolicy) -> Ints:

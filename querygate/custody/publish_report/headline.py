@@ -125,6 +125,10 @@ def _asked(name: str, d: DiversityPolicy) -> Iterator[tuple[str, tuple[str, floa
             yield f"recursive c of {name}, l = {d.l}", ("below", float(d.c or 0))
         case "alpha":
             yield f"largest share of {name}", ("at most", float(d.alpha or 0))
+            for value, share in d.alphas:
+                yield f"largest share of {name} = {value}", ("at most", share)
+        case "range":
+            yield f"narrowest range of {name}, of the domain", ("at least", float(d.share or 0))
         case "ck":
             yield f"surest belief in {name}, {d.pieces} pieces known", ("at most", float(d.share or 0))
         case "growth":

@@ -19,7 +19,8 @@ from querygate.custody.columns.population import Population
 from querygate.custody.columns.rule_conditions import rule_columns, rule_conditions
 from querygate.custody.columns.value_codes import grid_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
-from querygate.methods.anonymise import knowledge_check, partition_check
+from querygate.custody.policy.diversity_rules import domain_width
+from querygate.methods.anonymise import knowledge_check, partition_check, range_check
 
 ROOM = 1e-8
 """For rounding in logarithms and sums of shares."""
@@ -92,7 +93,7 @@ def population_matches(release: WrittenCells, population: Population) -> Ints:
 def _measured(
     release: WrittenCells, policy: Policy, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
 ) -> Iterator[GuaranteeCheck]:
-    if d.kind in ("ke", "em"):
+    if d.kind in ("ke", "em") or (d.kind == "range" and wanted.is_numeric):
         return _of_numbers(release, wanted, d)
     if d.kind == "personalised":
         return _of_wishes(release, wanted, d)
@@ -119,8 +120,12 @@ def _of_values(
             figure = partition_check.recursive_ratio(box, values, counts, l=int(d.l or 0))
             yield GuaranteeCheck(promise, f"recursive c of {name}, l = {d.l}", figure, figure < float(d.c or 0))
         case "alpha":
-            figure = partition_check.largest_share(box, values, counts)
-            yield GuaranteeCheck(promise, f"largest share of {name}", figure, figure <= float(d.alpha or 0))
+            yield from _shares(d, name, (box, values, counts), _texts_of(release, column) if d.alphas else {}, promise)
+        case "range":
+            texts = _texts_of(release, column)
+            figure = range_check.narrowest_range(box, [texts[value] for value in values.tolist()], _span(wanted, texts))
+            measure = f"narrowest range of {name}, of the domain"
+            yield GuaranteeCheck(promise, measure, figure, figure >= float(d.share or 0) - ROOM)
         case "ck":
             figure = knowledge_check.worst_belief(box, values, counts, int(d.pieces or 0))
             yield GuaranteeCheck(
@@ -142,6 +147,36 @@ def _of_values(
             yield GuaranteeCheck(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
 
 
+def _shares(
+    d: DiversityPolicy, name: str, held: tuple[Ints, Ints, Ints], texts: Mapping[int, str | None], promise: str
+) -> Iterator[GuaranteeCheck]:
+    """Of all values that have no alpha of their own, and of each that has."""
+    own = dict(d.alphas)
+    others = [value for value in np.unique(held[1]).tolist() if texts.get(value) not in own]
+    figure, most = partition_check.largest_share(*held, among=others), float(d.alpha or 0)
+    yield GuaranteeCheck(promise, f"largest share of {name}", figure, figure <= most)
+    for text, most in own.items():
+        figure = partition_check.largest_share(*held, among=[value for value in texts if texts[value] == text])
+        yield GuaranteeCheck(promise, f"largest share of {name} = {text}", figure, figure <= most)
+
+
+def _texts_of(release: WrittenCells, column: Column) -> dict[int, str | None]:
+    """By the number of a written value of a category its text; None of a missing one."""
+    set_ids, value_ids, texts = release.written.sets(column.index)
+    pairs = zip(set_ids.tolist(), value_ids.tolist(), strict=True)
+    return {set_id: texts[value] if value >= 0 else None for set_id, value in pairs}
+
+
+def _span(wanted: ColumnPolicy, texts: Mapping[int, str | None]) -> range_check.Span:
+    """What a set of values of a category spans of its domain."""
+    known = sorted(text for text in texts.values() if text is not None)
+    if wanted.order:
+        return range_check.of_order(wanted.order)
+    if wanted.hierarchy is not None:
+        return range_check.of_tree(rows_of(wanted, sorted({*wanted.values, *known})))
+    return range_check.of_names(len(wanted.values))
+
+
 def _of_numbers(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy) -> Iterator[GuaranteeCheck]:
     name = wanted.name
     box, raw, counts = release.raw(name)
@@ -159,6 +194,11 @@ def _of_numbers(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy)
         )
         return
     figure = partition_check.narrowest_hull(box, values, values)
+    if d.kind == "range":
+        domain, measure = domain_width(wanted), f"narrowest range of {name}, of the domain"
+        holds = figure >= float(d.share or 0) * domain
+        yield GuaranteeCheck(f"range diversity of {name}", measure, round(figure / domain, 9) if domain else 1.0, holds)
+        return
     yield GuaranteeCheck(f"(k,e)-anonymity of {name}", f"narrowest range of {name}", figure, figure >= float(d.e or 0))
     if d.distinct:
         found = partition_check.distinct_numbers(box, values)

@@ -51,14 +51,16 @@ def check_holders(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeCh
         if wanted.spares_missing:
             asked = np.array([value is not None and value == value for value in raw[column.name].tolist()], np.bool_)
             box, people, values = box[asked], people[asked], values[asked]
+            raw = {name: held[asked] for name, held in raw.items()}
         if not box.size:
             continue  # nobody was asked
-        spared, share = partition_check.spared_people(box, people, values)
+        spared, shares = partition_check.spared_people(box, people, values)
         least = least_values(wanted.diversity) - 1
-        most = min((d.alpha for d in wanted.diversity if d.alpha), default=1.0)
+        texts = {} if column.is_numeric else dict(zip(values.tolist(), raw[column.name].tolist(), strict=True))
+        is_rare = all(s <= d.most(texts.get(v)) for v, s in shares.items() for d in wanted.diversity)
         measure = f"people of a class without its commonest {column.name}"
         promise = f"diversity of {column.name} among people"
-        yield GuaranteeCheck(promise, measure, spared, spared >= least and share <= most)
+        yield GuaranteeCheck(promise, measure, spared, spared >= least and is_rare)
 
 
 def _values(release: WrittenCells, wanted: ColumnPolicy, column: Column, raw: Array) -> Ints:

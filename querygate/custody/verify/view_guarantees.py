@@ -74,7 +74,7 @@ def measure_margin(
         worst.kept[guarantee.measure] = min(known, guarantee.figure) if not rises else max(known, guarantee.figure)
 
 
-FALLING = ("largest share", "recursive c", "share ", "equal t", "ordered t", "hierarchy t")
+FALLING = ("largest share", "recursive c", "share ", "equal t", "ordered t", "hierarchy t", "surest", "growth")
 """Figures of which the greatest is the worst."""
 
 

@@ -13,7 +13,7 @@ Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups t
 from __future__ import annotations
 
 from querygate.core.registry import Registry
-from querygate.methods.anonymise import knowledge_check, partition_check, version_overlay
+from querygate.methods.anonymise import knowledge_check, partition_check, range_check, version_overlay
 from querygate.methods.anonymise.anonymisers import ANONYMISERS, Method
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
@@ -49,6 +49,7 @@ from querygate.methods.anonymise.guards.p_sensitive import PSensitive
 from querygate.methods.anonymise.guards.person_guards import PersonCount, PersonRows, ValueHolders
 from querygate.methods.anonymise.guards.personal_guard import PersonalGuard
 from querygate.methods.anonymise.guards.plausible_values import PlausibleValues
+from querygate.methods.anonymise.guards.range_guard import Leaves, Names, RangeDiversity, Ranks, Scale
 from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
 from querygate.methods.anonymise.guards.worst_knowledge import Safety
 from querygate.methods.anonymise.recode.full_domain import full_domain
@@ -92,6 +93,11 @@ __all__ = [
     "TreeCloseness",
     "PSensitive",
     "Growth",
+    "RangeDiversity",
+    "Names",
+    "Ranks",
+    "Leaves",
+    "Scale",
     "PlausibleValues",
     "Safety",
     "PersonalGuard",
@@ -124,5 +130,6 @@ __all__ = [
     "local",
     "knowledge_check",
     "partition_check",
+    "range_check",
     "version_overlay",
 ]

@@ -54,22 +54,27 @@ def recursive_ratio(classes: Ints, values: Ints, counts: Ints | None = None, *, 
     return float(np.max(np.where(tail > 0, tally[begin] / np.maximum(tail, 1), np.inf)))
 
 
-def largest_share(classes: Ints, values: Ints, counts: Ints | None = None) -> float:
-    """Greatest share that one value has in a class: the alpha that is kept."""
-    which, _, tally = _tally(classes, values, counts)
-    return float(np.max(tally / np.bincount(which, tally)[which]))
+def largest_share(
+    classes: Ints, values: Ints, counts: Ints | None = None, *, among: Collection[int] | None = None
+) -> float:
+    """Greatest share that one value has in a class: the alpha that is kept. `among` says which values are meant."""
+    which, value, tally = _tally(classes, values, counts)
+    share = tally / np.bincount(which, tally)[which]
+    return float(np.max(share if among is None else share[np.isin(value, list(among))], initial=0.0))
 
 
-def spared_people(classes: Ints, people: Ints, values: Ints) -> tuple[int, float]:
-    """Of people who may have several values: the fewest of a class who do not have its commonest, and the greatest
-    share of a class that has one value.
+def spared_people(classes: Ints, people: Ints, values: Ints) -> tuple[int, dict[int, float]]:
+    """Of people who may have several values: the fewest of a class who do not have its commonest, and by value the
+    greatest share of a class that has it.
     """
-    fewest, greatest = int(people.size), 0.0
+    fewest, greatest = int(people.size), dict[int, float]()
     for members in _members(classes):
         everybody = np.unique(people[members]).size
         pairs = np.unique(np.stack([values[members], people[members]]), axis=1)
-        commonest = int(np.unique(pairs[0], return_counts=True)[1].max())
-        fewest, greatest = min(fewest, everybody - commonest), max(greatest, commonest / everybody)
+        found, holders = np.unique(pairs[0], return_counts=True)
+        fewest = min(fewest, everybody - int(holders.max()))
+        for value, number in zip(found.tolist(), holders.tolist(), strict=True):
+            greatest[value] = max(greatest.get(value, 0.0), number / everybody)
     return fewest, greatest
 
 

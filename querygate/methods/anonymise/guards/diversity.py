@@ -131,19 +131,21 @@ class Recursive(Diversity):
 
 
 class Alpha(Diversity):
-    """No value above the share alpha."""
+    """No value above the share alpha, or above that of `each` where values have shares of their own."""
 
-    def __init__(self, sensitive: Sensitive, alpha: float) -> None:
+    def __init__(self, sensitive: Sensitive, alpha: float, each: Floats | None = None) -> None:
         super().__init__(sensitive)
         self.alpha = alpha
+        self.each: Floats = np.full(self.size, alpha) if each is None else each
 
     @property
     def name(self) -> str:
-        return f"share at most {self.alpha} of each value of {self.column}"
+        own = " or its own" if (self.each != self.alpha).any() else ""
+        return f"share at most {self.alpha}{own} of each value of {self.column}"
 
     def holds(self, counts: Floats) -> Bools:
-        share: Floats = counts.max(axis=1) / counts.sum(axis=1)
-        return share <= self.alpha
+        found: Bools = (counts / counts.sum(axis=1, keepdims=True) <= self.each).all(axis=1)
+        return found
 
 
 class Closeness(Diversity):

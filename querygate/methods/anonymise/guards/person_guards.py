@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.types import Bools, Ints
+from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.guards.triplets import Triplets
 
 
@@ -42,15 +42,16 @@ class PersonCount:
 
 
 class ValueHolders:
-    """Of the people of a class, at least `spare` do not have the value that most have; and it is had by no more than
-    the share `most`. A class with l values of people who have one each spares l - 1. People without any value are left
-    out where missing values are spared.
+    """Of the people of a class, at least `spare` do not have the value that most have; and no value is had by more than
+    the share `most`, be it one for all or one for each. A class with l values of people who have one each spares l - 1.
+    People without any value are left out where missing values are spared.
     """
 
-    def __init__(self, rows: PersonRows, spare: int, most: float = 1.0) -> None:
+    def __init__(self, rows: PersonRows, spare: int, most: float | Floats = 1.0) -> None:
         self.name = f"diversity of {rows.column} among people"
-        self.spare, self.most, self._spares = spare, most, rows.spares_missing
+        self.spare, self._spares = spare, rows.spares_missing
         self._size = int(rows.value.max(initial=0)) + 1
+        self.most: Floats = np.broadcast_to(np.asarray(most, dtype=np.float64), (self._size,))
         pairs, pair = np.unique(rows.person * self._size + rows.value, return_inverse=True)
         self._person, self._value = pairs // self._size, pairs % self._size
         self._people = int(rows.person.max(initial=0)) + 1
@@ -64,9 +65,11 @@ class ValueHolders:
         people = _people(label, self._person[pair], self._people, classes)
         label, pair = np.divmod(np.unique(label * self._person.size + pair), self._person.size)
         values, holders = np.unique(label * self._size + self._value[pair], return_counts=True)
+        label, value = np.divmod(values, self._size)
         commonest = np.zeros(classes, dtype=np.int64)
-        np.maximum.at(commonest, values // self._size, holders)
-        fine: Bools = (commonest <= people - self.spare) & (commonest <= self.most * people)
+        np.maximum.at(commonest, label, holders)
+        fine: Bools = commonest <= people - self.spare
+        fine[label[holders > self.most[value] * people[label]]] = False
         fine |= people == 0
         return fine
 

@@ -48,6 +48,12 @@ def kept(text: str) -> tuple[DiversityPolicy, ...]:
         (ILL + 'diversity = { kind = "growth", share = 0.2 }', DiversityPolicy("growth", share=0.2)),
         (ILL + 'diversity = { kind = "mined", l = 2 }', DiversityPolicy("mined", l=2, expected=10)),
         (ILL + 'diversity = { kind = "mined", l = 2, expected = 5 }', DiversityPolicy("mined", l=2, expected=5)),
+        (
+            ILL + 'diversity = { kind = "alpha", alpha = 0.6, alphas = { c = 0.2, a = 0.1 } }',
+            DiversityPolicy("alpha", alpha=0.6, alphas=(("a", 0.1), ("c", 0.2))),
+        ),
+        (ILL + 'diversity = { kind = "range", share = 0.5 }', DiversityPolicy("range", share=0.5)),
+        (MASS + 'diversity = { kind = "range", share = 0.5 }', DiversityPolicy("range", share=0.5)),
         (SBP + 'diversity = { kind = "entropy", l = 2 }', DiversityPolicy("entropy", l=2)),
         (
             ILL
@@ -89,6 +95,33 @@ def test_a_list_keeps_them_all():
         (ILL + 'diversity = { kind = "ck", share = 0.5 }', "columns.ill.diversity.pieces", "is missing"),
         (ILL + 'diversity = { kind = "mined", l = 2, expected = 0 }', "columns.ill.diversity.expected", "at least 1"),
         (SBP + 'diversity = { kind = "mined", l = 2 }', "columns.sbp.diversity.kind", "for type category"),
+        (
+            ILL + 'diversity = { kind = "alpha", alpha = 0.6, alphas = { d = 0.2 } }',
+            "columns.ill.diversity.alphas",
+            "accepted: a, b, c",
+        ),
+        (
+            ILL + 'diversity = { kind = "alpha", alpha = 0.6, alphas = { a = 2 } }',
+            "columns.ill.diversity.alphas",
+            "a number above 0 and at most 1",
+        ),
+        (
+            ILL + 'diversity = { kind = "alpha", alpha = 0.6, alphas = [0.2] }',
+            "columns.ill.diversity.alphas",
+            "a table of values and shares",
+        ),
+        (
+            SBP + 'diversity = { kind = "alpha", alpha = 0.6, alphas = { x = 0.2 } }',
+            "columns.sbp.diversity.alphas",
+            "alpha alone",
+        ),
+        (
+            ILL.replace("values", "title").replace('["a", "b", "c"]', '"Ill"')
+            + 'diversity = { kind = "range", share = 0.5 }',
+            "columns.ill.diversity.kind",
+            "has values or hierarchy",
+        ),
+        (ILL + 'diversity = { kind = "range", share = 0 }', "columns.ill.diversity.share", "above 0"),
         (ILL + 'diversity = { kind = "p-sensitive", p = 4 }', "columns.ill.diversity.p", "at most 3"),
         (ILL + 'diversity = { kind = "p-sensitive", p = 2, l = 2 }', "columns.ill.diversity.l", "accepted: p"),
         (SBP + 'diversity = { kind = "ke", e = 0.5 }', "columns.sbp.diversity.e", "a whole number of at least 1"),

@@ -62,6 +62,23 @@ GUARANTEES: dict[str, tuple[dict[str, Column], dict[str, tuple[float, float]]]] 
     "entropy": (disease("entropy", l=2.5), {"entropy l of disease": (2.5, 5)}),
     "recursive": (disease("recursive", c=1.5, l=2), {"recursive c of disease, l = 2": (0, 1.5)}),
     "alpha": (disease("alpha", alpha=0.6), {"largest share of disease": (0.2, 0.6)}),
+    "alpha by value": (
+        disease("alpha", alpha=0.7, alphas={"HIV": 0.4, "cancer": 0.5}),
+        {
+            "largest share of disease": (0.2, 0.7),
+            "largest share of disease = HIV": (0.1, 0.4),
+            "largest share of disease = cancer": (0.1, 0.5),
+        },
+    ),
+    "range of names": (
+        {"disease": ILLNESS | {"values": list(ILL)} | diverse("range", share=0.75)},
+        {"narrowest range of disease, of the domain": (0.75, 1)},
+    ),
+    "range of an order": (
+        {"disease": ILLNESS | {"values": list(ILL), "ordered": True} | diverse("range", share=0.6)},
+        {"narrowest range of disease, of the domain": (0.6, 1)},
+    ),
+    "range of numbers": (pressure("range", share=0.12), {"narrowest range of sbp, of the domain": (0.12, 1)}),
     "t-closeness": (disease("t-closeness", t=0.3), {"equal t of disease": (0, 0.3)}),
     "distinct bins": (pressure("distinct", l=4), {"distinct values of sbp": (4, 20)}),
     "equal t of a number": (pressure("t-closeness", t=0.5, distance="equal"), {"equal t of sbp": (0, 0.5)}),
@@ -249,6 +266,19 @@ def test_closeness_along_a_hierarchy(tmp_path: Path) -> None:
     assert report.measured.kept == {"hierarchy t of disease": pytest.approx(worst)}
     assert worst <= 0.2
     assert len(groups) > 1
+
+
+def test_a_range_along_a_hierarchy(tmp_path: Path) -> None:
+    """Diseases of one branch of two span half of the tree; a class of one branch alone is too narrow."""
+    opened, report = publish_beside(
+        tmp_path, TOP.but(columns={"disease": TREE_OF_ILLNESS | diverse("range", share=0.6)}), PEOPLE
+    )
+    assert report.measured.kept == {"narrowest range of disease, of the domain": 1.0}
+    branches = {"HIV": "blood", "cancer": "blood"}
+    groups = by_class(raw_by_class(opened, "disease")).values()
+    assert len(groups) > 1
+    for members in groups:
+        assert len({branches.get(disease, "other") for (disease,) in members if disease is not None}) == 2
 
 
 def test_people_guard_nodes_of_a_hierarchy(tmp_path: Path) -> None:

@@ -15,20 +15,28 @@ from querygate.methods.anonymise import (
     EntropyDiversity,
     Guard,
     KMap,
+    Leaves,
+    Names,
     Numbers,
     PersonalGuard,
     Proximity,
     PSensitive,
+    RangeDiversity,
+    Ranks,
     Recursive,
+    Scale,
     Sensitive,
     SpreadGuard,
     Table,
     TreeCloseness,
     partition_check,
+    range_check,
 )
 from tests.unit.methods.anonymise.tables import random_hull, random_sensitive
 
 TREE = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+IN_B = (("2", "b", "*"), ("3", "b", "*"))
+LEAVES = Leaves(tuple(TREE), (np.full(4, 0.25), np.full(4, 0.5), np.ones(4)))
 WISHES = ((), (0,), (2, 3), (1, 2, 3))
 
 
@@ -44,6 +52,20 @@ def of_disease(make: Callable[[Sensitive], Guard], kept: Callable[..., bool]) ->
     def guarded(seed: int, table: Table) -> Guarded:
         disease = random_sensitive(seed, table)
         return Guarded(make(disease), lambda labels: kept(labels[disease.combination], disease.value, disease.count))
+
+    return guarded
+
+
+def ranging(scale: Scale, span: range_check.Span) -> Callable[[int, Table], Guarded]:
+    """Half of the domain is spanned. Of four values the rarest is as good as missing."""
+
+    def guarded(seed: int, table: Table) -> Guarded:
+        disease = random_sensitive(seed, table)
+        texts = [str(value) if value < 3 else None for value in disease.value.tolist()]
+        return Guarded(
+            RangeDiversity(disease, 0.5, scale, np.array([True, True, True, False])),
+            lambda labels: range_check.narrowest_range(labels[disease.combination], texts, span) >= 0.5,
+        )
 
     return guarded
 
@@ -145,6 +167,13 @@ GUARDS: dict[str, Callable[[int, Table], Guarded]] = {
     "entropy": of_disease(lambda s: EntropyDiversity(s, 2.0), lambda *a: partition_check.entropy_l(*a) >= 2.0),
     "recursive": of_disease(lambda s: Recursive(s, 2.0, 2), lambda *a: partition_check.recursive_ratio(*a, l=2) < 2.0),
     "alpha": of_disease(lambda s: Alpha(s, 0.6), lambda *a: partition_check.largest_share(*a) <= 0.6),
+    "alpha by value": of_disease(
+        lambda s: Alpha(s, 0.8, np.array([0.8, 0.4, 0.3, 0.2])),
+        lambda *a: all(partition_check.largest_share(*a, among=[v]) <= s for v, s in enumerate((0.8, 0.4, 0.3, 0.2))),
+    ),
+    "range of names": ranging(Names(4), range_check.of_names(4)),
+    "range of ranks": ranging(Ranks(np.array([2, 0, 3, 1]), 3), range_check.of_order("1302")),
+    "range in a tree": ranging(LEAVES, range_check.of_tree([("0", "a", "*"), ("1", "a", "*"), *IN_B])),
     "t-closeness": of_disease(lambda s: Closeness(s, 0.2), lambda *a: partition_check.closeness(*a) <= 0.2),
     "ordered t-closeness": of_disease(
         lambda s: Closeness(s, 0.1, ordered=True), lambda *a: partition_check.closeness(*a, ordered=True, size=4) <= 0.1

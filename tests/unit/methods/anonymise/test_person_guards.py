@@ -33,14 +33,14 @@ def test_methods_keep_people_together(method: str, seed: int) -> None:
     try:
         labels = run(table, K, guards)
     except Infeasible:
-        spared, share = partition_check.spared_people(np.zeros_like(rows.person), rows.person, rows.value)
-        assert spared < 1 or share > 0.9
+        spared, shares = partition_check.spared_people(np.zeros_like(rows.person), rows.person, rows.value)
+        assert spared < 1 or max(shares.values()) > 0.9
         return
     assert partition_check.distinct_values(labels, rows.person) >= K
     if seed % 3:
-        spared, share = partition_check.spared_people(labels, rows.person, rows.value)
+        spared, shares = partition_check.spared_people(labels, rows.person, rows.value)
         assert spared >= 1
-        assert share <= 0.9
+        assert max(shares.values()) <= 0.9
 
 
 def test_guards_agree_with_the_verifier_class_by_class() -> None:
@@ -51,14 +51,20 @@ def test_guards_agree_with_the_verifier_class_by_class() -> None:
         every, number = np.arange(labels.size), int(labels.max()) + 1
         enough = PersonCount(rows, K).classes(every, labels, number)
         varied = ValueHolders(rows, 2, 0.7).classes(every, labels, number)
+        most = np.resize([0.8, 0.3, 0.2, 0.1], int(rows.value.max()) + 1)
+        each_rare = ValueHolders(rows, 0, most).classes(every, labels, number)
         for label in range(number):
             mine = labels == label
             assert enough[label] == (partition_check.distinct_values(labels[mine], rows.person[mine]) >= K)
-            spared, share = partition_check.spared_people(labels[mine], rows.person[mine], rows.value[mine])
-            assert varied[label] == (spared >= 2 and share <= 0.7)
+            spared, shares = partition_check.spared_people(labels[mine], rows.person[mine], rows.value[mine])
+            assert varied[label] == (spared >= 2 and max(shares.values()) <= 0.7)
+            assert each_rare[label] == all(share <= most[value] for value, share in shares.items())
 
 
 def test_one_row_each_keeps_what_rows_keep() -> None:
     """With l values of people who have one row, l - 1 do not have the commonest."""
     person, value = np.arange(6), np.array([0, 0, 0, 0, 1, 2])
-    assert partition_check.spared_people(np.zeros(6, dtype=np.int64), person, value) == (2, 4 / 6)
+    assert partition_check.spared_people(np.zeros(6, dtype=np.int64), person, value) == (
+        2,
+        {0: 4 / 6, 1: 1 / 6, 2: 1 / 6},
+    )
