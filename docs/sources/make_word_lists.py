@@ -89,6 +89,18 @@ def column(source: str, name: str) -> set[str]:
     return {value.strip().lower() for (value,) in rows if value and len(value.strip()) > 1}
 
 
+def names_by_sex(source: str) -> dict[str, set[str]]:
+    """First names that nine in ten of those who have them are women, or men; the others are of both."""
+    shares = duckdb.execute(
+        f"SELECT trim(lower(first_name)) AS name, avg((sex = 'Female')::INT) FROM '{source}' "  # noqa: S608
+        "WHERE length(trim(first_name)) > 1 GROUP BY name"
+    ).fetchall()
+    return {
+        "women": {name for name, share in shares if share >= 0.9},
+        "men": {name for name, share in shares if share <= 0.1},
+    }
+
+
 def counties(source: str) -> set[str]:
     endings = r" (county|parish|borough|census area|municipio|municipality|city and borough|city)$"
     return {re.sub(endings, "", name.partition(",")[0]) for name in column(source, "county_name")}
@@ -115,6 +127,8 @@ def main(people: str, zips: str, county_table: str, tabular: str, icd9: str) -> 
     medical, eponyms = medical_words(icd_phrases(Path(tabular), Path(icd9)))
     write("first_names", first)
     write("last_names", last)
+    for sex, names in names_by_sex(people).items():
+        write(f"first_names_{sex}", names)
     write("cities", column(zips, "city") | counties(county_table))
     countries, world = time_zone_tables()
     nations = set(re.split(r"[;\n]", (DATA / "nations.txt").read_text(encoding="utf-8").strip()))

@@ -17,7 +17,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.custody.extract.protected_records import Field
-from querygate.custody.extract.residue_check import count_left
+from querygate.custody.extract.residue_check import count_left, count_repeated
 from querygate.custody.policy import ColumnPolicy, NotePolicy
 from querygate.methods.notes import (
     IdentifierKind,
@@ -41,12 +41,18 @@ WARNING = (
     "{column}: the content of a text (an event, a rare disease, an office held) may identify somebody even if no "
     "name, date or number is left. Treat it as unknown to others only if that is true."
 )
+HIDDEN = (
+    "{column}: replacements look like identifiers, so a name that was missed cannot be told from one that was made up, "
+    "by reviewers either. Whoever learns what replacements look like can tell more of them apart."
+)
 _TAGS = {
     "keyed": "tags such as [NAME:letters] replace an identifier of that kind, with the same letters for the same "
     "value in this extract",
     "numbered": "tags such as [NAME-1] replace an identifier of that kind, with the same number for the same value in "
     "one text",
     "kind": "tags such as [NAME] replace an identifier of that kind",
+    "natural": "names, places and numbers are made up, the same for the same value in the texts of one person; a tag "
+    "such as [NAME:letters] stands where none could be made",
 }
 _DATES = {
     "year": "dates are reduced to the year",
@@ -111,6 +117,7 @@ def make_notes(
     known = replace(scrubbed, notes=tuple(text for text in scrubbed.notes if text is not None))
     words = [f"{column.name}: {explain_scrubbed(known)}"]
     words += [f"{column.name}: {explain_plausible(plausible)}"] if plausible is not None else []
+    words += [HIDDEN.format(column=column.name)] if options.tags == "natural" else []
     report = NoteReport(
         column=column.name,
         notes=there,
@@ -155,6 +162,7 @@ def _scrubbed(
         identifiers.records(identifiers.everybody),
     )
     own = list(identifiers.records(identifiers.own)) or [{} for _ in texts]
+    repeated = 0
     made: list[str | None] = []
     kinds: Counter[IdentifierKind] = Counter()
     rules: Counter[str] = Counter()
@@ -168,6 +176,14 @@ def _scrubbed(
         kinds.update(span.kind for span in done.found)
         rules.update(span.rule for span in done.found)
         made.append(done.text)
+        places = [(str(span.kind), span.start, span.end) for span in done.found]
+        repeated += count_repeated(text, places, done.text, done.placed)
+    if repeated:
+        raise ExtractRefused(
+            "QG605",
+            f"{name}: {counted(repeated, 'replacement is', 'replacements are')} what was to be replaced.",
+            'Nothing was written. Choose another value of `tags` in the policy, such as "keyed".',
+        )
     touched = sum(old != new for old, new in zip(texts, made, strict=True))
     return ScrubbedColumn(tuple(made), dict(kinds.most_common()), dict(rules.most_common()), touched)
 

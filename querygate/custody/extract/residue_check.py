@@ -99,6 +99,32 @@ def count_left(
     return found
 
 
+def count_repeated(
+    text: str, found: Sequence[tuple[str, int, int]], result: str, placed: Sequence[tuple[int, int]]
+) -> int:
+    """Replacements that are, or for names have a word of, what was found in the same text: of each kind, from where to
+    where in `text`, and where its replacement stands in `result`. Dates are aside: a moved day may be another day of
+    the same person.
+
+    >>> count_repeated("Ann Li, Bo Ek", [("NAME", 0, 6), ("NAME", 8, 13)], "Cy Aho, Ann Au", [(0, 6), (8, 14)])
+    1
+    """
+    telling = [(kind, text[start:end]) for kind, start, end in found if kind not in (DATES, "AGE")]
+    values = {_joined(value) for _, value in telling}
+    names = {word for kind, value in telling if kind == NAMES for word in _words(value)}
+    repeated = 0
+    for (kind, _, _), (start, end) in zip(found, placed, strict=True):
+        made = result[start:end]
+        if kind not in (DATES, "AGE") and _joined(made):
+            repeated += _joined(made) in values or (kind == NAMES and not names.isdisjoint(_words(made)))
+    return repeated
+
+
+def _words(name: str) -> list[str]:
+    parts = "".join(c if c.isalpha() else "" if c in "'’" else " " for c in _plain(name)).split()
+    return [part for part in parts if len(part) > 2 and part not in NO_NAMES]
+
+
 def _tells(text: _Text, telling: set[str], heads: set[str], lengths: Sequence[int]) -> bool:
     for at in text.edges:
         if text.characters[at : at + TELLING] in heads:

@@ -178,7 +178,7 @@ class NotePolicy:
     """How free text is scrubbed of what names people, and of terms that tell too much (t-plausibility)."""
 
     dates: Literal["year", "shift", "tag"] = "year"
-    tags: Literal["keyed", "numbered", "kind"] = "keyed"
+    tags: Literal["keyed", "numbered", "kind", "natural"] = "keyed"
     unknown_words: bool = True  # are capitalised words that no dictionary knows taken for names?
     earliest_year: int = 0  # years before it tell of great age; 0: none does
     terms: tuple[tuple[str, str], ...] = ()  # term, its parent

@@ -100,7 +100,7 @@ CHOICES = {
     ),
     "columns.*.kind": IDENTIFIER_KINDS,
     "columns.*.dates": ("year", "shift", "tag"),
-    "columns.*.tags": ("keyed", "numbered", "kind"),
+    "columns.*.tags": ("keyed", "numbered", "kind", "natural"),
     "columns.*.lattice": ("iupac", "dnala"),
     "columns.*.within": ("file", "classes"),
     "columns.*.protect.kind": tuple(CODE_METHODS),

@@ -78,6 +78,10 @@ class Own:
         corners = frozenset(form[:2] for form in spelt) | frozenset(form[-2:] + "$" for form in spelt)
         return cls((_Table(found, _lengths(found, 2)), *days), long, spelt, corners)
 
+    def has(self, form: str) -> bool:
+        """Is this a form of one of the values?"""
+        return any(form in table.forms for table in self.tables)
+
     def near(self, token: str) -> tuple[IdentifierKind, str] | None:
         """Whose form is one slip away: a letter missing, added, changed, or two exchanged. Words are no slips."""
         if len(token) < DISTINCTIVE - 1 or is_word(token):
@@ -113,6 +117,9 @@ class People:
 
     def __len__(self) -> int:
         return len(self._kinds)
+
+    def __contains__(self, form: str) -> bool:
+        return form in self._kinds
 
     def find(self, note: TextAtoms, own: Own | None = None, misspelt: bool = True) -> list[TextSpan]:
         """Spans of own forms, near misses of them if wanted, and the distinctive values of others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from functools import cache, lru_cache
 from importlib import resources
+from typing import Literal
 
 
 @cache
@@ -69,6 +70,40 @@ def is_first_name(folded: str) -> bool:
 
 def is_last_name(folded: str) -> bool:
     return folded in _load("last_names")
+
+
+def sex_of(folded: str) -> Literal["women", "men", ""]:
+    """Of those who have this first name, are nine in ten women, or men?"""
+    if folded in _load("first_names_women"):
+        return "women"
+    return "men" if folded in _load("first_names_men") else ""
+
+
+@cache
+def first_names_of(sex: Literal["women", "men"]) -> frozenset[str]:
+    """First names of women, or of men, that are no words."""
+    return frozenset(filter(_is_plain_name, _load(f"first_names_{sex}")))
+
+
+@cache
+def last_names() -> frozenset[str]:
+    """Last names that are no words and no first names."""
+    return frozenset(name for name in _load("last_names") if _is_plain_name(name) and not is_first_name(name))
+
+
+@cache
+def plain_cities() -> tuple[str, ...]:
+    """Cities of one or two words that mean nothing else."""
+    cities = (city for city in _load("cities") if city.replace(" ", "").isalpha() and city.count(" ") < 2)
+    return tuple(sorted(city for city in cities if len(city) > 4 and not any(map(_means_more, city.split()))))
+
+
+def _is_plain_name(name: str) -> bool:
+    return name.isascii() and name.isalpha() and len(name) > 2 and not is_word(name)
+
+
+def _means_more(part: str) -> bool:
+    return len(part) < 3 or is_word(part) or is_first_name(part) or is_state_or_country(part)
 
 
 def is_eponym(folded: str) -> bool:

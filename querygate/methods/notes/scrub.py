@@ -13,6 +13,7 @@ is searched for the values of the identifier columns once more, and what is foun
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,8 @@ from querygate.methods.notes.identifier_values import Own, People, record_values
 from querygate.methods.notes.note_text import TextAtoms, plain, without_ideographs
 from querygate.methods.notes.scrub_options import ScrubOptions
 from querygate.methods.notes.spans import SAFE_HARBOR, IdentifierKind, TextSpan, resolve
-from querygate.methods.notes.surrogates import BLANK, Surrogates
+from querygate.methods.notes.surrogates import Surrogates, Whose
+from querygate.methods.notes.written_forms import name_parts
 
 LONGEST = 1_000_000
 """Characters of a note at most."""
@@ -54,8 +56,8 @@ class Scrubber:
         """`people`: the records of the file, whose distinctive values go from every note."""
         self._options = options or ScrubOptions()
         self._columns = dict(columns or {})
-        self._surrogates = Surrogates(secret, self._options)
         self._people = People.of(record_values(self._columns, record) for record in people)
+        self._surrogates = Surrogates(secret, self._options, self._people)
         self._finders = _finders(self._options)
 
     def find(self, text: str, record: Mapping[str, object] | None = None) -> list[TextSpan]:
@@ -64,23 +66,26 @@ class Scrubber:
 
     def scrub(self, text: str, record: Mapping[str, object] | None = None, person: str | None = None) -> ScrubbedNote:
         """The note without identifiers. `person` says whose dates move together; silent: the record's own values."""
-        own = self._own(record)
-        if person is None:
-            person = "\0".join(value for _, value in record_values(self._columns, record or {}))
-        spans = self._find(text, own)
+        whose = self._whose(record or {}, person)
+        spans = self._find(text, whose.own)
         if not spans:
             return ScrubbedNote(text, (), ())
-        blank: set[int] = set()  # starts of spans whose tag itself would spell a value
+        failed: Counter[int] = Counter()  # starts of spans whose replacement itself would spell a value
         while True:
-            made = self._surrogates.of(text, spans, person)
-            made = [BLANK if span.start in blank else new for span, new in zip(spans, made, strict=True)]
+            made = self._surrogates.of(text, spans, whose, failed)
             result, placed = _render(text, spans, made)
-            left = self._people.find(TextAtoms(result), own, misspelt=False)
+            left = self._people.find(TextAtoms(result), whose.own, misspelt=False)
             if not left:
                 return ScrubbedNote(result, tuple(spans), tuple(placed))
             more, touched = _origins(left, spans, placed)
-            blank |= touched
+            failed.update(touched)
             spans = self._settle(text, [*spans, *more])
+
+    def _whose(self, record: Mapping[str, object], person: str | None) -> Whose:
+        values = record_values(self._columns, record)
+        names = " ".join(value for kind, value in values if kind is IdentifierKind.NAME)
+        key = "\0".join(value for _, value in values) if person is None else person
+        return Whose(key, self._own(record), tuple(dict.fromkeys(name_parts(names))))
 
     def _own(self, record: Mapping[str, object] | None) -> Own | None:
         return Own.of(record_values(self._columns, record)) if record else None

@@ -26,7 +26,7 @@ TITLES = frozenset(
         "la le del di da dos el al bin ibn ben of the y e"
     )
 )
-_STREET_WORDS = frozenset(
+STREET_WORDS = frozenset(
     listed(
         "street st avenue ave road rd drive dr lane ln boulevard blvd court ct place pl way terrace ter circle cir "
         "highway hwy parkway pkwy square sq apt apartment unit suite ste floor fl box po north south east west n s "
@@ -127,7 +127,7 @@ def _place_forms(value: str) -> Iterator[str]:
             yield together
         if atoms and atoms[0].isdigit() and len(atoms) > 1:
             yield "".join(atoms[:3])
-            street = [atom for atom in atoms[1:] if atom not in _STREET_WORDS and not atom.isdigit()]
+            street = [atom for atom in atoms[1:] if atom not in STREET_WORDS and not atom.isdigit()]
             if street and len("".join(street)) >= 5:
                 yield "".join(street)
 

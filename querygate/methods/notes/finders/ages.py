@@ -18,9 +18,9 @@ _PATTERNS = tuple(
     for pattern in (
         rf"(?<![\w./]){_NUMBER}(?:[\- ]?(?:years?|yrs?)[\- ](?:old|of age)|[ \-]?y\.? ?/? ?o\b\.?|"
         rf"[ \-]?yo[mfw]?\b|[ \-]?yrs?\b|-year|[ \-]?y(?=[ ,./]?[mf]\b))",
-        rf"\b(?:aged?|age of|age is|age was|turned|turning|turns)[: ]{{1,3}}{_NUMBER}(?![\w./%])",
+        rf"\b(?:aged?|age of|age is|age was|turned|turning|turns)[: ]{{1,3}}{_NUMBER}(?![\w/%]|\.\d)",
         rf"(?<![\w./]){_NUMBER}(?= ?(?:m|f|male|female|man|woman|gentleman|lady)\b)",
-        rf"\b(?:he|she|who|they|patient|pt) (?:is|was|are|turned) {_NUMBER}(?![\w./%]| ?(?:kg|"
+        rf"\b(?:he|she|who|they|patient|pt) (?:is|was|are|turned) {_NUMBER}(?![\w/%]|\.\d| ?(?:kg|"
         rf"cm|mm|lb|bpm|%|pounds|in ))",
         rf"\b{_TENS}{_UNIT}",
         rf"\baged? {_TENS}\b",

@@ -17,6 +17,8 @@ from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy
 from querygate.methods.notes import IdentifierKind, Scrubber
+from querygate.methods.notes.natural.names import NaturalNames
+from querygate.methods.notes.natural.stranger import _Met
 from querygate.methods.notes.scrub import ScrubbedNote
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.extract.texts_study import POLICY, people
@@ -165,6 +167,42 @@ def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     assert all("hormone disease" in text and "iabetes" not in text for text in texts)
     assert body["notes"][0]["generalised"] == len(texts)
     assert body["notes"][0]["withheld"] == 0
+
+
+NATURAL = POLICY.but(columns={"note": {"tags": "natural", "dates": "shift"}})
+
+
+def test_replacements_read_naturally_and_nothing_is_left(tmp_path: Path) -> None:
+    body = extract(tmp_path, table=people(40), policy=NATURAL, **WISH)
+    raw = {record["sbp"]: record for record in people(40).to_pylist()}
+    notes = {sbp: text for sbp, text in leaving(tmp_path / "out").items() if text is not None}
+    assert notes
+    for sbp, text in notes.items():
+        assert "[" not in text
+        assert "iabetes" in text
+        for name in ("last_name", "mrn", "phone", "born"):
+            assert letters(raw[sbp][name]) not in letters(text), (name, text)
+    numbers = [re.findall(r"(?<![\d-])\d{8}(?!\d)|\d{4}-\d{4}", text) for text in notes.values()]
+    assert all(numbers)  # record numbers of eight digits are still that
+    [report] = body["notes"]
+    assert report["left"] == 0
+    assert any("cannot be told from one that was made up" in words for words in report["words"])
+    assert "made up" in (tmp_path / "out" / "dictionary.csv").read_text()
+
+
+def test_a_replacement_that_is_what_it_replaces_refuses_the_extract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of somebody met, whom no column has: the check of columns alone would not see it."""
+    monkeypatch.setattr(NaturalNames, "of", lambda self, found, titled, attempt: found)
+    monkeypatch.setattr(_Met, "has", lambda self, made, kind: False)
+    table = people(16).set_column(7, "note", pa.array(["Seen by Dr. Wells."] * 16))
+    with pytest.raises(ExtractRefused) as refused:
+        extract(tmp_path, table=table, policy=NATURAL, **WISH)
+    assert refused.value.code == "QG605"
+    assert "16 replacements are what was to be replaced" in refused.value.detail
+    assert "Wells" not in str(refused.value)
+    assert not list((tmp_path / "out").iterdir())
 
 
 # -- the check that nothing is left --------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ FOUND = [
     ("last Tuesday he", IdentifierKind.DATE, "Tuesday"),
     ("since Christmas Eve he", IdentifierKind.DATE, "Christmas Eve"),
     ("aged 94, frail", IdentifierKind.AGE, "94"),
+    ("She is aged 94.", IdentifierKind.AGE, "94"),
+    ("The patient is 97. Home.", IdentifierKind.AGE, "97"),
     ("a 91-year-old man", IdentifierKind.AGE, "91"),
     ("102 y/o female", IdentifierKind.AGE, "102"),
     ("a ninety-one year old man", IdentifierKind.AGE, "ninety-one"),

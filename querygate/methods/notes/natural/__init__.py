@@ -1,0 +1,7 @@
+"""Replacements that read naturally: another name, town, number or day in the place of each, of the same form."""
+
+from __future__ import annotations
+
+from querygate.methods.notes.natural.stranger import Stranger
+
+__all__ = ["Stranger"]
