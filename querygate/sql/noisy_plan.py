@@ -19,9 +19,9 @@ from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import listed, quantiles, read_aggregate
 from querygate.sql.allow_list import allow
+from querygate.sql.clauses.group_keys import grouping_sets
 from querygate.sql.code_tests import is_code_test
 from querygate.sql.compose import Query, compose, reading_notes
-from querygate.sql.group_keys import grouping_sets
 from querygate.sql.parse import parse, span_of
 from querygate.sql.person_column import CLAUSES
 from querygate.sql.planner import make_plan

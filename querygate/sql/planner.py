@@ -15,26 +15,33 @@ from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import is_aggregate, quantiles, read_aggregate
+from querygate.sql.clauses.group_formulas import GroupRows
+from querygate.sql.clauses.group_keys import (
+    all_items,
+    group_of_distinct,
+    grouping_sets,
+    is_constant,
+    make_key,
+    possible_groups,
+)
+from querygate.sql.clauses.limit_clause import read_count
+from querygate.sql.clauses.order_terms import items_named, read_position
+from querygate.sql.clauses.output_names import named_once, unnamed
+from querygate.sql.clauses.window_functions import check_windows, refused
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression
-from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
-from querygate.sql.group_rows import GroupRows
 from querygate.sql.inner_columns import check_inner_numbers, inner_columns, narrow_outputs
-from querygate.sql.limit_clause import read_count
 from querygate.sql.measures import TEXT_STATISTICS, Measures
-from querygate.sql.order_terms import items_named, read_position
 from querygate.sql.ordered_values import write_out_order
-from querygate.sql.output_names import named_once, unnamed
 from querygate.sql.parse import span_of
 from querygate.sql.plan_hash import with_meaning
 from querygate.sql.subqueries.projections import item_of, with_items
 from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call
 from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
-from querygate.sql.window_functions import check_windows, refused
 
 
 def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) -> Plan:

@@ -20,9 +20,10 @@ from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.allow_list import allow
+from querygate.sql.clauses.group_keys import grouping_sets
+from querygate.sql.clauses.window_functions import check_windows
 from querygate.sql.compose import Query, compose
 from querygate.sql.formulas import AnswerFormula, Shown, make_formula, make_shown, number_of
-from querygate.sql.group_keys import grouping_sets
 from querygate.sql.logged.logged_conditions import (
     ConditionPart,
     UnauditableStatement,
@@ -34,7 +35,6 @@ from querygate.sql.logged.logged_conditions import (
 from querygate.sql.logged.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
 from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call, query_of
-from querygate.sql.window_functions import check_windows
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
 

@@ -6,7 +6,7 @@ import pytest
 
 from querygate.core.errors import Refusal
 from querygate.sql import understand
-from querygate.sql.group_keys import MOST_SETS
+from querygate.sql.clauses.group_keys import MOST_SETS
 from querygate.sql.work_limit import EACH, MOST, WorkLimit
 from tests.sql.study import CATALOG, NATIVE
 

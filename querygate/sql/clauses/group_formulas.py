@@ -18,16 +18,16 @@ from querygate.core.plan import GroupKey, LeftOut, Window
 from querygate.core.predicate import TRUE, is_true
 from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
+from querygate.sql.clauses.from_tables import quoted_column
+from querygate.sql.clauses.group_keys import is_constant
+from querygate.sql.clauses.window_functions import WindowParts, Windows, is_sum_of, read_window, refused
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression
-from querygate.sql.from_tables import quoted_column
-from querygate.sql.group_keys import is_constant
 from querygate.sql.measures import Measures
 from querygate.sql.narrow_numbers import ROUNDINGS, is_single
 from querygate.sql.parse import span_of
 from querygate.sql.subqueries.scalar_queries import is_call, query_of
 from querygate.sql.subqueries.scalar_queries import refused as refused_number
-from querygate.sql.window_functions import WindowParts, Windows, is_sum_of, read_window, refused
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""The clauses of a query: what it selects, from where, by what it groups, orders and limits."""
