@@ -29,7 +29,7 @@ from schemathesis.specs.openapi.checks import (
 from querygate.core.rights import ROLES, TABLE
 from querygate.web.route import Route
 from querygate.web.routes import ROUTES
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.route_paths import WORDS
 from tests.rights_site import RightsSite, make_rights_site
 

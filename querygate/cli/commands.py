@@ -51,7 +51,7 @@ COMMANDS = {
     "login": ("querygate.cli.login:login", "Get a key for a gate through single sign-on."),
     "logout": ("querygate.cli.login:logout", "Revoke that key again."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
-    "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
+    "audit": ("querygate.cli.audits.audit:audit", "Find queries that, combined, single people out."),
     "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),
     "overlap": ("querygate.cli.overlap:overlap", "Count the people that you and another custodian have in common."),
     "risk": ("querygate.cli.risk:risk", "Measure the risk of a source, a dataset or an extract."),

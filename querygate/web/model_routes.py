@@ -11,7 +11,7 @@ from querygate.core.answer_bodies import ReadableBody
 from querygate.core.model_question import FAMILIES, LONGEST_FORMULA, ModelQuestion
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.gate.model_answer import ask_model
+from querygate.gate.models.model_answer import ask_model
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 from querygate.web.problems import malformed

@@ -8,8 +8,8 @@ from querygate.core.errors import CODES
 from querygate.web.problems import MEDIA, STATUSES
 from querygate.web.route_reference import SECTIONS
 from querygate.web.routes import JSON, ROUTES, Parameter, Route
-from querygate.web.schema_parts import Schema
-from querygate.web.schemas import SCHEMAS, ref
+from querygate.web.schemas.schema_parts import Schema
+from querygate.web.schemas.schema_table import SCHEMAS, ref
 
 _TAGS = {name: title for title, names in SECTIONS.items() for name in names}
 SAME = "Not changed: `If-None-Match` matches its `ETag`."

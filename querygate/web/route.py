@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from querygate.core.rights import Right
-from querygate.web.schema_parts import Schema
+from querygate.web.schemas.schema_parts import Schema
 
 API = "/api/v1"
 HTML = "text/html"

@@ -8,7 +8,7 @@ import re
 from markupsafe import Markup, escape
 
 from querygate.core.rights import Right
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 
 SECTIONS = {
     "Asking": ("ask", "check", "price", "fit_model", "read_budget", "fetch_answer", "read_history"),

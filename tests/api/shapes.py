@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
 TYPES |= {"object": dict, "array": list}

@@ -13,7 +13,7 @@ from querygate.core.rights import ROLES
 from querygate.site.account_changes import RESERVED, AccountChanges
 from querygate.site.open_gate import open_gate
 from querygate.web.routes import ROUTES
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.route_paths import path_of
 from tests.api.shapes import misfits
 from tests.each import each

@@ -9,7 +9,7 @@ import sqlglot
 
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.web import create_app
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.api.small_site import make_small_site
 

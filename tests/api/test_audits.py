@@ -8,7 +8,7 @@ import pytest
 
 from querygate.cli import main
 from querygate.web import create_app
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.api.small_site import make_small_site
 

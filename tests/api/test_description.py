@@ -13,7 +13,7 @@ from querygate.web.openapi import make_openapi
 from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.route_reference import SECTIONS
 from querygate.web.routes import ROUTES
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.sql.study import NATIVE
 

@@ -6,7 +6,7 @@ import pytest
 
 from querygate.web.app import HEADERS
 from querygate.web.routes import API, ROUTES
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.route_paths import path_of
 from tests.api.shapes import misfits
 from tests.api.small_site import make_small_site

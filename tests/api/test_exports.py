@@ -17,7 +17,7 @@ from querygate.site.extract_requests.extract_package import opened, verify
 from querygate.site.extract_requests.extracts import ACTS, Extracts
 from querygate.web import create_app
 from querygate.web.routes import API
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.api.small_site import make_small_site
 from tests.extract_site import WISH, CsvBuilder

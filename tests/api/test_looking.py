@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.numbers_in import numbers
 

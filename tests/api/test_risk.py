@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.methods.risk import attack
 from querygate.web import create_app
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from querygate_adapters.vault.written_store import WrittenStore
 from tests.api.shapes import misfits
 from tests.api.small_site import SmallSite, make_small_site

@@ -20,7 +20,7 @@ from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.gate.render import FORMATS
 from querygate.web import create_app
 from querygate.web.routes import API, ROUTES
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.each import each
 from tests.rights_site import CARL, make_rights_site
 from tests.wire.wire_site import WireSite, served

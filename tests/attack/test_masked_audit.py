@@ -20,7 +20,7 @@ from querygate.core.types import Principal, Request
 from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
-from querygate.custody.roots.log_audit import audit_file, audit_source
+from querygate.custody.roots.audits.log_audit import audit_file, audit_source
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import ask
 from querygate.site.layout import init_site, open_site

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.km.km import km_anonymous
 from querygate.methods.code_lists.subtrees import halved
 from tests.places import DATA
 from tests.report import row

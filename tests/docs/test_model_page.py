@@ -12,7 +12,7 @@ from querygate import demo
 from querygate.cli import main
 from querygate.core.model_question import ModelQuestion
 from querygate.core.types import Principal
-from querygate.gate.model_answer import ask_model
+from querygate.gate.models.model_answer import ask_model
 from querygate.site.open_gate import OpenSite
 from tests.docs.pages import DOCS, Block, blocks
 from tests.docs.test_commands import commands

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
+from querygate.core.answer_forms.spreadsheet_cells import escape
 from querygate.core.errors import QueryGateError, Span
 from querygate.core.progress import Progress, no_progress
-from querygate.core.spreadsheet_cells import escape
 
 WIDEST_LINE = 100
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from querygate.core.spreadsheet_cells import escape
+from querygate.core.answer_forms.spreadsheet_cells import escape
 
 if TYPE_CHECKING:  # which needs numpy, and a client does not
     from querygate.core.answer_bodies import AnswerBody, ColumnBody, GroupBody, Row

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from querygate.core.answer_bodies import AnswerBody
+from querygate.core.answer_forms.spreadsheet_cells import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
-from querygate.core.spreadsheet_cells import unescape
 from querygate.custody.audit.audit import LogStatement
 from querygate.gate.passage import INTERVAL
 

@@ -16,9 +16,9 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
+from querygate.core.answer_forms.spreadsheet_cells import FORMULA, escape
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import Format
-from querygate.core.spreadsheet_cells import FORMULA, escape
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 
 LONGEST_NAME, LONGEST_LABEL, LONGEST_LABELS = 32, 80, 32_000

@@ -18,10 +18,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from querygate.core.answer_forms.spreadsheet_cells import escape
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.extracts.noisy_question import NoisyFamily, NoisyQuestion, parts_of
-from querygate.core.spreadsheet_cells import escape
 from querygate.custody.noisy_models import library_models
 from querygate.custody.noisy_models.guarded_library import caveat, guarded, open_library
 from querygate.custody.noisy_models.public_design import PublicColumn, public_columns

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from querygate.core.answer_forms.spreadsheet_cells import escape
 from querygate.core.budget import Cost
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
-from querygate.core.spreadsheet_cells import escape
 from querygate.core.types import Ints, NoiseOptions
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.noisy_models.public_design import PublicColumn, cells_of, drawn_values

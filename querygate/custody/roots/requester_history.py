@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.roots.log_audit import audit_site
-from querygate.custody.roots.site_coalitions import ORGANISATION, PROJECT, views_of
+from querygate.custody.roots.audits.log_audit import audit_site
+from querygate.custody.roots.audits.site_coalitions import ORGANISATION, PROJECT, views_of
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate, with_records
 

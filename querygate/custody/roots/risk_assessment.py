@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.control import stamp
+from querygate.core.answer_forms.spreadsheet_cells import unescape
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress, no_progress
-from querygate.core.spreadsheet_cells import unescape
 from querygate.core.types import Catalog, Ints
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import Population, read_people, read_population, read_register

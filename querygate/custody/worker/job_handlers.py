@@ -24,7 +24,7 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.audit.audit_report import belongs, make_body
 from querygate.custody.noise.noisy_answer import Noise
-from querygate.custody.roots.log_audit import audit_site
+from querygate.custody.roots.audits.log_audit import audit_site
 from querygate.custody.roots.open_noise import open_noise
 from querygate.custody.worker.inline_verdicts import InlineVerdicts
 from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication

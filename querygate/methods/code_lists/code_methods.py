@@ -21,9 +21,10 @@ from typing import Any
 from querygate.core.registry import Registry
 from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.coherence import coherent
-from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.km.km import km_anonymous
+from querygate.methods.code_lists.km.local_km import local_km
+from querygate.methods.code_lists.km.vertical_km import vertical_km
 from querygate.methods.code_lists.least_frequent import least_frequent
-from querygate.methods.code_lists.local_km import local_km
 from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.relational import codes_in_classes
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
@@ -31,7 +32,6 @@ from querygate.methods.code_lists.sensitive_rules import rbat
 from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
-from querygate.methods.code_lists.vertical_km import vertical_km
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, part_of, sensitive_mask, together, without
 from querygate.methods.code_lists.cover import hitting_set
-from querygate.methods.code_lists.km_supports import Index, restricted
+from querygate.methods.code_lists.km.km_supports import Index, restricted
 from querygate.methods.code_lists.unprotectable import Unprotectable, check_enough
 
 

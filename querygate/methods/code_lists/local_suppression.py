@@ -21,7 +21,7 @@ import numpy as np
 
 from querygate.core.types import Bools, Ints
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.km_supports import rare_sets
+from querygate.methods.code_lists.km.km_supports import rare_sets
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.unprotectable import check_enough
 

@@ -18,7 +18,7 @@ import numpy as np
 from querygate.core.count_text import counted
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
-from querygate.methods.code_lists.km_refine import from_root
+from querygate.methods.code_lists.km.km_refine import from_root
 from querygate.methods.code_lists.local_items import LocalItems, members_of, recoded
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import Unprotectable, check_enough

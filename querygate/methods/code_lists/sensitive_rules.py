@@ -24,7 +24,7 @@ from querygate.core.count_text import counted
 from querygate.core.types import Bools, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, sensitive_mask
-from querygate.methods.code_lists.km_supports import Index
+from querygate.methods.code_lists.km.km_supports import Index
 from querygate.methods.code_lists.subtrees import check_levels
 from querygate.methods.code_lists.unprotectable import Unprotectable, check_enough
 

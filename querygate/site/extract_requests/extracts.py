@@ -41,7 +41,7 @@ from querygate.gate.incidents import make_problem
 from querygate.site.encryption_key import open_seal
 from querygate.site.extract_requests.extract_builds import REPORT, ExtractBuilds, change_request
 from querygate.site.extract_requests.extract_package import ExtractFiles
-from querygate.site.extract_requests.request_body import RequestBody, request_body, request_history
+from querygate.site.extract_requests.visible_request import RequestBody, request_body, request_history
 from querygate.site.extract_requests.wish import read_wish
 from querygate.site.open_gate import OpenSite
 

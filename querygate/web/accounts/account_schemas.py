@@ -7,7 +7,7 @@ from typing import get_args
 from querygate.control.account_terms import Source
 from querygate.core.rights import ROLES, SCOPES
 from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS
-from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref
 
 _USER = {
     "name": "ann",

@@ -7,7 +7,7 @@ from typing import get_args
 from querygate.control.account_terms import Source
 from querygate.control.grants import GRANTEES
 from querygate.core.rights import MODES
-from querygate.web.schema_parts import MAYBE_TEXT, TEXT, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, TEXT, Schema, array, record, ref
 
 EXAMPLE = {
     "id": "g_01KJKB3Q00Z5V7N0M1C2X3Y4W5",

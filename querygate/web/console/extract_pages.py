@@ -24,7 +24,7 @@ from querygate.gate.description import make_description
 from querygate.gate.grant_check import check_known
 from querygate.site.extract_requests.extract_figures import make_figures
 from querygate.site.extract_requests.extracts import ACTS, Extracts
-from querygate.site.extract_requests.request_body import RequestBody
+from querygate.site.extract_requests.visible_request import RequestBody
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.page import go, make_page, make_part, wants_part
 from querygate.web.console.page_session import PageRoute

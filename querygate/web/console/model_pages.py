@@ -16,7 +16,7 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.model_question import FAMILIES, ModelQuestion
 from querygate.core.types import Principal
 from querygate.gate import render
-from querygate.gate.model_answer import MODEL, ask_model
+from querygate.gate.models.model_answer import MODEL, ask_model
 from querygate.site.open_gate import OpenSite
 from querygate.web.console.charts.chart import Chart
 from querygate.web.console.charts.model_chart import make_model_chart

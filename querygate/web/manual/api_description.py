@@ -14,7 +14,7 @@ from functools import cache
 from markupsafe import Markup
 
 from querygate.web.openapi import make_openapi
-from querygate.web.schema_parts import Schema
+from querygate.web.schemas.schema_parts import Schema
 
 
 @dataclass(frozen=True, slots=True)

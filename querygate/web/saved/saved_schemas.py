@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.core.written_text import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_STATEMENT
-from querygate.web.schema_parts import MAYBE_TEXT, TEXT, TRUTH, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, TEXT, TRUTH, Schema, array, record, ref
 
 EXAMPLE = {
     "id": "s_01KJKB3Q00Z5V7N0M1C2X3Y4W5",

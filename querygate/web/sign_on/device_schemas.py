@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.core.rights import SCOPES
-from querygate.web.schema_parts import TEXT, WHOLE, Schema, array, record
+from querygate.web.schemas.schema_parts import TEXT, WHOLE, Schema, array, record
 
 DEVICE_SCHEMAS: dict[str, Schema] = {
     "DeviceRequest": record(

@@ -23,7 +23,7 @@ from querygate.core.limits.throttle import Throttle
 from querygate.core.types import Principal
 from querygate.site.account_changes import RESERVED, AccountChanges
 from querygate.site.open_gate import OpenSite, now
-from querygate.site.sign_on_file import SignOn
+from querygate.site.sign_on.sign_on_file import SignOn
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.id_token import NotBelieved, Vouched
 from querygate.web.sign_on.provider import Provider

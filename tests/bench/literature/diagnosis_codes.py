@@ -17,17 +17,17 @@ import numpy as np
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
-from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.km.km import km_anonymous
+from querygate.methods.code_lists.km.local_km import local_km
+from querygate.methods.code_lists.km.vertical_km import vertical_km
 from querygate.methods.code_lists.least_frequent import least_frequent
 from querygate.methods.code_lists.local_items import LocalItems
-from querygate.methods.code_lists.local_km import local_km
 from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.losses import changes, frequent_sets, workload_errors
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
-from querygate.methods.code_lists.vertical_km import vertical_km
 from querygate.methods.disassociation import Disassociated, disassociate, find_faults, support
 from tests.bench.codes import Study, synpuf
 from tests.bench.literature import figure

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.cli.shared.output import print_csv
+from querygate.core.answer_forms.spreadsheet_cells import escape, unescape
 from querygate.core.extracts.extract_spec import METHODS
-from querygate.core.spreadsheet_cells import escape, unescape
 from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.methods.anonymise import ANONYMISERS, RECODERS

@@ -16,7 +16,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from querygate.core.errors import Refusal
 from querygate.core.model_question import ModelQuestion
 from querygate.core.types import Principal
-from querygate.gate.model_answer import ask_model
+from querygate.gate.models.model_answer import ask_model
 from querygate.site.open_gate import OpenSite
 from tests.wide_study import make_rows, publish_study
 

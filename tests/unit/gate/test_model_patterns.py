@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.core.types import Catalog, Column
-from querygate.gate.model_patterns import _may_be
+from querygate.gate.models.model_patterns import _may_be
 from querygate.sql import understand
 from tests.each import each
 from tests.sql.study import NATIVE

@@ -14,7 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from querygate.core.spreadsheet_cells import unescape
+from querygate.core.answer_forms.spreadsheet_cells import unescape
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range
 from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 

@@ -16,7 +16,7 @@ from querygate.gate.answer import answer
 from querygate.gate.description import describe_version
 from querygate.gate.widths import mean_widths
 from querygate.site.open_gate import OpenSite
-from querygate.web.schemas import SCHEMAS
+from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits
 from tests.wide_study import publish_study
 

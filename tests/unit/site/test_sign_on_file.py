@@ -11,7 +11,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.rights import MODES
 from querygate.site.layout import Site
 from querygate.site.settings import load_settings
-from querygate.site.sign_on_file import SECRET_VARIABLE, SIGN_ON_KEYS, is_safe_address, load_sign_on
+from querygate.site.sign_on.sign_on_file import SECRET_VARIABLE, SIGN_ON_KEYS, is_safe_address, load_sign_on
 from tests.each import each
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"

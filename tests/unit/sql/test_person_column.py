@@ -11,7 +11,7 @@ from querygate.cli.shared.shared_options import LOCAL
 from querygate.core.errors import ExtractRefused, UnsupportedSQL
 from querygate.core.types import Catalog, NoiseOptions, Request
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.roots.log_audit import audit_site
+from querygate.custody.roots.audits.log_audit import audit_site
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer as gate
 from querygate.gate.description import explain_policy

@@ -14,8 +14,8 @@ import numpy as np
 
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.types import Floats, Ints
-from querygate.custody.policy.column_relations import untold
 from querygate.custody.policy.drafts.column_proposal import NUMBERS, Proposal
+from querygate.custody.policy.drafts.column_relations import untold
 from querygate.custody.policy.drafts.draft_domains import toml_text
 
 MUCH = 0.08

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
-from querygate.custody.policy.column_relations import follows, rank_correlation
 from querygate.custody.policy.drafts.column_proposal import NUMBERS, OTHER, UNSURE, Proposal, propose_columns
+from querygate.custody.policy.drafts.column_relations import follows, rank_correlation
 from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 8, 8

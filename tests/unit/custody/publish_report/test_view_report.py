@@ -15,7 +15,7 @@ from querygate.cli.report import explain_body, tell_of_report
 from querygate.core.errors import ConfigError
 from querygate.custody.publish_report.lost_sharpness import MedianWidth, lost_sharpness
 from querygate.custody.publish_report.view_report import FORMAT
-from querygate.custody.roots.evidence_reports import report_store, report_users
+from querygate.custody.roots.audits.evidence_reports import report_store, report_users
 from querygate.custody.roots.publish_with_report import last_report, publish_with_report, read_report, report_again
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset
 from querygate.custody.workload.usable_share import Standing

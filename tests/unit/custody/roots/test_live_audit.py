@@ -18,8 +18,8 @@ from querygate.control.notifications.outbox import MAIL, TRIES, WEBHOOK, deliver
 from querygate.control.notifications.webhooks import NotSent, post_to
 from querygate.core.errors import ConfigError
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
-from querygate.custody.roots.live_audit import LiveAudit, LogLook, explain_alert, write_alert
-from querygate.custody.roots.site_coalitions import views_of
+from querygate.custody.roots.audits.live_audit import LiveAudit, LogLook, explain_alert, write_alert
+from querygate.custody.roots.audits.site_coalitions import views_of
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.audited_site import AND_ONE_MORE, FORTIES, ask, make_audited_site, notes_of

@@ -12,9 +12,9 @@ from querygate.core.errors import DisclosureRefused
 from querygate.core.types import Principal, Request
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.audit.finding_text import explain
-from querygate.custody.roots.inline_auditor import NOTE, with_auditor
-from querygate.custody.roots.live_audit import LiveAudit
-from querygate.custody.roots.log_audit import audit_file, audit_site
+from querygate.custody.roots.audits.inline_auditor import NOTE, with_auditor
+from querygate.custody.roots.audits.live_audit import LiveAudit
+from querygate.custody.roots.audits.log_audit import audit_file, audit_site
 from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.roots.requester_history import read_history
 from querygate.gate.answer import ask

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.km.km import km_anonymous
 from querygate.methods.code_lists.subtrees import Subtrees, halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries, kosarak, rare_found

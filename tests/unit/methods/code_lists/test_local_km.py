@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.local_km import gray_order, local_km
+from querygate.methods.code_lists.km.local_km import gray_order, local_km
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.unit.methods.code_lists.brute import held_sets
@@ -48,7 +48,7 @@ def test_it_loses_no_more_than_one_recoding_for_all(monkeypatch: pytest.MonkeyPa
     """Blocks of records that are alike: what is rare in all of them together is frequent in its own."""
     baskets = Baskets.of([[0, 3], [0, 3, 4]] * 10 + [[5, 6]] * 20 + [[1, 7], [1, 6, 7]] * 10, 8)
     local = local_km(baskets, halved(LEVELS), 8, 2).loss
-    monkeypatch.setattr("querygate.methods.code_lists.local_km.PARTS", (1,))
+    monkeypatch.setattr("querygate.methods.code_lists.km.local_km.PARTS", (1,))
     assert local <= local_km(baskets, halved(LEVELS), 8, 2).loss
 
 

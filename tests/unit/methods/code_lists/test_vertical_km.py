@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.km import Cut, settle
-from querygate.methods.code_lists.km_supports import Index
+from querygate.methods.code_lists.km.km import Cut, settle
+from querygate.methods.code_lists.km.km_supports import Index
+from querygate.methods.code_lists.km.vertical_km import vertical_km
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import Unprotectable
-from querygate.methods.code_lists.vertical_km import vertical_km
 from tests.each import each
 from tests.seeds import seeds
 from tests.unit.methods.code_lists.brute import held_sets

@@ -10,8 +10,8 @@ import pytest
 
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import Policy, parse_policy
-from querygate.custody.policy.column_relations import follows, rank_correlation, untold
 from querygate.custody.policy.drafts.column_proposal import Proposal
+from querygate.custody.policy.drafts.column_relations import follows, rank_correlation, untold
 from querygate.custody.policy.drafts.draft_frame import bridge
 from querygate.custody.policy.drafts.draft_table import COARSE, propose
 from querygate.custody.roots.policy_draft import draft_from

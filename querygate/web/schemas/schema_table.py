@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from querygate.web.accounts.account_schemas import ACCOUNT_SCHEMAS
 from querygate.web.accounts.grant_schemas import GRANT_SCHEMAS
-from querygate.web.audit_schemas import AUDIT_SCHEMAS
-from querygate.web.explanation_schemas import EXPLANATION_SCHEMAS
-from querygate.web.extract_schemas import EXPORT_SCHEMAS
-from querygate.web.job_schemas import JOB_SCHEMAS
-from querygate.web.model_schemas import MODEL_SCHEMAS
-from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
-from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.saved.saved_schemas import SAVED_SCHEMAS
-from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.audit_schemas import AUDIT_SCHEMAS
+from querygate.web.schemas.explanation_schemas import EXPLANATION_SCHEMAS
+from querygate.web.schemas.extract_schemas import EXPORT_SCHEMAS
+from querygate.web.schemas.job_schemas import JOB_SCHEMAS
+from querygate.web.schemas.model_schemas import MODEL_SCHEMAS
+from querygate.web.schemas.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
+from querygate.web.schemas.risk_schemas import RISK_SCHEMAS
+from querygate.web.schemas.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 from querygate.web.sign_on.device_schemas import DEVICE_SCHEMAS
 
 __all__ = ["SCHEMAS", "Schema", "ref"]

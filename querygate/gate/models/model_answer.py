@@ -16,9 +16,9 @@ from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Answer, AnswerColumn, Column, Estimate, Group, QueryOptions, Range, Request
 from querygate.gate.answer import STEPS, compute_ranges
 from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
-from querygate.gate.model_design import level_text, reference_level
-from querygate.gate.model_families import COLUMNS, ModelRow, fit
-from querygate.gate.model_patterns import Patterns, read_patterns
+from querygate.gate.models.model_design import level_text, reference_level
+from querygate.gate.models.model_families import COLUMNS, ModelRow, fit
+from querygate.gate.models.model_patterns import Patterns, read_patterns
 from querygate.gate.passage import INTERVAL, Gate, State
 from querygate.gate.render import make_body
 from querygate.gate.sharpness import find_sharpness

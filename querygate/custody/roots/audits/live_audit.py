@@ -20,9 +20,9 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
-from querygate.custody.roots.certified_answers import has_views, is_certified
+from querygate.custody.roots.audits.certified_answers import has_views, is_certified
+from querygate.custody.roots.audits.site_coalitions import POOLED, views_of
 from querygate.custody.roots.known_columns import open_structure
-from querygate.custody.roots.site_coalitions import POOLED, views_of
 from querygate.methods.audit.answer_verdict import ITSELF, WHOLE
 from querygate.site.open_gate import OpenSite
 

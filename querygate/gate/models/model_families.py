@@ -13,8 +13,8 @@ import numpy as np
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.model_question import Family, ModelQuestion
 from querygate.core.types import Range, Scalar
-from querygate.gate.model_design import Coefficient, level_text, make_design, records_of, reference_level
-from querygate.gate.model_patterns import Patterns
+from querygate.gate.models.model_design import Coefficient, level_text, make_design, records_of, reference_level
+from querygate.gate.models.model_patterns import Patterns
 from querygate.stats.models.coefficient_table import FIGURES, RATIOS, Figure, Scatter, regression_figures
 from querygate.stats.models.logistic_and_poisson import (
     IDENTITY,

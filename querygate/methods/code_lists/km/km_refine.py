@@ -13,7 +13,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.km_supports import Index, rare_sets
+from querygate.methods.code_lists.km.km_supports import Index, rare_sets
 from querygate.methods.code_lists.local_items import members_of
 from querygate.methods.code_lists.subtrees import Subtrees
 

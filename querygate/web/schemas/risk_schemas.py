@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
 
 MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 FIGURES: Schema = {"type": "object", "additionalProperties": {}}

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from querygate.control.sign_on.identities import Allowance
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
-from querygate.site.sign_on_groups import GroupRule, allowance_of, read_group_rules
+from querygate.site.sign_on.sign_on_groups import GroupRule, allowance_of, read_group_rules
 
 SECRET_VARIABLE = "QUERYGATE_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from querygate.core.jobs import KINDS, JobState
-from querygate.web.schema_parts import MAYBE_TEXT, TEXT, TRUTH, WHOLE, Schema, array, record
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, TEXT, TRUTH, WHOLE, Schema, array, record
 
 _LINKS: Schema = {
     "job": TEXT,

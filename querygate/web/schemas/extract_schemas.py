@@ -6,7 +6,7 @@ from typing import get_args
 
 from querygate.core.extracts.approval import ACTIONS, STATES
 from querygate.core.extracts.extract_spec import Format, Kind, Times
-from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
 WISH_EXAMPLE = {
     "dataset": "trial",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from querygate.web.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, record, ref
 
 FINDINGS_EXAMPLE = {
     "dataset": "patients",

@@ -21,8 +21,8 @@ import numpy as np
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.cover import FREE
-from querygate.methods.code_lists.km_refine import refined
-from querygate.methods.code_lists.km_supports import Index
+from querygate.methods.code_lists.km.km_refine import refined
+from querygate.methods.code_lists.km.km_supports import Index
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import check_enough
 

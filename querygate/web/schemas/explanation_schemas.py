@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from querygate.web.schema_parts import END, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import END, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
 _PART = {"enum": ["low", "high", "values", "key", "condition", "ranges", "rest"]}
 

@@ -13,8 +13,8 @@ from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
-from querygate.custody.roots.certified_answers import has_views, is_certified
-from querygate.custody.roots.site_coalitions import POOLED, views_of
+from querygate.custody.roots.audits.certified_answers import has_views, is_certified
+from querygate.custody.roots.audits.site_coalitions import POOLED, views_of
 from querygate.custody.roots.withdraw_dataset import last_catalog
 from querygate.methods.audit import Unexamined, noted
 from querygate.methods.audit.cases import GRAVITY, make_cases

@@ -15,9 +15,9 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import part_of
-from querygate.methods.code_lists.km import Cut, settle
-from querygate.methods.code_lists.km_refine import refined
-from querygate.methods.code_lists.km_supports import Index
+from querygate.methods.code_lists.km.km import Cut, settle
+from querygate.methods.code_lists.km.km_refine import refined
+from querygate.methods.code_lists.km.km_supports import Index
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import check_enough
 

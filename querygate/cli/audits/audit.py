@@ -19,7 +19,7 @@ from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.log_audit import audit_file, audit_site
+from querygate.custody.roots.audits.log_audit import audit_file, audit_site
 from querygate.site.audit_notes import note_run
 from querygate.sql.logged.logged_statement import DIALECTS
 
@@ -39,10 +39,10 @@ html_option = click.option(
 
 
 ELSEWHERE = {
-    "watch": ("querygate.cli.audit_watch:watch_command", "Follow the log, and report as it happens."),
-    "replay": ("querygate.cli.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
-    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version reveals."),
-    "users": ("querygate.cli.audit_evidence:users_command", "Score users by signs of probing."),
+    "watch": ("querygate.cli.audits.audit_watch:watch_command", "Follow the log, and report as it happens."),
+    "replay": ("querygate.cli.audits.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
+    "store": ("querygate.cli.audits.audit_evidence:store_command", "Report what a published version reveals."),
+    "users": ("querygate.cli.audits.audit_evidence:users_command", "Score users by signs of probing."),
 }
 
 

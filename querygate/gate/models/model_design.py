@@ -10,7 +10,7 @@ import numpy as np
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Floats, Scalar
-from querygate.gate.model_patterns import Patterns
+from querygate.gate.models.model_patterns import Patterns
 
 MOST_COEFFICIENTS = 60
 

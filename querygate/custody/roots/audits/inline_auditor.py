@@ -18,9 +18,9 @@ from querygate.core.ports import QueryLog
 from querygate.core.types import Bools, Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
 from querygate.custody.audit.audit_problems import problem_of
-from querygate.custody.roots.certified_answers import is_certified
+from querygate.custody.roots.audits.certified_answers import is_certified
+from querygate.custody.roots.audits.site_coalitions import POOLED, is_blocking, views_of
 from querygate.custody.roots.known_columns import open_structure
-from querygate.custody.roots.site_coalitions import POOLED, is_blocking, views_of
 from querygate.gate.passage import INTERVAL
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.core.model_question import FAMILIES
-from querygate.web.schema_parts import NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
+from querygate.web.schemas.schema_parts import NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
 _RANGE = {
     "low": 2.45391,

@@ -1,0 +1,1 @@
+"""The commands of auditors: audit log, audit file, and reports that need no raw data."""

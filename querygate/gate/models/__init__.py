@@ -1,0 +1,1 @@
+"""Models: a formula becomes one statement, and its answer ranges of coefficients."""

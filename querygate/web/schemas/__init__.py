@@ -1,0 +1,1 @@
+"""The JSON shapes of the HTTP door."""
