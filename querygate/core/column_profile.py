@@ -14,8 +14,8 @@ import numpy as np
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 
-BLANK = "blank"
-"""The pattern of texts that usually stand for no value."""
+BLANK, UNMEASURED = "blank", "not measured"
+"""The patterns of texts that usually stand for no value, and of those that do so among numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class ColumnFigures:
     spread: float | None = None
     step: float = 0.0
     blanks: tuple[str, ...] = ()  # texts, of all values, that usually stand for no value
+    unmeasured: tuple[str, ...] = ()  # texts that do so where all others are numbers or beyond a limit of detection
+    censored: int = 0  # records that are beyond a limit of detection, where all that is known of others is a number
     outermost: tuple[str, ...] = ()  # of a number column, the texts of a few least and a few greatest values
     sample: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.coarse_parts import Parts
@@ -61,20 +61,23 @@ class AgeAt:
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """How to read a source: texts that mean a missing value, by column; ages to work out; and of columns whose dates
-    are written with slashes, whether the day or the month comes first.
+    """How to read a source: texts that mean a missing value, by column; ages to work out; of columns whose dates are
+    written with slashes, whether the day or the month comes first; other spellings of values, by column and value; and
+    of numbers that may be below or above a limit of detection, what such a value is read as.
     """
 
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ages: tuple[AgeAt, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
+    spelled: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    censored: Mapping[str, str] = field(default_factory=dict)
 
     def of_table(self, join: JoinedTable) -> ReadAs:
         """The same of a joined table. What is derived of events is told to be written like the column it is taken from,
         and knows itself what stands for no value.
         """
         taken = {column.column: self.written[column.name] for column in join.derived if column.name in self.written}
-        return ReadAs(self.absent, written={**self.written, **taken})
+        return replace(self, ages=(), written={**self.written, **taken})
 
 
 AS_IT_IS = ReadAs()

@@ -1,18 +1,20 @@
 """A source as its custodian says it is to be read, column by column: texts that stand for no value, such as NA, are
-none, and dates with slashes are written year first.
+none, spellings of a value are one, values beyond a limit of detection are the limit, and dates with slashes are written
+year first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pyarrow as pa
 
 from querygate.core.vault_ports import IdentifiedSource, ReadAs, Source
 from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
-from querygate_adapters.sources.value_formats import iso_day
+from querygate_adapters.sources.value_formats import at_limit, iso_day
 from querygate_adapters.store.duckdb_lockdown import in_memory
 
 
@@ -20,35 +22,37 @@ def amended(source: Source, read_as: ReadAs) -> Source:
     """The source as it is to be read: what stands for no value is none, and days are days, before ages are worked
     out.
     """
-    return with_ages(with_values(source, read_as.absent, read_as.written), read_as.ages)
+    return with_ages(with_values(source, read_as), read_as.ages)
 
 
-def with_values(source: Source, absent: Mapping[str, tuple[str, ...]], written: Mapping[str, str]) -> Source:
-    """The source without the texts that stand for no value and with days as ISO writes them; the same where it has
-    none of these columns.
-    """
+def with_values(source: Source, read_as: ReadAs) -> Source:
+    """The source with its values as they are to be read; the same where it has none of these columns."""
     here = source.columns()
-    own = ReadAs(
-        {name: absent[name] for name in here if absent.get(name)},
-        written={name: written[name] for name in here if written.get(name)},
+    own = replace(
+        read_as,
+        absent={name: read_as.absent[name] for name in here if read_as.absent.get(name)},
+        written={name: read_as.written[name] for name in here if read_as.written.get(name)},
+        spelled={name: read_as.spelled[name] for name in here if read_as.spelled.get(name)},
+        censored={name: read_as.censored[name] for name in here if read_as.censored.get(name)},
     )
-    if not own.absent and not own.written:
+    if not any((own.absent, own.written, own.spelled, own.censored)):
         return source
     return _IdentifiedValues(source, own) if isinstance(source, IdentifiedSource) else AmendedSource(source, own)
 
 
 class AmendedSource:
-    """A value is compared as it is written, without spaces around it; 99.0 is 99."""
+    """A value is compared as it is written, without spaces around it, and other spellings with them; 99.0 is 99."""
 
     def __init__(self, source: Source, read_as: ReadAs) -> None:
         self._source, self._read_as = source, read_as
+        self._amended = {*read_as.absent, *read_as.written, *read_as.spelled, *read_as.censored}
 
     def columns(self) -> tuple[str, ...]:
         return self._source.columns()
 
     def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         read, own = self._source.batches(columns), self._read_as
-        if not any(name in own.absent or name in own.written for name in columns):
+        if not self._amended.intersection(columns):
             return read
         database = in_memory(threads="1")  # in the order in which rows come
         database.register("incoming", read)
@@ -65,15 +69,27 @@ class _IdentifiedValues(AmendedSource):
 
     def identity(self) -> str:
         own = f"{self._source.identity()}" if isinstance(self._source, IdentifiedSource) else ""
-        read_as = self._read_as
-        return f"{own} without {sorted(read_as.absent.items())} with {sorted(read_as.written.items())}" if own else ""
+        return f"{own} {_told(self._read_as)}" if own else ""
+
+
+def _told(read_as: ReadAs) -> str:
+    spelled = {name: sorted(texts.items()) for name, texts in read_as.spelled.items()}
+    told = f"without {sorted(read_as.absent.items())} with {sorted(read_as.written.items())}"
+    return f"{told} as {sorted(spelled.items())} at {sorted(read_as.censored.items())}"
 
 
 def _value(name: str, stored: str, read_as: ReadAs) -> str:
     x = quoted(name)
-    if name in read_as.written and stored == "VARCHAR":
-        x = iso_day(x, read_as.written[name])
+    if stored == "VARCHAR":
+        x = _respelled(x, read_as.spelled.get(name, {}))
+        x = iso_day(x, read_as.written[name]) if name in read_as.written else x
+        x = at_limit(x, missing=read_as.censored[name] == "missing") if name in read_as.censored else x
     return f"CASE WHEN {_is_there(name, read_as.absent[name], stored)} THEN {x} END" if name in read_as.absent else x
+
+
+def _respelled(x: str, spelled: Mapping[str, tuple[str, ...]]) -> str:
+    cases = (f"WHEN {x} IN ({_texts(others)}) THEN {_texts([text])}" for text, others in spelled.items())
+    return f"CASE {' '.join(cases)} ELSE {x} END" if spelled else x
 
 
 def _is_there(name: str, texts: Sequence[str], stored: str) -> str:
@@ -81,5 +97,8 @@ def _is_there(name: str, texts: Sequence[str], stored: str) -> str:
     written = f"TRIM({x})" if stored == "VARCHAR" else f"CAST({x} AS VARCHAR)"
     if stored in ("FLOAT", "DOUBLE") or stored.startswith("DECIMAL"):
         written = f"regexp_replace({written}, '[.]0+$', '')"
-    listed = ", ".join("'" + text.strip().replace("'", "''") + "'" for text in texts)
-    return f"{written} NOT IN ({listed})"
+    return f"{written} NOT IN ({_texts(text.strip() for text in texts)})"
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)

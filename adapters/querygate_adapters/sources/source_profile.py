@@ -12,11 +12,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from querygate.core.column_profile import BLANK, ColumnFigures
+from querygate.core.column_profile import BLANK, UNMEASURED, ColumnFigures
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_formats import cast_to
+from querygate_adapters.sources.value_formats import at_limit, cast_to
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import in_memory
 
@@ -85,6 +85,7 @@ class _Column:
         return ColumnFigures(
             self._name, rows, rows - known, distinct, readable, *self._ends(kind, casts), values, matches, contains,
             words, self._largest(), middle, spread, step, self._blanks(patterns.get(BLANK, "")),
+            *self._beyond(known - readable["number"], patterns),
             self._outermost(number) if number else (), self._sample(_axis(kind, casts)),
         )  # fmt: skip
 
@@ -119,6 +120,24 @@ class _Column:
         is_blank = f"regexp_full_match(TRIM({self._x}), ?)"
         found = self._db.execute(f"SELECT DISTINCT TRIM({self._x}) FROM raw WHERE {is_blank} ORDER BY 1", [pattern])
         return tuple(str(text) for (text,) in found.fetchall())
+
+    def _beyond(self, others: int, patterns: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
+        """What stands for no value among numbers, and how many records are beyond a limit of detection; nothing where
+        there are other texts too.
+        """
+        if self._stored != "VARCHAR" or not others or not patterns.get(UNMEASURED):
+            return (), 0
+        limit = at_limit(self._x, missing=False)
+        number = cast_to("limit", "number", "VARCHAR")
+        blank = f"(?:{patterns[BLANK]})|(?:{patterns[UNMEASURED]})"
+        censored, blanks, texts = self._one(
+            f"SELECT COUNT(*) FILTER ({number} IS NOT NULL), COUNT(*) FILTER ({number} IS NULL AND is_blank), "
+            f"LIST(DISTINCT t ORDER BY t) FILTER ({number} IS NULL AND is_blank) "
+            f'FROM (SELECT {limit} AS "limit", TRIM({self._x}) AS t, regexp_full_match(TRIM({self._x}), ?) AS is_blank '
+            f"FROM raw WHERE {self._x} IS NOT NULL AND {cast_to(self._name, 'number', 'VARCHAR')} IS NULL)",
+            [blank],
+        )
+        return (tuple(map(str, texts or ())), int(censored)) if censored + blanks == others else ((), 0)
 
     def _outermost(self, number: str) -> tuple[str, ...]:
         shown = f"TRIM({self._text}) AS t, CAST({number} AS DOUBLE) AS x"

@@ -98,6 +98,19 @@ def iso_day(text: str, order: str) -> str:
     return f"CASE WHEN {whole} THEN {iso} WHEN regexp_matches({trimmed}, '^[0-9]{{1,2}}/') THEN '?' ELSE {text} END"
 
 
+_BEYOND = "[<>≤≥]=?\\s*"  # a number with a plus behind it is one too: ages are told as 90+
+
+
+def at_limit(text: str, *, missing: bool) -> str:
+    """SQL for a text that may say that a number lies below or above a limit (`<0,5`, `> 100`) as that limit, or as
+    nothing.
+    """
+    limit = "NULL" if missing else f"regexp_replace(TRIM({text}), '^{_BEYOND}|[+]$', '', 'g')"
+    number = "[0-9]+([.,][0-9]+)?"
+    is_beyond = f"regexp_full_match(TRIM({text}), '{_BEYOND}[+-]?{number}|{number}[+]')"
+    return f"CASE WHEN {is_beyond} THEN {limit} ELSE {text} END"
+
+
 def is_sure(kind: str, found: str) -> bool:
     """Whether every value of the stored type can be read: a text as a text, a whole number as one."""
     return kind == "category" or (kind in ("integer", "number") and found in _WHOLE) or (kind, found) in _ALIKE

@@ -34,6 +34,7 @@ Diversity: TypeAlias = Literal[
 ]
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
 Missing: TypeAlias = Literal["", "not applicable"]
+Censored: TypeAlias = Literal["", "limit", "missing"]
 SequenceMethod: TypeAlias = Literal["refined", "dnala", "bins"]
 UtilityKind: TypeAlias = Literal["level", "groups", "diseases", "none"]
 
@@ -226,6 +227,8 @@ class ColumnPolicy:
     kind: str = ""  # what an identifier is; empty: not told
     absent: tuple[str, ...] = ()  # texts of the source that stand for no value
     written: str = ""  # day/month/year or month/day/year; empty: dates of the source have no slashes
+    spelled: tuple[tuple[str, tuple[str, ...]], ...] = ()  # values, and the texts of the source that are read as them
+    censored: Censored = ""  # what numbers beyond a limit of detection are read as; empty: they cannot be read
     age: AgeAt | None = None  # what an age is worked out from; None: a column of the source
     of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
 
@@ -256,7 +259,7 @@ class ColumnPolicy:
         if self.is_in_extracts:
             return self._meaning_of_texts()
         if not self.is_published:
-            return set_fields({"role": self.role, "kind": self.kind, "absent": self.absent, "written": self.written})
+            return set_fields({"role": self.role, "kind": self.kind, **self._reading()})
         fields = {key: value for key, value in asdict(self).items() if key != "name"}
         kept = sorted((set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
         fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
@@ -265,6 +268,14 @@ class ColumnPolicy:
         if self.codes is not None:
             fields["codes"] = self.codes.meaning()
         return set_fields(fields)
+
+    @property
+    def is_amended(self) -> bool:
+        """Are values of the source read as something else than they are?"""
+        return any(self._reading().values())
+
+    def _reading(self) -> dict[str, Meaning]:
+        return {"absent": self.absent, "written": self.written, "spelled": self.spelled, "censored": self.censored}
 
     def _meaning_of_texts(self) -> dict[str, Meaning]:
         fields = set_fields({"role": self.role, "title": self.title, "absent": self.absent})

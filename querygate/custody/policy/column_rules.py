@@ -20,7 +20,7 @@ from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.interval_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.moment_rules import check_carry
 from querygate.custody.policy.release_rules import read_edges, read_groups
-from querygate.custody.policy.source_rules import read_absent, read_written
+from querygate.custody.policy.source_rules import read_absent, read_censored, read_spelled, read_written
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
 from querygate.custody.policy.text_columns import read_identifier, read_texts
 from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlTable, listed, show_value
@@ -55,7 +55,8 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{key: ((role,), ("text",)) for role, keys in TEXT_KEYS.items() for key in keys if key not in ("method", "bins")},
     "method": (("codes", "sequence"), ("codes", "text")),
 }
-"""Roles and types that a key is for. Role, type, title and absent are for every column, written for those of dates."""
+"""Roles and types that a key is for. Role, type, title and absent are for every column; spelled for
+categories, censored for numbers and written for dates, of whatever role."""
 
 POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
@@ -94,7 +95,13 @@ def _with_reading(table: TomlTable) -> ColumnPolicy | None:
     column = _column(table)
     if column is None:
         return None
-    return replace(column, absent=read_absent(table), written=read_written(table, column.type))
+    return replace(
+        column,
+        absent=read_absent(table),
+        spelled=read_spelled(table, column.type),
+        censored=read_censored(table, column.type),
+        written=read_written(table, column.type),
+    )
 
 
 def _column(table: TomlTable) -> ColumnPolicy | None:

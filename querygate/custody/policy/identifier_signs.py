@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from querygate.core.column_profile import BLANK
+from querygate.core.column_profile import BLANK, UNMEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,10 @@ PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detecto
     SLASHED: r"\s*[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: .*)?",
     "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",
     BLANK: r"(?i:na|n/a|nan|null|<na>|#n/a|#null!|\?|\.)",
+    UNMEASURED: r"(?i:n\.? ?[abdn]\.?|k\.? ?a\.?|-+|not (done|detected|measured|determined|available|known|applicable)"
+    r"|nicht (bestimmt|gemessen|messbar|nachweisbar|durchgef(ü|ue)hrt|verf(ü|ue)gbar|bekannt)|keine angabe|unbekannt"
+    r"|unknown|missing|none|fehlt|ausstehend|pending|refused|declined|h(ä|ae)molytisch|h(a)?emoly[sz]ed|non fait"
+    r"|inconnu|manquant|desconocido)",
 }
 """Every pattern that is looked for, by its name."""
 
@@ -163,12 +167,15 @@ def identifier_sign(name: str, matches: Mapping[str, float], distinct: int) -> S
     Sign(kind='e-mail address', named=False, share=0.98)
     >>> identifier_sign("phone", {}, 2), identifier_sign("phone", {}, 2000).kind
     (None, 'telephone or fax number')
+    >>> identifier_sign("name", {"name of a person": 0.9}, 12).kind
+    'name of a person'
     """
     words = words_of(name)
     told = []
     for detector in DETECTORS:
         sign = Sign(detector.kind, bool(re.search(detector.names, words)), matches.get(detector.kind, 0.0))
-        if (sign.named and distinct >= detector.least) or (sign.share >= MOSTLY and distinct >= ALIKE):
+        is_like = sign.share >= MOSTLY
+        if (sign.named and (is_like or distinct >= detector.least)) or (is_like and distinct >= ALIKE):
             told.append(sign)
     return max(told, key=lambda sign: (sign.share >= MOSTLY, sign.named, sign.share), default=None)
 

@@ -29,7 +29,8 @@ KEYS = {
         ),
     ),
     "columns.*": (
-        *("role", "type", "title", "absent", "written", "from", "at", "domain", "grid", "cuts", "weight", "carry"),
+        *("role", "type", "title", "absent", "spelled", "censored", "written", "from", "at", "domain", "grid", "cuts"),
+        *("weight", "carry"),
         *("bins", "guard", "values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
@@ -86,6 +87,7 @@ CHOICES = {
         *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "payload", "public", "withheld"),
     ),
     "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
+    "columns.*.censored": ("limit", "missing"),
     "columns.*.written": ("day/month/year", "month/day/year"),
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),
     "columns.*.diversity.kind": (

@@ -308,9 +308,7 @@ class Policy:
         )
         meaning = asdict(plain)
         del meaning["warnings"]
-        meaning["columns"] = {
-            c.name: c.meaning() for c in self.columns if c.role != "withheld" or c.absent or c.written
-        }
+        meaning["columns"] = {c.name: c.meaning() for c in self.columns if c.role != "withheld" or c.is_amended}
         meaning["answers"]["modes"] = sorted(self.answers.modes)
         for key, tables in (("references", self.references), ("joins", self.joins), ("events", self.events)):
             meaning[key] = {table.name: table.meaning() for table in tables}

@@ -1,6 +1,8 @@
-"""Texts that stand for no value in a source: NA and the like, as programs write them, and codes of numbers.
+"""Texts that stand for no value in a source: NA and the like, as programs write them, and codes of numbers; numbers
+beyond a limit of detection; and spellings of one value.
 
-Left alone, one NA among ten thousand ages would make the column a text, and one 999 would hide what it measures.
+Left alone, one NA or one < 0.5 among ten thousand numbers would make the column a text, one 999 would hide what it
+measures, and each spelling would be a value of its own.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,10 +20,11 @@ from querygate.core.types import Floats
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import measure_named
-from querygate.custody.policy.drafts.column_proposal import YEARS, Proposal
+from querygate.custody.policy.drafts.column_proposal import CODED, YEARS, Proposal, choose_k
 from querygate.custody.policy.drafts.draft_age import Amend
 from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
-from querygate.custody.policy.identifier_signs import PATTERNS
+from querygate.custody.policy.drafts.draft_spellings import SPELLED, Spellings, spelled_key, spellings_in
+from querygate.custody.policy.identifier_signs import MOSTLY, PATTERNS
 
 LIMITS = {"age": (0, 120), "birth": YEARS}
 """What ages and years of birth lie between."""
@@ -43,41 +46,66 @@ last stretch before the gap, which is this share of the gap wide: 99 above eject
 MOST_CODES = 5
 
 
+LIMIT = "{records} written as < or > a limit: read as the limit, so means are not quite right"
+
+
 @dataclass(frozen=True, slots=True)
-class StandIns:
-    """Texts that stand for no value in a column, and the records that have one of them."""
+class Reading:
+    """How a column is read: texts that stand for no value, and the records that have one of them; records that are
+    beyond a limit of detection; spellings of values.
+    """
 
     texts: tuple[str, ...] = ()
     records: int = 0
+    censored: int = 0
+    spelled: Spellings = field(default_factory=dict)
 
 
-def without_blanks(
+def as_meant(
     source: Source, figures: tuple[ColumnFigures, ...], survey: Surveyor, amend: Amend
-) -> tuple[Source, tuple[ColumnFigures, ...], dict[str, StandIns]]:
-    """The source and its figures without what stands for no value, and what that is by column. Texts come first: only
-    numbers have codes beyond their range.
+) -> tuple[Source, tuple[ColumnFigures, ...], dict[str, Reading]]:
+    """The source and its figures as its values are meant, and how each column is read. Texts come first: only numbers
+    have codes beyond their range.
     """
-    absent: dict[str, StandIns] = {}
-    for texts_in in (_blanks, _codes):
-        texts = {c.name: found for c in figures if (found := texts_in(c)) and len(found) < c.distinct}
-        if not texts:
+    found: dict[str, Reading] = {}
+    for read in (_texts, _codes):
+        own = {c.name: reading for c in figures if (reading := read(c))}
+        if not own:
             continue
-        source = amend(source, ReadAs(texts))
+        source = amend(
+            source,
+            ReadAs(
+                {name: one.texts for name, one in own.items() if one.texts},
+                spelled={name: one.spelled for name, one in own.items() if one.spelled},
+                censored={name: "limit" for name, one in own.items() if one.censored},
+            ),
+        )
         missing = {c.name: c.missing for c in figures}
         figures = survey(source, PATTERNS)
         for c in figures:
-            if c.name in texts:
-                before = absent.get(c.name, StandIns())
+            if c.name in own:
+                before, now = found.get(c.name, Reading()), own[c.name]
                 records = before.records + c.missing - missing[c.name]
-                absent[c.name] = StandIns((*before.texts, *texts[c.name]), records)
-    return source, figures, absent
+                censored = before.censored + now.censored
+                found[c.name] = Reading((*before.texts, *now.texts), records, censored, now.spelled or before.spelled)
+    return source, figures, found
 
 
-def _blanks(c: ColumnFigures) -> tuple[str, ...]:
-    return c.blanks
+def _texts(c: ColumnFigures) -> Reading | None:
+    """What is written in place of a number, or of any value; and spellings of the same."""
+    if c.distinct > CODED and c.readable.get("number", 0) >= MOSTLY * c.known and (c.unmeasured or c.censored):
+        return Reading(c.unmeasured, censored=c.censored)
+    texts = c.blanks if len(c.blanks) < c.distinct else ()
+    spelled = {value: others for value, others in spellings_in(c, choose_k(c.rows)).items() if value not in texts}
+    return Reading(texts, spelled=spelled) if texts or spelled else None
 
 
-def _codes(c: ColumnFigures) -> tuple[str, ...]:
+def _codes(c: ColumnFigures) -> Reading | None:
+    texts = _code_texts(c)
+    return Reading(texts) if texts and len(texts) < c.distinct else None
+
+
+def _code_texts(c: ColumnFigures) -> tuple[str, ...]:
     """Codes beyond what a column can be by its name, where all beyond are codes; and those far beyond all others."""
     low, high = _limits(c)
     texts = dict.fromkeys(re.sub(r"\.0+$", "", text) for text in c.outermost)
@@ -112,12 +140,19 @@ def _limits(c: ColumnFigures) -> tuple[float, float]:
     return found.unit.domain if found else (-math.inf, math.inf)
 
 
-def with_absent(proposals: Iterable[Proposal], absent: Mapping[str, StandIns]) -> tuple[Proposal, ...]:
-    return tuple(_told(p, absent[p.name]) if p.name in absent else p for p in proposals)
+def with_readings(proposals: Iterable[Proposal], found: Mapping[str, Reading]) -> tuple[Proposal, ...]:
+    return tuple(_told(p, found[p.name]) if p.name in found else p for p in proposals)
 
 
-def _told(p: Proposal, found: StandIns) -> Proposal:
-    keys = {"absent": toml_list(map(toml_text, found.texts))}
-    note = f"read as missing in {counted(found.records, 'record')}; remove real values from this list"
-    note += ", such as 88 for none" if any(text.strip("-")[:2] == "88" for text in found.texts) else ""
-    return replace(p, keys=keys | p.keys, notes={"absent": note, **p.notes})
+def _told(p: Proposal, found: Reading) -> Proposal:
+    keys, notes = {}, {}
+    if found.texts:
+        keys["absent"] = toml_list(map(toml_text, found.texts))
+        notes["absent"] = f"read as missing in {counted(found.records, 'record')}; remove real values from this list"
+        notes["absent"] += ", such as 88 for none" if any(text.strip("-")[:2] == "88" for text in found.texts) else ""
+    if found.spelled and p.type in ("", "category") and p.role in SPELLED:
+        keys["spelled"], notes["spelled"] = spelled_key(found.spelled)
+    if found.censored and p.type in ("", "integer", "number"):
+        keys["censored"] = toml_text("limit")
+        notes["censored"] = LIMIT.format(records=counted(found.censored, "record is", "records are"))
+    return replace(p, keys=keys | p.keys, notes={**notes, **p.notes})

@@ -78,6 +78,10 @@ def _head(rows: int, proposals: Sequence[Proposal], person: PersonProposal) -> I
 ROLES = ("identifier", "quasi-identifier", "sensitive", "codes", "withheld")
 
 
+READING = ("absent", "spelled", "censored", "written")
+"""Keys that say how values are read, of columns that are not published too: an age may be worked out from them."""
+
+
 def _column(proposal: Proposal) -> Iterator[str]:
     for reason in proposal.why:
         yield from _comment(reason)
@@ -88,7 +92,7 @@ def _column(proposal: Proposal) -> Iterator[str]:
     offered |= {"type": toml_text(proposal.type)} if proposal.type else {}
     for key, value in (offered | proposal.keys).items():
         beside = f"  # {proposal.notes[key]}" if key in proposal.notes else ""
-        yield f"{'' if published or key in ('absent', 'written') else '# '}{key} = {value}{beside}"
+        yield f"{'' if published or key in READING else '# '}{key} = {value}{beside}"
 
 
 def _comment(text: str) -> list[str]:

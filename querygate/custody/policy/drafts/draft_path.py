@@ -11,7 +11,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal, choose_k
 from querygate.custody.policy.drafts.draft_age import Amend, with_dates, with_proposed_age
-from querygate.custody.policy.drafts.draft_blanks import StandIns, with_absent, without_blanks
+from querygate.custody.policy.drafts.draft_blanks import Reading, as_meant, with_readings
 from querygate.custody.policy.drafts.draft_code_system import with_fitting_systems
 from querygate.custody.policy.drafts.draft_codes import propose_groups
 from querygate.custody.policy.drafts.draft_dates import DateOrder, with_date_order, with_written
@@ -40,7 +40,7 @@ class LookedOver:
     name: str
     source: Source
     figures: tuple[ColumnFigures, ...]
-    absent: Mapping[str, StandIns]
+    readings: Mapping[str, Reading]
     written: Mapping[str, DateOrder]
     age: AgeAt | None
     survey: Surveyor
@@ -48,7 +48,7 @@ class LookedOver:
 
 def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: datetime.date) -> LookedOver:
     """What a policy is proposed from. Raises ConfigError QG802 where the source has too few rows."""
-    source, figures, absent = without_blanks(source, survey(source, PATTERNS), survey, amend)
+    source, figures, readings = as_meant(source, survey(source, PATTERNS), survey, amend)
     source, figures, written = with_date_order(source, figures, survey, amend)
     source, figures, age = with_proposed_age(source, figures, survey, amend, today)
     rows = figures[0].rows if figures else 0
@@ -58,7 +58,7 @@ def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: 
             f"The source has {'one row' if rows else 'no rows'}: too few to propose a policy from.",
             "Name a source that contains data of several people.",
         )
-    return LookedOver(name, source, figures, absent, written, age, survey)
+    return LookedOver(name, source, figures, readings, written, age, survey)
 
 
 def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL) -> DraftedPolicy:
@@ -72,7 +72,7 @@ def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room
     if person.people < rows:
         columns = tuple(for_several_rows(columns, k))
     columns = with_dates(with_fitting_systems(source, columns), looked.age)
-    columns = with_absent(with_written(columns, looked.written), looked.absent)
+    columns = with_readings(with_written(columns, looked.written), looked.readings)
     several_rows = person.people < rows
     groups = {} if several_rows else propose_groups(source, looked.survey, columns, k)
     form = choose_form(columns, {c.name: c for c in figures}, k, several_rows=several_rows, groups=groups)

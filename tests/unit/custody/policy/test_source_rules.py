@@ -13,11 +13,12 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.roots.policy_draft import draft_from
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate_adapters.sources.amended_source import amended, with_values
 from querygate_adapters.sources.open_source import open_source
-from tests.policies import SEX, make_policy, quasi
+from tests.policies import SEX, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 
@@ -29,24 +30,96 @@ def written(path: Path, names: list[str], rows: list[list[str]]) -> Path:
 
 def test_texts_are_no_values_in_their_column_alone(tmp_path):
     path = written(tmp_path / "t.csv", ["a", "b"], [["NA", "NA"], [" ? ", "1"], ["O'NA", "?"], ["", "2"]])
-    source = with_values(open_source(str(path)), {"a": ("NA", "?"), "none of it": ("x",)}, {})
+    source = with_values(open_source(str(path)), ReadAs({"a": ("NA", "?"), "none of it": ("x",)}))
     assert source.columns() == ("a", "b")
     assert source.batches(["b", "a"]).read_all().to_pydict() == {
         "b": ["NA", "1", "?", "2"],
         "a": [None, None, "O'NA", None],
     }
     same = open_source(str(path))
-    assert with_values(same, {"c": ("NA",)}, {}) is same
+    assert with_values(same, ReadAs({"c": ("NA",)})) is same
 
 
 def test_numbers_are_compared_as_they_are_written(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"whole": [99, 7, None], "real": [99.0, 99.5, 9.0]}), path)
-    source = with_values(open_source(str(path)), {"whole": ("99",), "real": ("99",)}, {})
+    source = with_values(open_source(str(path)), ReadAs({"whole": ("99",), "real": ("99",)}))
     assert source.batches(["whole", "real"]).read_all().to_pydict() == {
         "whole": [None, 7, None],
         "real": [None, 99.5, 9.0],
     }
+
+
+def test_spellings_are_one_value_and_limits_are_numbers(tmp_path):
+    rows = [["m", "<0,5"], ["M ", " > 100"], ["m ", "1,5"], ["w", "≤ 0.1"], ["MM", "90+"], ["O'M", "<1,000"], ["", "-"]]
+    source = open_source(str(written(tmp_path / "t.csv", ["sex", "crp"], rows)))
+    read = ReadAs(spelled={"sex": {"m": ("M ", "m "), "o": ("O'M",)}}, censored={"crp": "limit"})
+    assert amended(source, read).batches(["crp", "sex"]).read_all().to_pydict() == {
+        "sex": ["m", "m", "m", "w", "MM", "o", None],
+        "crp": ["0,5", "100", "1,5", "0.1", "90", "1,000", "-"],
+    }
+    without = amended(source, ReadAs({"crp": ("-",)}, censored={"crp": "missing"})).batches(["crp"]).read_all()
+    assert without.to_pydict() == {"crp": [None, None, "1,5", None, None, None, None]}
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "wrong"),
+    [
+        *(("spelled", "category", one) for one in ("{}", '"m"', '{ m = "M" }', '{ m = ["M"], w = ["M"] }')),
+        *(("spelled", "category", one) for one in ("{ m = [] }", '{ m = ["w"], w = ["W"] }', "{ m = [1] }")),
+        ("spelled", "integer", '{ m = ["M"] }'),
+        ("censored", "number", '"half"'),
+        ("censored", "category", '"limit"'),
+    ],
+)
+def test_only_what_can_be_read_is_accepted(key, kind, wrong):
+    domain = "" if kind == "category" else "domain = [0, 9]\n"
+    head = 'dataset = "d"\nk = 2\n[columns.x]\nrole = "quasi-identifier"\n'
+    with pytest.raises(ConfigError, match=rf"columns\.x\.{key}"):
+        parse_policy(f'{head}type = "{kind}"\n{domain}{key} = {wrong}\n')
+
+
+def test_how_values_are_read_is_part_of_what_the_policy_means():
+    plain = make_policy("d", {"sex": SEX, "crp": sensitive("number", (0.0, 9.0), guard=0)}, k=2)
+    crp = plain.tables["columns"]["crp"]
+    others = (
+        plain.but(columns={"sex": SEX | {"spelled": {"F": ["f"]}}}),
+        *(plain.but(columns={"crp": crp | {"censored": how}}) for how in ("limit", "missing")),
+    )
+    assert len({one.parsed().hash for one in (plain, *others)}) == 4
+    assert all(read_policy(write_policy(one.parsed())) == one.parsed() for one in others)
+
+
+def test_a_register_with_spellings_and_limits_is_published_as_it_is_meant(tmp_path):
+    """Three spellings of a sex, laboratory values below and above limits, and texts for what was not measured."""
+    rng = random.Random(7)
+    texts = ["<0,5", ">90", "n.d.", "k.A."]
+    rows = [
+        [
+            rng.choice(["m", "M", "m ", "w", "w", "w"]),
+            str(rng.randint(20, 89)),
+            rng.choice([*texts, *["12,5", "3,2"] * 4]),
+        ]
+        for _ in range(300)
+    ]
+    for number, row in enumerate(rows):
+        if row[2] == "3,2":
+            row[2] = f"{number % 60},{number % 10}"
+    path = written(tmp_path / "register.csv", ["Geschlecht", "Alter", "CRP mg/l"], rows)
+    drafted = draft_from(str(path))
+    policy = parse_policy(drafted.text)
+    crp = policy.column("CRP mg/l")
+    assert (crp.type, crp.censored, crp.absent) == ("number", "limit", ("k.A.", "n.d."))
+    assert dict(policy.column("Geschlecht").spelled) in ({"M": ("m", "m ")}, {"m": ("M", "m ")})
+    opened = new_site(tmp_path)
+    assert not put(opened, drafted.text, path).warnings
+    true = {"<0,5": 0.5, ">90": 90.0}
+    numbers = [true.get(one[2]) or float(one[2].replace(",", ".")) for one in rows if one[2] not in texts[2:]]
+    crp = '"CRP mg/l"'
+    sql = f"SELECT COUNT(*) FILTER (WHERE {crp} <= 0.5) AS low, SUM({crp}) AS s, COUNT({crp}) AS n FROM register"
+    (row,) = ask(opened, sql, "register")
+    for name, truth in (("low", sum(x <= 0.5 for x in numbers)), ("s", sum(numbers)), ("n", len(numbers))):
+        assert row[name]["low"] <= truth <= row[name]["high"], name
 
 
 def test_a_birth_that_is_not_known_gives_no_age(tmp_path):

@@ -43,3 +43,19 @@ def test_what_may_be_a_value_stays_one(tmp_path: Path) -> None:
         "change": [*(i % 21 - 10 for i in range(150)), *["-99"] * 10],
     }
     assert drafted(tmp_path, columns) == {}
+
+
+def test_spellings_that_may_mean_something_else_are_kept(tmp_path: Path) -> None:
+    """Genotypes, codes of two letters, and rare texts, which no draft names."""
+    columns: dict[str, list[object]] = {
+        "rs7412": ["AA", "Aa", "aa"] * 50,
+        "unit": ["mg", "Mg"] * 75,
+        "status": [*["stable", "Stable ", "STABLE"] * 48, *["Rare one", "rare one"] * 2, *["unstable"] * 2],
+        "smoker": ["j", "J", "n"] * 50,
+    }
+    drafted(tmp_path, columns)
+    policy = parse_policy(draft_from(str(tmp_path / "clinic.csv")).text)
+    assert {column.name: dict(column.spelled) for column in policy.columns if column.spelled} == {
+        "status": {"STABLE": ("Stable ", "stable")},
+        "smoker": {"J": ("j",)},
+    }
