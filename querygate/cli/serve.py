@@ -32,7 +32,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
 from querygate.site.serving_tasks import kept_up
 from querygate.site.settings import Settings
-from querygate.web import address_of, fill_stock, listen, run_processes
+from querygate.web import ConnectionShares, address_of, fill_stock, listen, run_processes
 from querygate.web import serve as run_server
 from querygate.web.json_lines import configure_output
 from querygate.web.metrics import Metrics, measured, own_port
@@ -87,7 +87,7 @@ def serve(
     worker = nullcontext() if store_only or no_worker else WorkerChild(site)
     with present(found.folder), only_gate(found.folder, address_of(listening)), measured(found) as metrics, worker:
         number = count_processes(settings)
-        doors = Doors(listening, wire, CancelMail(number), metrics, store_only)
+        doors = Doors(listening, wire, CancelMail(number), ConnectionShares(number), metrics, store_only)
 
         def work(ready: Callable[[], None], place: int) -> None:
             answer_requests(found, doors, place, ready)
@@ -103,7 +103,7 @@ def serve(
             if number == 1:
                 work(tell, 0)
             else:
-                run_processes(number, work, tell, metrics.ended)
+                run_processes(number, work, tell, doors.left_by)
         finally:
             gc.unfreeze()  # what is not collected at the end, DuckDB complains of
     click.echo("Stopped.")
@@ -121,8 +121,14 @@ class Doors:
     http: Sequence[socket.socket]
     wire: Sequence[socket.socket]
     mail: CancelMail
+    shares: ConnectionShares
     metrics: Metrics
     store_only: bool
+
+    def left_by(self, process: int, place: int) -> None:
+        """A process has ended."""
+        self.shares.leave(place)
+        self.metrics.ended(process)
 
 
 def answer_requests(site: Site, doors: Doors, place: int, ready: Callable[[], None]) -> None:
@@ -145,7 +151,10 @@ def answer_requests(site: Site, doors: Doors, place: int, ready: Callable[[], No
                 beside.enter_context(open_wire(opened, doors.wire, exchange, counted, doors.mail, place))
             ready()
 
-        run_server(opened, doors.http, site.settings["threads"], extracts, exchange, begin, doors.metrics, counted)
+        run_server(
+            opened, doors.http, site.settings["threads"], extracts, exchange, begin, doors.metrics, counted,
+            (doors.shares, place),
+        )  # fmt: skip
 
 
 def listen_for_wire(host: str, settings: Settings, port: int | None) -> list[socket.socket]:

@@ -54,10 +54,10 @@ class _Child:
 
 
 def run_processes(
-    number: int, work: Work, ready: Callable[[], None], ended: Callable[[int], None] = lambda pid: None
+    number: int, work: Work, ready: Callable[[], None], ended: Callable[[int, int], None] = lambda pid, place: None
 ) -> None:
     """Run `work` in so many processes until told to stop. `ready` is called once all of them take requests, and `ended`
-    with the number of each that has ended.
+    with the number and the place of each that has ended.
 
     Raises ConfigError if the first one cannot begin.
     """
@@ -84,7 +84,7 @@ def run_processes(
 class _Family:
     """The children of this process."""
 
-    def __init__(self, work: Work, alive: int, parent: int, ended: Callable[[int], None]) -> None:
+    def __init__(self, work: Work, alive: int, parent: int, ended: Callable[[int, int], None]) -> None:
         self._work, self._alive, self._parent, self._ended = work, alive, parent, ended
         self._children: dict[int, _Child] = {}
 
@@ -150,7 +150,7 @@ class _Family:
             said = rest.read()
         del self._children[child.heard]
         os.waitpid(child.pid, 0)
-        self._ended(child.pid)
+        self._ended(child.pid, child.place)
         return ConfigError(**json.loads(said)) if said else None
 
 

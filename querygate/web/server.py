@@ -17,6 +17,7 @@ from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
+from querygate.web.connection_shares import ConnectionShares, HandedConnections
 from querygate.web.connections import FairQueue, TimedChannel, keep_moving
 from querygate.web.metrics import Metrics
 from querygate.web.port_holders import explain_holders
@@ -94,8 +95,10 @@ def serve(
     ready: Callable[[], None] = lambda: None,
     metrics: Metrics | None = None,
     counted: DoorLimits | None = None,
+    shared: tuple[ConnectionShares, int] | None = None,
 ) -> None:
-    """Serve until told to stop. `ready` is called once requests are taken."""
+    """Serve until told to stop. `ready` is called once requests are taken. `shared` says between whom connections are
+    shared, and which of them this process is."""
     listeners: dict[int, object] = {}
     settings = opened.site.settings
     counted = counted or DoorLimits(opened)
@@ -115,10 +118,14 @@ def serve(
         cleanup_interval=1,
         asyncore_use_poll=True,  # select() knows no more than 1,024 files
     )
+    taking: list[BaseWSGIServer] = []
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = Channel
             keep_moving(listener, settings["max_connections"], settings["request_read_s"], settings["idle_s"])
+            taking.append(listener)
+    if shared is not None:
+        HandedConnections(*shared, taking, listeners)
     server.task_dispatcher.queue = FairQueue(sign_in.lane_of_channel)
     if metrics is not None:
         metrics.queue = lambda: len(server.task_dispatcher.queue)

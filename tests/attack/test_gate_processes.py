@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -102,10 +102,18 @@ def test_all_of_them_stop_when_told(site: SmallSite, number: signal.Signals) -> 
         assert "Traceback" not in rest
 
 
-def test_the_parent_has_opened_nothing(site: SmallSite) -> None:
-    """Neither SQLite nor DuckDB survives a fork."""
-    with served(site.folder, "--store-only", processes=2) as running:
+def sockets_of(gate: int) -> int:
+    return sum("socket:" in os.readlink(one) for one in Path(f"/proc/{gate}/fd").iterdir())
+
+
+def test_the_parent_has_opened_nothing_and_its_children_share_connections(site: SmallSite) -> None:
+    """Neither SQLite nor DuckDB survives a fork. Whichever child accepts a connection, all have as many."""
+    with served(site.folder, "--store-only", processes=2) as running, ExitStack() as stack:
         opened = {os.readlink(one) for one in Path(f"/proc/{running.process.pid}/fd").iterdir()}
         assert not [name for name in opened if name.startswith(str(site.folder)) and "db" in Path(name).suffix]
-        with closing(running.connect()) as connection:
-            assert ask(connection, site.keys["ann"], "clinic", SQL.format(30, 60)) is not None
+        before = [sockets_of(gate) for gate in running.gates()]
+        for number in range(12):
+            connection = stack.enter_context(closing(running.connect()))
+            assert ask(connection, site.keys["ann"], "clinic", SQL.format(30 + number, 60)) is not None
+        after = [sockets_of(gate) for gate in running.gates()]
+        assert [now - then for now, then in zip(after, before, strict=True)] == [6, 6]
