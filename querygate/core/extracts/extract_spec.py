@@ -41,7 +41,7 @@ _NOT_WITH: Mapping[str, tuple[str, ...]] = {
 METHODS: Mapping[str, tuple[str, ...]] = {
     "k-anonymous": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished", "univariate", "boxes", "top-down"),
-        *("bottom-up", "full-domain", "full-subtree", "local"),
+        *("bottom-up", "top-down-greedy", "r-tree", "gather", "full-domain", "full-subtree", "local"),
     ),
     "condensed": ("improved", "condensation", "tfrp", "mdav", "r-microhybrid", "microperturbation"),
     "randomised": ("randomised-response", "pram", "rank-swap"),

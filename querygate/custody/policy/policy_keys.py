@@ -112,7 +112,7 @@ CHOICES = {
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
     "anonymise.method": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
-        *("boxes", "top-down", "bottom-up", "univariate"),
+        *("boxes", "top-down", "bottom-up", "top-down-greedy", "r-tree", "gather", "univariate"),
     ),
     "anonymise.edges": ("grid", "tight"),
     "anonymise.class_moments": ("none", "rounded", "exact"),

@@ -23,6 +23,9 @@ ClassMethod: TypeAlias = Literal[
     "boxes",
     "top-down",
     "bottom-up",
+    "top-down-greedy",
+    "r-tree",
+    "gather",
     "univariate",
 ]
 ReferenceType: TypeAlias = Literal["category", "integer", "number"]

@@ -30,7 +30,7 @@ LEAST = 2
 MOST_RECORDS = 50_000
 """With more, a sample of so many is divided."""
 
-SLOW = ("snake-polished", "top-down", "bottom-up")
+SLOW = ("snake-polished", "top-down", "bottom-up", "top-down-greedy", "r-tree", "gather")
 MOST_SLOW = 10_000
 
 

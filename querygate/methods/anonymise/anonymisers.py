@@ -9,9 +9,12 @@ from typing import Protocol
 from querygate.core.registry import Registry
 from querygate.core.types import Ints
 from querygate.methods.anonymise.clusters.bottom_up import bottom_up
+from querygate.methods.anonymise.clusters.gather import gather
 from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
 from querygate.methods.anonymise.clusters.polish import snake_polished
+from querygate.methods.anonymise.clusters.spatial_index import spatial_index
 from querygate.methods.anonymise.clusters.top_down import top_down
+from querygate.methods.anonymise.clusters.top_down_greedy import top_down_greedy
 from querygate.methods.anonymise.division.mondrian import Progress, mondrian
 from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from querygate.methods.anonymise.division.snake import snake
@@ -52,3 +55,6 @@ ANONYMISERS.register("univariate", Method(univariate))
 ANONYMISERS.register("boxes", Method(directed_boxes, by_record=True))
 ANONYMISERS.register("top-down", Method(top_down, by_record=True))
 ANONYMISERS.register("bottom-up", Method(bottom_up, by_record=True))
+ANONYMISERS.register("top-down-greedy", Method(top_down_greedy, by_record=True))
+ANONYMISERS.register("r-tree", Method(spatial_index, by_record=True))
+ANONYMISERS.register("gather", Method(gather, by_record=True))

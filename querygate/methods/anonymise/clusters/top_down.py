@@ -108,6 +108,15 @@ def distances(attributes: Sequence[Attribute], one: int, others: Ints) -> Floats
     return total
 
 
+def far_apart(table: Table, rows: Ints) -> tuple[int, int] | None:
+    """The places of two rows that are far apart; None where all are the same."""
+    one = other = 0
+    for _ in range(FARTHEST):
+        one, other = other, int(np.argmax(distances(table.attributes, int(rows[other]), rows)))
+    far = distances(table.attributes, int(rows[other]), rows)
+    return (one, other) if far[one] > 0 else None
+
+
 def divide_by_seeds(table: Table, k: int) -> Ints:
     """The class of each row; all have k records, and none has more unless its rows are too heavy to be parted."""
     labels, classes = np.zeros(table.combinations, dtype=np.int64), 0
@@ -129,12 +138,10 @@ def _halves(table: Table, rows: Ints, k: int) -> tuple[Ints, Ints] | None:
     records = int(counts.sum())
     if records < 2 * k or rows.size < 2:
         return None
-    one = other = 0
-    for _ in range(FARTHEST):
-        one, other = other, int(np.argmax(distances(table.attributes, int(rows[other]), rows)))
-    near, far = (distances(table.attributes, int(rows[seed]), rows) for seed in (one, other))
-    if not far[one] > 0:  # all rows are the same
+    seeds = far_apart(table, rows)
+    if seeds is None:
         return None
+    near, far = (distances(table.attributes, int(rows[seed]), rows) for seed in seeds)
     order = np.argsort(near - far, kind="stable")
     left = np.cumsum(counts[order])
     possible = np.flatnonzero((left >= k) & (records - left >= k))

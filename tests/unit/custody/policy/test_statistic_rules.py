@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.custody.policy import StatisticPolicy, parse_policy
+from querygate.methods.anonymise import ANONYMISERS
 from tests.policies import ROUGH_AGE, SBP, make_policy, public
 
 HEAD = make_policy("d", {"age": ROUGH_AGE, "a, b)": public("number"), "sbp": SBP})
@@ -47,7 +48,7 @@ def test_widths_go_with_their_statistic():
     assert anonymise.largest_k is True
 
 
-METHODS = ("mondrian", "mondrian-relaxed", "snake", "snake-polished", "boxes", "top-down", "bottom-up", "univariate")
+METHODS = ANONYMISERS.names()
 
 
 @pytest.mark.parametrize("method", METHODS)
