@@ -22,6 +22,7 @@ from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 from querygate_adapters.vault import store_strays
 from tests import postgres as postgres_server
+from tests import spark as spark_application
 from tests.work import HANG_S
 
 FOLDER = Path(__file__).parent
@@ -113,12 +114,25 @@ def postgres() -> postgres_server.Server:
     return postgres_server.server()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    spark_application.run_first(items)
+
+
 def pytest_sessionfinish() -> None:
     postgres_server.stop()
+    spark_application.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How much wider than the truth the ranges are that are not called sharp, where tests have measured that."""
+    """What could not be run; and how much wider than the truth the ranges are that are not called sharp, where tests
+    have measured that.
+    """
+    skipped = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    missing = sum(spark_application.MISSING in reason for reason in skipped)
+    if missing:
+        terminalreporter.section("not run")
+        terminalreporter.write_line(f"{missing} tests on Spark. {spark_application.MISSING}")
     passed = terminalreporter.getreports("passed")
     gaps = sorted(str(value) for report in passed for key, value in report.user_properties if key == "gap")
     if gaps:

@@ -28,7 +28,7 @@ COMMANDS = {
     "withdraw": ("querygate.cli.withdraw:withdraw", "Take a dataset out of service."),
     "vault": ("querygate.cli.withdraw:vault", "Erase raw rows of retired versions."),
     "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
-    "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
+    "store": ("querygate.cli.store:store", "Copy published versions to PostgreSQL or Spark."),
     "sync": ("querygate.cli.sync:sync", "Copy published versions to a folder, such as a gate's store."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
     "run": ("querygate.cli.research.run:run", "Run a file of queries; keep answers and where they came from."),

@@ -11,7 +11,6 @@ from querygate.cli.shared.actor import acting
 from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_records, progress
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
-from querygate.core.errors import ConfigError
 
 
 @click.group(cls=CommandGroup)
@@ -26,25 +25,19 @@ def store() -> None:
     "location",
     required=True,
     metavar="LOCATION",
-    help="postgresql://user@host:port/database; add #schema for a schema other than querygate.",
+    help="postgresql://user@host:port/database, with #schema for a schema other than querygate; or spark:/FOLDER.",
 )
 @format_option
 @site_option
 def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None:
-    """Copy published versions to a PostgreSQL server that gates read from.
+    """Copy published versions to a PostgreSQL server, or to a folder for Spark, that gates read from.
 
     Each DATASET (default: all) gets the versions that are missing there; then the version served here is served there
     too. Every version is read back and compared before anybody can see it. Keep the password in a password file or in
     PGPASSWORD.
     """
-    try:
-        from querygate.custody.roots.copy_to_postgres import copy_store
-    except ImportError:
-        raise ConfigError(
-            "QG804",
-            "The PostgreSQL driver is not installed.",
-            "Install it with: pip install 'querygate[postgres]'.",
-        ) from None
+    from querygate.custody.roots.copy_store import copy_store
+
     opened = open_here(site)
     with progress() as tell:
         done = copy_store(opened, location, dataset, user=acting().name, progress=tell)

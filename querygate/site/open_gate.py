@@ -94,17 +94,26 @@ def _native(process: int) -> DuckDBNative:
 
 
 def open_store(site: Site, log: Log) -> Store:
-    """Where published versions are read from: the site's own folder, or the server that the setting `store` names."""
+    """Where published versions are read from: the site's own folder, or what the setting `store` names."""
     location, memory_mb = site.settings["store"], site.settings.limits.memory_mb
     if not location:
         noted = partial(noted_file, log)
         return DuckDBStore(site.store, memory_mb=memory_mb, noted=noted)
+    if location.startswith("spark:"):
+        name, extra = "a folder for Spark, but PySpark", "spark"
+    else:
+        name, extra = "a PostgreSQL server, but the PostgreSQL driver", "postgres"
     try:
+        if extra == "spark":
+            from querygate_adapters.store.spark_store import SparkStore
+
+            return SparkStore(location, memory_mb=memory_mb)
         from querygate_adapters.store.postgres_store import PostgresStore
+
+        return PostgresStore(location, memory_mb=memory_mb)
     except ImportError:
         raise ConfigError(
             "QG805",
-            "The setting `store` names a PostgreSQL server, but the PostgreSQL driver is not installed.",
-            "Install it with: pip install 'querygate[postgres]'.",
+            f"The setting `store` names {name} is not installed.",
+            f"Install it with: pip install 'querygate[{extra}]'.",
         ) from None
-    return PostgresStore(location, memory_mb=memory_mb)

@@ -62,7 +62,9 @@ SETTINGS: tuple[Setting, ...] = (
         "pg_idle_s", 28_800.0, "Seconds after which a connection to that port without a statement is closed.", 1, 10**7
     ),
     Setting(
-        "store", "", "Where versions are read from: empty for the folder store/, or postgresql://user@host/database."
+        "store",
+        "",
+        "Where versions are read from: empty for the folder store/, postgresql://user@host/database, or spark:/FOLDER.",
     ),
     Setting(
         "budgets",
@@ -289,6 +291,8 @@ class Settings:
         if name == "publish_sources":  # each may have a password
             return "; ".join(f"{part.partition('=')[0].strip()}=..." for part in value.split(";") if part.strip())
         if name not in ("store", "budgets"):
+            return value
+        if value.startswith("spark:"):
             return value
         found = _LOCATION.fullmatch(value)
         return f"postgresql://{found[1]}" if found else "postgresql://..."

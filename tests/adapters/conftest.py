@@ -10,7 +10,7 @@ from tests.adapters.published import POLICY, Published, heavy_columns
 from tests.unit.custody.publish.publications import new_site, put
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name, scope="session")
+@pytest.fixture(params=[pytest.param(one, id=one.name, marks=one.marks) for one in ENGINES], scope="session")
 def engine(request: pytest.FixtureRequest) -> Engine:
     return request.param
 

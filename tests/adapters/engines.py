@@ -7,7 +7,8 @@ done by us yet, the engine's own limit, or never.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -16,11 +17,12 @@ from typing import Literal
 import pytest
 
 from querygate.core.ports import Store
-from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_store import copy_store
 from querygate.gate.passage import Gate
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBStore
 from querygate_adapters.store.postgres_store import PostgresStore
+from tests import spark
 from tests.postgres import server
 
 Capability = Literal[
@@ -29,23 +31,34 @@ Capability = Literal[
     "lock",  # SQL on its connection reaches nothing but the cells, and cannot change that
     "switch",  # another version may be served while the first is being read
     "file",  # a version is a file, which may be damaged
+    "speed",  # hundreds of statements take no time to speak of
 ]
+
+
+EVERYTHING = "QUERYGATE_TEST_EVERYTHING"
+"""While it is set, slow engines are asked everything."""
 
 
 @dataclass(frozen=True)
 class Engine:
     """How to open the store that serves a site's versions, with so much memory, and what the engine lacks.
 
-    `bring` carries what was published in the site's folder to where the engine reads it.
+    `bring` carries what was published in the site's folder to where the engine reads it. Without
+    speed it is asked less of in `make test`, and everything in `make soak ONLY=conformance`.
     """
 
     name: str
     open: Callable[[OpenSite, int], Store]
     bring: Callable[[OpenSite], None] = lambda opened: None
     lacks: Mapping[Capability, str] = field(default_factory=dict)
+    marks: Sequence[pytest.MarkDecorator] = ()
+
+    @property
+    def slow(self) -> bool:
+        return "speed" in self.lacks and not os.environ.get(EVERYTHING)
 
     def needs(self, capability: Capability) -> None:
-        if capability in self.lacks:
+        if capability in self.lacks and not (capability == "speed" and os.environ.get(EVERYTHING)):
             pytest.skip(f"{self.name}: {self.lacks[capability]}")
 
     def gate(self, opened: OpenSite, memory_mb: int = 1024) -> Gate:
@@ -76,6 +89,22 @@ def _database() -> str:
     return server().new_database()
 
 
+def _open_spark(opened: OpenSite, memory_mb: int) -> Store:
+    from querygate_adapters.store.spark_store import SparkStore
+
+    spark.begin()
+    return SparkStore(_spark_folder(opened), memory_mb=memory_mb)
+
+
+def _bring_spark(opened: OpenSite) -> None:
+    spark.begin()
+    copy_store(opened, _spark_folder(opened), user="tester")
+
+
+def _spark_folder(opened: OpenSite) -> str:
+    return f"spark:{opened.site.folder.absolute()}-spark"
+
+
 ENGINES = (
     Engine("duckdb", _open_duckdb),
     Engine(
@@ -87,4 +116,18 @@ ENGINES = (
             "file": "versions are tables of a server",
         },
     ),
+    Engine(
+        "spark",
+        _open_spark,
+        _bring_spark,
+        lacks={
+            "lock": "what a user may do is the cluster's to say; no text of a researcher reaches Spark",
+            "file": "a version is a folder of Parquet files; see test_spark_store.py",
+            "speed": "a statement takes tenths of a second; everything is asked in make soak ONLY=conformance",
+        },
+        marks=spark.MARKS,
+    ),
 )
+
+OTHERS = [pytest.param(one, id=one.name, marks=one.marks) for one in ENGINES[1:]]
+"""Those that are compared with the first."""

@@ -17,7 +17,7 @@ from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, Request
-from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_store import copy_store
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite
@@ -47,6 +47,8 @@ def put(opened: OpenSite, published: Published, catalog: Catalog = CATALOG) -> P
 
 @pytest.mark.parametrize("seed", range(3))
 def test_round_trip(engine: Engine, seed: int, tmp_path: Path) -> None:
+    if seed:
+        engine.needs("speed")
     rng = random.Random(seed)
     published = publish(random_rows(rng), random_items(rng))
     parents = (("401.1", "hypertension"), ("402", "hypertension"))
@@ -71,6 +73,7 @@ def test_round_trip(engine: Engine, seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_hold_the_truth_of_the_raw_lists(engine: Engine, seed: int, tmp_path: Path) -> None:
     """From the store through the whole gate, against DuckDB on the rows that were published."""
+    engine.needs("speed")
     rng = random.Random(seed)
     rows = random_rows(rng)
     opened = new_site(tmp_path)

@@ -32,6 +32,7 @@ def in_threads(work: Callable[[int], object]) -> list[object]:
 
 
 def test_threads_on_one_release_read_the_same(heavy: Published) -> None:
+    heavy.engine.needs("speed")
     expected = {names: contents(heavy.open().project(names, Limits())) for names in SUBSETS}
     shared = heavy.open()
     together = threading.Barrier(THREADS)
@@ -47,6 +48,7 @@ def test_threads_on_one_release_read_the_same(heavy: Published) -> None:
 
 
 def test_threads_through_the_gate_are_answered_the_same(heavy: Published) -> None:
+    heavy.engine.needs("speed")
     statements = [
         "SELECT COUNT(*), AVG(dose) FROM t WHERE age BETWEEN 20 AND 40",
         "SELECT ward, COUNT(*), MAX(age) FROM t WHERE disease = 'flu' OR dose > 1 GROUP BY ward",
@@ -64,6 +66,7 @@ def test_threads_through_the_gate_are_answered_the_same(heavy: Published) -> Non
 
 def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) -> None:
     """Answers of either version, right for the version they name, and never an error."""
+    heavy.engine.needs("speed")
     heavy.engine.needs("switch")
     opened = new_site(tmp_path)
     policy = make_policy("t", {"age": AGE}, k=2)

@@ -13,7 +13,7 @@ import pytest
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.copy_to_postgres import StoreCopy, copy_store
+from querygate.custody.roots.copy_store import StoreCopy, copy_store
 from querygate.custody.roots.publish_version import serve_version
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.site.health import store_health

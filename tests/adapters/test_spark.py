@@ -1,10 +1,7 @@
-"""Spark as a source, and the coarse split on Spark, on a Spark that really runs here; skipped where it cannot."""
+"""Spark as a source, and the coarse split on Spark, on a Spark that really runs here."""
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +17,10 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.coarse_counts import CoarseCounts
 from tests.engine import scratch
 from tests.policies import AGE, SEX, make_policy, quasi, sensitive
+from tests.spark import MARKS, session
 from tests.unit.custody.publish.publications import ask, new_site
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed: the extra spark"),
-    pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java runtime for Spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # its sockets are closed with the process
-    pytest.mark.xdist_group("spark"),
-]
+pytestmark = MARKS
 
 ROWS = 600
 POLICY = make_policy(
@@ -76,18 +68,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def spark(folder: Path) -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    from querygate_adapters.sources.spark_table import _session
-
-    SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "2").config(
-        "spark.sql.warehouse.dir", str(folder / "warehouse")
-    ).config("spark.driver.host", "127.0.0.1")
-    session = _session()
-    session.read.parquet(str(folder / "parquet")).createOrReplaceTempView("patients")
-    yield session
-    session.stop()
+def spark(folder: Path) -> Any:
+    found = session()
+    found.read.parquet(str(folder / "parquet")).createOrReplaceTempView("patients")
+    return found
 
 
 @pytest.mark.parametrize("location", ["#patients", "{folder}/parquet", "{folder}/csv#csv"])
@@ -104,7 +88,7 @@ def test_published_as_from_a_file(spark: Any, folder: Path, tmp_path: Path, loca
 
 
 def test_rows_come_in_batches(spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate_adapters.sources.spark_table.BATCH_ROWS", 100)
+    monkeypatch.setattr("querygate_adapters.store.spark_session.BATCH_ROWS", 100)
     source = open_source(f"spark:{folder}/parquet")
     assert source.columns() == ("age", "sex", "born", "sbp", "name")
     reader = source.batches(("name", "age"))

@@ -33,7 +33,7 @@ from typing import Any
 
 from querygate.control import stamp
 from querygate.core.budget_ledger import LedgerBroken
-from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.custody.roots.copy_store import copy_store
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.site.budget_evidence import compare_ledger
 from querygate.site.layout import open_site

@@ -11,9 +11,6 @@ the largest partition.
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -21,16 +18,14 @@ from operator import or_
 
 import duckdb
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from querygate.core.derived_columns import EventCondition
 from querygate.core.errors import ConfigError
+from querygate_adapters.store.spark_session import FAILURES, open_session, quiet
 
 CODE = "QG802"
-BATCH_ROWS = 100_000
 _EXACT = ("string", "byte", "short", "integer", "long")
 """Types whose texts are the same wherever they are written."""
 
@@ -59,7 +54,7 @@ class SparkTable:
                 CODE, f"Spark: {fragment!r} is not a supported file format.", f"Accepted: {', '.join(FORMATS)}."
             )
         with self.reading():
-            self._rows = _opened(_session(), place, fragment)
+            self._rows = _opened(open_session(CODE), place, fragment)
             self._columns = tuple(self._rows.columns)
 
     def columns(self) -> tuple[str, ...]:
@@ -85,32 +80,14 @@ class SparkTable:
     def reading(self) -> Iterator[None]:
         """Spark's words, and those of the engine that pulls the stream, may quote rows."""
         try:
-            with _quiet():
+            with quiet():
                 yield
-        except (PySparkException, Py4JError, duckdb.Error, pa.ArrowException):
+        except (*FAILURES, duckdb.Error, pa.ArrowException):
             raise ConfigError(
                 CODE,
                 "Spark cannot read the source.",
                 "Check that the table or folder exists, and that its files have the right format.",
             ) from None
-
-
-def _session() -> SparkSession:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    try:
-        return (
-            SparkSession.builder.appName("querygate")
-            .config("spark.ui.enabled", "false")
-            .config("spark.log.level", "OFF")  # what it says of a failure may quote a value
-            .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
-            .getOrCreate()
-        )
-    except (PySparkException, Py4JError, OSError):
-        raise ConfigError(
-            CODE,
-            "Spark cannot be started.",
-            "Spark needs a Java runtime (17 or later), and the settings of your cluster.",
-        ) from None
 
 
 def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
@@ -145,11 +122,3 @@ def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
     for row in sent:
         for batch in pa.ipc.open_stream(bytes(row["batch"])):
             yield batch.cast(schema)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """PySpark warns of versions of pandas, which plays no part here."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
-        yield

@@ -1,6 +1,6 @@
 """The one statement every engine runs on the published cells, and its result as a block.
 
-    SELECT c0_lo, c0_hi, c2_set, SUM(n) FROM cells GROUP BY ... ORDER BY ...
+    SELECT c0_lo, c0_hi, c2_set, SUM(n) FROM cells GROUP BY ... ORDER BY ... NULLS LAST
 
 Physical columns of column number i: c{i}_lo, c{i}_hi, and c{i}_null (0 none, 1 some, 2 all of the cell's values are
 missing; absent where nothing is missing) for numbers; c{i}_set for categories; c{i}_items for code lists. A version of
@@ -12,7 +12,8 @@ the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -37,19 +38,41 @@ Dictionaries: TypeAlias = "Mapping[int, Dictionary | CodeSets]"
 """What the ids of each column mean, by its index."""
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """In what engines differ about the one statement: how a column to group by is shown, how rows are counted, and what
+    the table is called. A column without a value comes last everywhere; engines have different habits there.
+    """
+
+    cells: str = "cells"
+    shown: Callable[[str], str] = str
+    counted: str = "CAST(SUM(n) AS BIGINT) AS n"
+
+
+PLAIN = Dialect()
+
+
 def projection(
-    catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False, margin: int | None = None
+    catalog: Catalog,
+    columns: Sequence[Column],
+    *,
+    by_class: bool = False,
+    margin: int | None = None,
+    dialect: Dialect = PLAIN,
 ) -> str:
     """The statement that groups cells to these columns, and to classes where these are wanted.
 
-    >>> age = Column("age", 0, "quasi-identifier", "integer", False)
-    >>> projection(Catalog("t", 1, "", 5, 9, (age,)), [age])
-    'SELECT c0_lo, c0_hi, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_lo, c0_hi ORDER BY c0_lo, c0_hi'
+    >>> sex = Column("sex", 0, "quasi-identifier", "category", False)
+    >>> projection(Catalog("t", 1, "", 5, 9, (sex,)), [sex])
+    'SELECT c0_set, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_set ORDER BY c0_set NULLS LAST'
     """
     names = grouping(catalog, columns, by_class=by_class, margin=margin)
-    listed = ", ".join(names)
-    counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells" + ("" if margin is None else f" WHERE margin = {int(margin)}")
-    return f"SELECT {listed}, {counted} GROUP BY {listed} ORDER BY {listed}" if names else f"SELECT {counted}"
+    of_margin = "" if margin is None else f" WHERE margin = {int(margin)}"
+    told = ", ".join([*map(dialect.shown, names), dialect.counted])
+    statement = f"SELECT {told} FROM {dialect.cells}{of_margin}"
+    if not names:
+        return statement
+    return f"{statement} GROUP BY {', '.join(names)} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}"
 
 
 def grouping(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import TypeAlias
 
 import duckdb
 
-from querygate.core.limits.deadline import over_the_limit, seconds_left
+from querygate.core.limits.deadline import over_the_limit
+from querygate_adapters.store.interruption import interrupted_after
 
 Config: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
@@ -20,9 +20,6 @@ CONFIG: Config = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
 }
-
-AGAIN_S = 0.01
-"""An interrupt that comes before the engine has begun is lost, so it is repeated until the statement has ended."""
 
 
 def connect(
@@ -84,28 +81,9 @@ def path_text(path: Path) -> str:
 def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
     """Interrupt the cursor's statement after `timeout_s`, or when the request has had its time; running out of time or
     memory is a coded refusal.
-
-    One that ends before the interrupt has reached it is refused all the same: what is over the limit does not depend
-    on who was faster.
     """
-    timeout_s = seconds_left(timeout_s)
-    ended, late = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        wait_s = timeout_s
-        while not ended.wait(wait_s):
-            late.set()
-            cursor.interrupt()
-            wait_s = AGAIN_S
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-        raise over_the_limit() from None
-    finally:
-        ended.set()
-        watcher.join()  # it holds the cursor
-    if late.is_set():
-        raise over_the_limit()
+    with interrupted_after(timeout_s, cursor.interrupt):
+        try:
+            yield
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+            raise over_the_limit() from None

@@ -43,7 +43,7 @@ from querygate_adapters.store.catalog_json import (
     catalog_from_json,
     withdrawn,
 )
-from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block
+from querygate_adapters.store.cell_query import Dialect, Dictionaries, grouping, make_block, projection
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
 from querygate_adapters.store.postgres_connection import Connection, Location, lost_told
@@ -224,7 +224,7 @@ def read_moments(connection: Connection, schema: str, number: int, column: Colum
         sql.SQL(", ").join(
             sql.SQL("COALESCE({}, 'NaN')").format(sql.Identifier(name))
             if name.startswith("var")
-            else sql.SQL("CAST({} AS {})").format(sql.Identifier(name), _TYPES[kind])
+            else sql.SQL("CAST({} AS {})").format(sql.Identifier(name), sql.SQL(_TYPES[kind]))
             for name, kind in zip(names, kinds, strict=True)
         ),
         sql.Identifier(schema, TABLE),
@@ -249,12 +249,13 @@ def read_block(
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
     names = grouping(catalog, columns, by_class=by_class or bool(moments), margin=margin)
     kinds = [*(_kind(name, columns) for name in names), "i8"]
-    body = _limited(connection, _statement(cells, names, kinds, margin), limits)
+    statement = _statement(connection, cells, catalog, columns, by_class or bool(moments), margin)
+    body = _limited(connection, statement, limits)
     found = dict(zip([*names, "n"], _numbers(body, kinds), strict=True))
     return make_block(catalog, columns, found, dictionaries, moments, margin, by_class=by_class)
 
 
-def _limited(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:
+def _limited(connection: Connection, statement: sql.Composed | bytes, limits: Limits) -> bytes:
     timeout_s, began_s = seconds_left(limits.timeout_s), time.monotonic()
     try:
         body = _fetch(connection, statement, timeout_s, limits.memory_mb)
@@ -276,27 +277,28 @@ def _kind(name: str, columns: Sequence[Column]) -> str:
     return "f8" if name in real else "i8"
 
 
-_TYPES = {"i8": sql.SQL("bigint"), "f8": sql.SQL("double precision")}
+_TYPES = {"i8": "bigint", "f8": "double precision"}
 
 
 def _statement(
-    cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str], margin: int | None = None
-) -> sql.Composed:
-    """The projection of `cell_query.py`, with a number in every place: rows of one width can be read as an array."""
-    shown = [
-        sql.SQL("CAST(COALESCE({}, 0) AS {})").format(sql.Identifier(name), _TYPES[kind])
-        for name, kind in zip(names, kinds, strict=False)
-    ]
-    by = sql.SQL(", ").join(map(sql.Identifier, names))
-    arranged = sql.SQL(" GROUP BY {by} ORDER BY {by}").format(by=by) if names else sql.SQL("")
-    counted = sql.SQL("CAST(COALESCE(SUM(n), 0) AS bigint)")
-    own = sql.SQL("") if margin is None else sql.SQL(" WHERE margin = {}").format(sql.Literal(margin))
-    return sql.SQL("COPY (SELECT {} FROM {}{}{}) TO STDOUT (FORMAT binary)").format(
-        sql.SQL(", ").join([*shown, counted]), cells, own, arranged
+    connection: Connection,
+    cells: sql.Identifier,
+    catalog: Catalog,
+    columns: Sequence[Column],
+    by_class: bool,
+    margin: int | None,
+) -> bytes:
+    """The projection, with a number in every place: rows of one width can be read as an array."""
+    dialect = Dialect(
+        cells.as_string(connection),
+        lambda name: f"CAST(COALESCE({name}, 0) AS {_TYPES[_kind(name, columns)]})",
+        "CAST(COALESCE(SUM(n), 0) AS bigint)",
     )
+    wanted = projection(catalog, columns, by_class=by_class, margin=margin, dialect=dialect)
+    return f"COPY ({wanted}) TO STDOUT (FORMAT binary)".encode(connection.info.encoding)
 
 
-def _fetch(connection: Connection, statement: sql.Composed, timeout_s: float, memory_mb: int) -> bytes:
+def _fetch(connection: Connection, statement: sql.Composed | bytes, timeout_s: float, memory_mb: int) -> bytes:
     milliseconds = max(1, math.ceil(timeout_s * 1000))  # to PostgreSQL, zero is no limit at all
     connection.execute("SELECT set_config('statement_timeout', %s, true)", [f"{milliseconds}ms"])
     parts: list[bytes] = []

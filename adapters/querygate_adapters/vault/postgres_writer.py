@@ -12,27 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary, NumberColumn
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Limits
-from querygate.core.types import Array, Ints
 from querygate_adapters.store.catalog_json import catalog_to_json
-from querygate_adapters.store.cell_query import Dictionaries
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, has_moments, wanted_columns
 from querygate_adapters.store.code_sets import CODE_TABLES, code_columns
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.store.postgres_connection import Connection, Location, told
 from querygate_adapters.store.postgres_store import SCHEMA, read_block, read_catalog, read_dictionaries, read_moments
+from querygate_adapters.vault.copied_bits import UNLIMITED, block_bits, moment_bits
 
 CODE = "QG804"
 BATCH_ROWS = 50_000
-UNLIMITED = Limits(timeout_s=86_400.0, memory_mb=2**20)
 LOCK = int.from_bytes(b"qgate")
 """One copy at a time: an advisory lock of the server, which dies with its holder."""
 
@@ -169,7 +164,7 @@ class PostgresVersionWriter:
             if column.moments != "none"
         }
         same = catalog == release.catalog and all(
-            _moment_bits(told[column.name]) == _moment_bits(release.moments(column))
+            moment_bits(told[column.name]) == moment_bits(release.moments(column))
             for column in catalog.columns
             if column.name in told
         )
@@ -187,7 +182,7 @@ class PostgresVersionWriter:
             )
             names = [column.name for column in catalog.columns]
             sent = release.project(names, UNLIMITED, [column.name for column in mine], margin)
-            same = same and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
+            same = same and block_bits(arrived, dictionaries) == block_bits(sent, release.dictionaries)
         return same
 
     def _name(self, table: str) -> sql.Identifier:
@@ -216,24 +211,3 @@ def _csv(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink, csv.WriteOptions(include_header=False))
     return bytes(sink.getvalue())
-
-
-def _moment_bits(told: ClassMoments) -> list[bytes]:
-    columns = (told.label, told.n, told.sum_low, told.sum_high, told.var_low, told.var_high)
-    return [column.tobytes() for column in columns]
-
-
-def _entries(meant: Dictionary | CodeSets) -> list[Ints]:
-    return [meant.entry_item, meant.entry_code] if isinstance(meant, CodeSets) else []
-
-
-def _bits(block: Block, dictionaries: Dictionaries) -> list[bytes | tuple[str, ...]]:
-    beside = [block.whole, block.frame, None if block.classified is None else block.classified.label]
-    arrays: list[Array] = [block.n, *(values for values in beside if values is not None)]
-    for column in block.columns.values():
-        arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
-    texts = []
-    for _, meant in sorted(dictionaries.items()):
-        arrays += [meant.starts, meant.members, *_entries(meant)]
-        texts.append(meant.codes if isinstance(meant, CodeSets) else meant.values)
-    return [*(np.ascontiguousarray(array).tobytes() for array in arrays), *texts]

@@ -71,7 +71,7 @@ class DuckDBVersionWriter:
         store, vault = self._folders(dataset)
         reinstate = check_in_service(store, self._reinstate)
         _make_private(store, vault)
-        with _locked(store / "lock"):
+        with locked(store / "lock"):
             settle(store)
             _undo_cut_off(store, vault)
             noted = self._noted(dataset)
@@ -99,7 +99,7 @@ class DuckDBVersionWriter:
         """Point to an earlier (or later) version; returns the one served before."""
         folder, _ = self._folders(dataset)
         self._check_readable(dataset, version)
-        with _locked(folder / "lock"):
+        with locked(folder / "lock"):
             settle(folder)
             self._check_readable(dataset, version)
             reinstate = check_in_service(folder, self._reinstate)
@@ -126,7 +126,7 @@ class DuckDBVersionWriter:
         folder, vault = self._folders(dataset)
         self._check_unretired(dataset, version)
         _make_private(folder)
-        with _locked(folder / "lock"):
+        with locked(folder / "lock"):
             settle(folder)
             self._check_unretired(dataset, version)
             readable, served = readable_in(folder), current_version(folder)
@@ -163,7 +163,7 @@ class DuckDBVersionWriter:
     def remove(self, dataset: str, person: Person) -> int:
         """Take somebody's rows out of the vault of every version; returns how many there were."""
         store, vault = self._folders(dataset)
-        with _locked(store / "lock"):
+        with locked(store / "lock"):
             settle(store)
             _undo_cut_off(store, vault)
             _sweep(store, vault)
@@ -223,7 +223,7 @@ class DuckDBVersionWriter:
     def erase(self, dataset: str, versions: Sequence[int]) -> None:
         """Remove the raw rows of retired versions, and what was reported on them."""
         store, vault = self._folders(dataset)
-        with _locked(store / "lock"):
+        with locked(store / "lock"):
             settle(store)
             self.check_retired(dataset, versions)
             for version in versions:
@@ -266,14 +266,12 @@ class DuckDBVersionWriter:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path, taken: str = "Another process is publishing this dataset.") -> Iterator[None]:
     with open(path, "w", opener=for_owner) as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ConfigError(
-                "QG804", "Another process is publishing this dataset.", "Wait until it has finished."
-            ) from None
+            raise ConfigError("QG804", taken, "Wait until it has finished.") from None
         yield
 
 

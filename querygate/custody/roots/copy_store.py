@@ -1,17 +1,33 @@
-"""Bringing what is published in a site's folder to a server that gates read from."""
+"""Bringing what is published in a site's folder to where gates read it: a PostgreSQL server, or a folder for Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.store.duckdb_store import DuckDBRelease, current_version, is_withdrawn, version_file
 from querygate_adapters.store.retired_versions import readable_in, retired_in
-from querygate_adapters.vault.postgres_writer import PostgresVersionWriter
+
+NAMES = {"spark": "PySpark", "postgres": "The PostgreSQL driver"}
+
+
+class Shelf(Protocol):
+    """Where versions are copied to."""
+
+    def versions(self, dataset: str) -> dict[int, str]: ...
+
+    def copy(self, file: Path) -> None: ...
+
+    def serve(self, dataset: str, version: int) -> None: ...
+
+    def withdraw(self, dataset: str) -> None: ...
+
+    def remove(self, dataset: str, version: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ def copy_store(
     if unknown:
         known = ", ".join(here) or "none"
         raise ConfigError("QG804", f"No version of {', '.join(unknown)} is published.", f"Datasets here: {known}.")
-    shelf = PostgresVersionWriter(location)
+    shelf = open_shelf(location)
     done = []
     for dataset in datasets or here:
         copied = _copy_dataset(opened, shelf, dataset, progress)
@@ -50,9 +66,26 @@ def copy_store(
     return tuple(done)
 
 
-def _copy_dataset(
-    opened: OpenSite, shelf: PostgresVersionWriter, dataset: str, progress: Callable[[str], None]
-) -> StoreCopy:
+def open_shelf(location: str) -> Shelf:
+    """The writer for a location; QG804 where what it needs is not installed."""
+    kind = "spark" if location.startswith("spark:") else "postgres"
+    try:
+        if kind == "spark":
+            from querygate_adapters.vault.spark_writer import SparkVersionWriter
+
+            return SparkVersionWriter(location)
+        from querygate_adapters.vault.postgres_writer import PostgresVersionWriter
+
+        return PostgresVersionWriter(location)
+    except ImportError:
+        raise ConfigError(
+            "QG804",
+            f"{NAMES[kind]} is not installed.",
+            f"Install it with: pip install 'querygate[{kind}]'.",
+        ) from None
+
+
+def _copy_dataset(opened: OpenSite, shelf: Shelf, dataset: str, progress: Callable[[str], None]) -> StoreCopy:
     folder = opened.site.store / dataset
     there = shelf.versions(dataset)
     if is_withdrawn(folder):
@@ -66,8 +99,8 @@ def _copy_dataset(
     if served in there and catalog_to_json(DuckDBRelease(version_file(folder, served)).catalog) != there[served]:
         raise ConfigError(
             "QG804",
-            f"Version {served} of {dataset} in PostgreSQL was published from another site.",
-            "Copy into another schema: postgresql://user@host/database#schema.",
+            f"Version {served} of {dataset} there was published from another site.",
+            "Copy into another schema (postgresql://user@host/database#schema) or folder (spark:/FOLDER).",
         )
     for version in missing:
         progress(f"{dataset}: copying version {version}")
@@ -77,9 +110,7 @@ def _copy_dataset(
     return StoreCopy(dataset, tuple(missing), served)
 
 
-def _remove_retired(
-    shelf: PostgresVersionWriter, folder: Path, there: Collection[int], progress: Callable[[str], None]
-) -> None:
+def _remove_retired(shelf: Shelf, folder: Path, there: Collection[int], progress: Callable[[str], None]) -> None:
     for version in sorted(set(there) & set(retired_in(folder))):
         progress(f"{folder.name}: removing version {version}, which was retired")
         shelf.remove(folder.name, version)
