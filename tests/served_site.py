@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site
 from tests.small_release import publish_small
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 PEOPLE = {"ann": "researcher", "bob": "researcher", "carl": "custodian", "dora": "custodian"}
 
@@ -90,14 +89,13 @@ class Door:
 
     def outcome(self, name: str, job: str) -> dict[str, Any]:
         """The job, once it has ended."""
-        until_s = time.monotonic() + HANG_S
-        while time.monotonic() < until_s:
+
+        def ended() -> dict[str, Any] | None:
             status, body = self.call(name, "GET", f"/api/v1/jobs/{job}")
             assert status == 200, body
-            if body["finished"] is not None:
-                return dict(body)
-            time.sleep(0.05)
-        raise AssertionError("the job did not end")
+            return None if body["finished"] is None else dict(body)
+
+        return wait_until(ended, 0.05) or {}
 
 
 def make_served_site(folder: Path, *, total: float = 100.0, settings: str = "", **policy: Any) -> ServedSite:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from querygate_adapters.vault import postgres_writer
 from tests.policies import AGE, ILLNESS, make_policy
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import ask, copy_site, new_site, put, shelf_of
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 WARDS = ["a", "b", "c", "d", 'it\'s "odd"', "é\n,;", ""]
 POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS | {"values": WARDS}}, k=2)
@@ -375,10 +374,8 @@ def test_a_restart_in_the_middle_of_load_is_told_and_then_forgotten(place: Place
 
     def wait_for(wanted: tuple[int, str]) -> None:
         """Something like it came after this moment."""
-        since, until_s = len(told), time.monotonic() + HANG_S
-        while wanted not in told[since:] and time.monotonic() < until_s:
-            time.sleep(0.01)
-        assert wanted in told[since:]
+        since = len(told)
+        wait_until(lambda: wanted in told[since:])
 
     clients = [threading.Thread(target=load) for _ in range(3)]
     for thread in clients:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -18,8 +17,9 @@ from querygate.client import Client
 from querygate.client.conversation import API, Call, Patience, deliver, read_object
 from querygate.control import SqliteBudgets
 from querygate.site.open_gate import now
+from tests.running_server import free_port, is_running
 from tests.served_site import Door, ServedSite, make_served_site, serving, working
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 MODE, QUICK = {"mode": "laplace"}, Patience(())
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
@@ -96,7 +96,8 @@ def test_an_extract_is_previewed_built_shown_and_released(site: ServedSite, door
         door.outcome("carl", shown["job"])
         status, shown = door.call("carl", "GET", f"{path}?preview=true")
     assert (status, shown["preview"]["k"] >= 5) == (200, True)
-    assert drawn(site) == 1  # before anybody asked for the risk report
+    wait_until(lambda: drawn(site))  # before anybody asked for the risk report
+    assert drawn(site) == 1
     assert door.call("carl", "POST", f"{path}/approve", {})[1]["state"] == "approved"
     status, job = door.call("carl", "POST", f"{path}/build", {})
     assert (status, job["state"]) == (202, "queued")
@@ -182,10 +183,7 @@ def test_a_worker_that_was_killed_is_started_again_and_ends_with_its_parent(unse
             assert len(children) == 1
             door.process.send_signal(number)
             door.process.wait(HANG_S)
-            until_s = time.monotonic() + HANG_S
-            while any(is_running(child) for child in children) and time.monotonic() < until_s:
-                time.sleep(0.05)
-            assert not any(is_running(child) for child in children)
+            wait_until(lambda children=children: not any(map(is_running, children)))
 
 
 def test_without_a_worker_a_question_waits_as_a_job_and_can_be_cancelled(tmp_path: Path) -> None:
@@ -239,20 +237,7 @@ def test_with_the_store_alone_there_are_no_jobs(unserved: ServedSite, tmp_path: 
     connection.close()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def worker_pids(parent: int) -> list[int]:
     """Children of a process that work rather than serve, by what the kernel says."""
     text = "".join(path.read_text() for path in Path(f"/proc/{parent}/task").glob("*/children"))
     return [int(word) for word in text.split() if b"\0work\0" in Path(f"/proc/{word}/cmdline").read_bytes()]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

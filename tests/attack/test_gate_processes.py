@@ -7,7 +7,6 @@ import itertools
 import os
 import signal
 import threading
-import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 from querygate.core.answer_bodies import AnswerBody
 from tests.api.small_site import SmallSite, make_small_site
 from tests.running_server import Served, ask, is_running, served
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 CLIENTS, ANSWERS, KILLS = 4, 120, 6
 SQL = "SELECT sex, COUNT(*), AVG(sbp) FROM clinic WHERE age BETWEEN {} AND {} GROUP BY sex"
@@ -27,14 +26,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
     made = make_small_site(tmp_path_factory.mktemp("processes"))
     made.opened.log.database.close()
     return made
-
-
-def wait_until(is_so: object) -> None:
-    until = time.monotonic() + HANG_S
-    assert callable(is_so)
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_killed_in_turn_nothing_that_was_answered_is_lost(site: SmallSite) -> None:

@@ -23,7 +23,7 @@ from querygate.wire import open_wire
 from tests.unit.custody.noise.site_with_noise import noisy_site
 from tests.wire.raw_client import RawClient, fields, packet
 from tests.wire.wire_site import WireSite
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 PEOPLE = ("ann", "bob", "cleo", "dan", "eve")
 EACH, OF_ONE_USER = 0.1, 0.35
@@ -146,8 +146,7 @@ def test_an_answer_that_takes_long_is_waited_for(hasty: WireSite) -> None:
 
     asking = threading.Thread(target=ask)
     asking.start()
-    while not jobs(hasty, "dan"):
-        time.sleep(0.02)
+    wait_until(lambda: jobs(hasty, "dan"))
     time.sleep(0.4)  # longer than this gate waits
     with worker(hasty):
         asking.join()
@@ -158,8 +157,7 @@ def test_whoever_cancels_while_waiting_pays_nothing(hasty: WireSite) -> None:
     with hasty.connect("eve", options=LAPLACE) as connection:
 
         def call_off() -> None:
-            while not jobs(hasty, "eve"):
-                time.sleep(0.02)
+            wait_until(lambda: jobs(hasty, "eve"))
             connection.cancel_safe()
 
         calling = threading.Thread(target=call_off)
@@ -168,8 +166,7 @@ def test_whoever_cancels_while_waiting_pays_nothing(hasty: WireSite) -> None:
             connection.execute(count(80))
         calling.join()
     with worker(hasty):
-        while not set(jobs(hasty, "eve")) <= ENDED:
-            time.sleep(0.02)
+        wait_until(lambda: set(jobs(hasty, "eve")) <= ENDED)
     assert (jobs(hasty, "eve"), spent(hasty, "eve")) == (["cancelled"], 0)
 
 
@@ -178,8 +175,7 @@ def test_a_revoked_key_gets_no_answer_that_it_waits_for(hasty: WireSite) -> None
     with RawClient(hasty.port) as client:
         client.sign_in("eve", key.secret)
         client.send(packet(b"Q", f"SET querygate.mode = 'laplace'; {count(85)}\0".encode()))
-        while jobs(hasty, "eve")[:1] != ["queued"]:
-            time.sleep(0.02)
+        wait_until(lambda: jobs(hasty, "eve")[:1] == ["queued"])
         hasty.opened.accounts.keys.revoke(key.id)  # nobody works, so it is still waiting
         told = [(kind, body) for kind, body in client.until_end() if kind == b"E"]
     assert [fields(body)["M"][:5] for _, body in told] == ["QG301"]

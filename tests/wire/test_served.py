@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 
@@ -14,15 +13,9 @@ import pytest
 from querygate.cli.serve import listen_for_wire
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import open_gate
-from tests.running_server import served
+from tests.running_server import free_port, served
 from tests.wire.wire_site import WireSite, make_site, publish_survey
 from tests.work import HANG_S
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def count(site: WireSite) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +14,7 @@ from querygate.client import device_login
 from tests.empty_site import empty_site
 from tests.oidc_provider import OidcProvider, running
 from tests.sign_on_site import make_sign_on_site
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +40,9 @@ def decide_when_asked(site, decision):
     """What the person does, once the program waits."""
     browser = site.browser()
     browser.sign_in("ann")
-    until_s = time.monotonic() + HANG_S
-    while time.monotonic() < until_s:
-        rows = site.opened.log.database.rows("SELECT code FROM device_code WHERE state = 'waiting'")
-        if rows:
-            data = {"proof": browser.proof(), "code": rows[0]["code"], "decision": decision}
-            assert browser.client.post("/device", data=data).status_code == 200
-            return
-        time.sleep(0.02)
+    rows = wait_until(lambda: site.opened.log.database.rows("SELECT code FROM device_code WHERE state = 'waiting'"))
+    data = {"proof": browser.proof(), "code": rows[0]["code"], "decision": decision}
+    assert browser.client.post("/device", data=data).status_code == 200
 
 
 @pytest.fixture

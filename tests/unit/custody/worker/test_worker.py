@@ -24,7 +24,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
 from tests.audited_site import AND_ONE_MORE, FORTIES, make_audited_site, notes_of
 from tests.empty_site import empty_site
-from tests.work import HANG_S
+from tests.work import HANG_S, wait_until
 
 
 @pytest.fixture
@@ -55,13 +55,6 @@ def running(
 
 def put(exchange: JobExchange, kind: JobKind, number: int = 0) -> str:
     return exchange._jobs.put(kind, dataset="d", user="ann", body={"n": number}).id
-
-
-def until(true: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + HANG_S
-    while not true():
-        assert time.monotonic() < until_s
-        time.sleep(0.005)
 
 
 def state(exchange: JobExchange, job_id: str) -> Job:
@@ -101,7 +94,7 @@ def test_a_job_that_hangs_ends_its_worker_and_after_three_of_them_the_job(opened
         worker = Worker(exchange, handlers, threads=1, lease_s=0.2, poll_s=0.005, long_s=0.02)
         assert not worker.run(lambda: False)
         assert state(exchange, stuck).attempt == attempt
-        until(lambda: exchange._jobs.is_over(state(exchange, stuck)))
+        wait_until(lambda: exchange._jobs.is_over(state(exchange, stuck)))
     assert exchange.lease("w", ("publish.draft",)) is None
     assert (state(exchange, stuck).state, state(exchange, answered).state) == ("failed", "done")
     over.set()
@@ -117,14 +110,14 @@ def test_a_long_job_keeps_nobody_waiting_and_tells_how_far_it_is(opened: OpenSit
 
     with running(exchange, {"audit.run": lambda job, progress: {}, "extract.preview": long, "noise.check": quick}):
         slow = put(exchange, "extract.preview")
-        until(lambda: state(exchange, slow).progress == "measuring")
+        wait_until(lambda: state(exchange, slow).progress == "measuring")
         lease = state(exchange, slow).lease
         answers = [put(exchange, "noise.check", number) for number in range(5)]
-        until(lambda: all(state(exchange, one).state == "done" for one in answers))
+        wait_until(lambda: all(state(exchange, one).state == "done" for one in answers))
         assert (state(exchange, slow).state, state(exchange, slow).fraction) == ("leased", 0.25)
-        until(lambda: str(state(exchange, slow).lease) > str(lease))  # it is renewed as long as the job takes
+        wait_until(lambda: str(state(exchange, slow).lease) > str(lease))  # it is renewed as long as the job takes
         go_on.set()
-        until(lambda: state(exchange, slow).state == "done")
+        wait_until(lambda: state(exchange, slow).state == "done")
     assert state(exchange, slow).attempt == 1
 
 
@@ -141,7 +134,7 @@ def test_what_fails_says_why_without_words_of_an_engine(opened: OpenSite) -> Non
     exchange = JobExchange(opened)
     with running(exchange, {"noise.check": refuse}):
         told = [put(exchange, "noise.check", number) for number in (0, 1)]
-        until(lambda: all(state(exchange, one).has_ended for one in told))
+        wait_until(lambda: all(state(exchange, one).has_ended for one in told))
     first, second = (state(exchange, one) for one in told)
     assert first.result == {"code": "QG305", "detail": "Too slow.", "remedy": "Ask for less."}
     assert second.result is not None
@@ -164,7 +157,7 @@ def test_a_worker_that_is_stopped_gives_long_jobs_back_and_finishes_short_ones(o
 
     with running(exchange, {"extract.build": endless, "noise.check": short}) as stop:
         long_one, short_one = put(exchange, "extract.build"), put(exchange, "noise.check")
-        until(lambda: state(exchange, long_one).state == "leased")
+        wait_until(lambda: state(exchange, long_one).state == "leased")
         assert begun.wait(HANG_S)
         assert stop()
     given_back = state(exchange, long_one)
@@ -180,7 +173,7 @@ def test_one_that_does_not_stop_has_its_job_taken_from_it(opened: OpenSite) -> N
 
     with running(exchange, {"extract.preview": deaf}, grace_s=0.05) as stop:
         one = put(exchange, "extract.preview")
-        until(lambda: state(exchange, one).state == "leased")
+        wait_until(lambda: state(exchange, one).state == "leased")
         assert not stop()
         assert state(exchange, one).state == "queued"
         go_on.set()
@@ -192,11 +185,11 @@ def test_a_job_that_is_cancelled_stops_at_its_next_step(opened: OpenSite) -> Non
     exchange = JobExchange(opened)
     with running(exchange, {"extract.preview": endless}):
         one, other = put(exchange, "extract.preview"), put(exchange, "extract.preview", 1)
-        until(lambda: state(exchange, one).state == "leased")
+        wait_until(lambda: state(exchange, one).state == "leased")
         exchange.cancel(other)
         assert state(exchange, other).state == "cancelled"
         exchange.cancel(one)
-        until(lambda: state(exchange, one).has_ended)
+        wait_until(lambda: state(exchange, one).has_ended)
     ended = state(exchange, one)
     assert ended.result is not None
     assert (ended.state, ended.result["code"]) == ("cancelled", "QG315")
