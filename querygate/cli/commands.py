@@ -18,6 +18,7 @@ COMMANDS = {
         "querygate.cli.frequencies:frequencies",
         "Release allele frequencies that hardly tell who is included.",
     ),
+    "notes": ("querygate.cli.notes:notes", "Train a tagger for notes, and measure it."),
     "publish": ("querygate.cli.dataset:publish", "Publish a table as the next version of its dataset."),
     "report": ("querygate.cli.report:report", "Show the report on a published version."),
     "datasets": ("querygate.cli.dataset:datasets", "List the datasets that are served."),

@@ -5,14 +5,17 @@ They are no quasi-identifiers.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.vault_ports import Source
 from querygate.custody.extract.identifier_forms import kind_of
@@ -21,6 +24,7 @@ from querygate.custody.extract.payload_columns import make_payload
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import texts_of
 from querygate.custody.extract.sequence_columns import make_sequences
+from querygate.custody.note_tagger.trained_tagger import TrainedTagger
 from querygate.custody.policy import ColumnPolicy, Policy
 
 _WHOLE = re.compile(r"(\d+)\.0")
@@ -48,8 +52,10 @@ def with_texts(
     selected: Callable[[str], Source],
     draw: Draw,
     progress: Progress,
+    beside_policy: Path,
 ) -> ProtectedRecords:
-    """The extract with these columns. `selected("")` has everybody in the dataset, for the identifiers in notes."""
+    """The extract with these columns. `selected("")` has everybody in the dataset, for the identifiers in notes;
+    taggers lie in the folder `beside_policy`."""
     wanted = [column for column in policy.columns if column.is_in_extracts]
     if not wanted or protected.beside is None:
         return protected
@@ -60,7 +66,8 @@ def with_texts(
     for column in wanted:
         progress(f"preparing {column.name}")
         if identifiers is not None and column.role == "note":
-            made, texts, note = make_notes(column, raw[column.name], identifiers, draw.key("notes"), progress)
+            learned = _tagger(column, beside_policy)
+            made, texts, note = make_notes(column, raw[column.name], identifiers, draw.key("notes"), progress, learned)
             notes.append(note)
         elif column.role == "payload":
             made, texts, payload = make_payload(column, raw[column.name], _texts(policy.named("identifier"), raw))
@@ -80,6 +87,24 @@ def with_texts(
         payloads=tuple(payloads),
         beside=None,
     )
+
+
+def _tagger(column: ColumnPolicy, folder: Path) -> TrainedTagger | None:
+    """The tagger that the policy was read with; another file of this name is refused."""
+    if column.note is None or not column.note.tagger:
+        return None
+    path = folder / column.note.tagger
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        found = ""
+    if found != column.note.tagger_hash:
+        raise ExtractRefused(
+            "QG605",
+            f"{column.name}: the tagger beside the policy {'was changed' if found else 'cannot be read'}.",
+            "Put the file back, or publish the dataset again.",
+        )
+    return TrainedTagger.read(path)
 
 
 def _identifiers(policy: Policy, person: str, raw: pa.Table, selected: Callable[[str], Source]) -> Identifiers:

@@ -20,6 +20,7 @@ from querygate.custody.extract.protected_records import Field
 from querygate.custody.extract.residue_check import count_left, count_repeated
 from querygate.custody.policy import ColumnPolicy, NotePolicy
 from querygate.methods.notes import (
+    Finder,
     IdentifierKind,
     PlausibleColumn,
     ScrubbedColumn,
@@ -97,7 +98,12 @@ class NoteReport:
 
 
 def make_notes(
-    column: ColumnPolicy, raw: pa.ChunkedArray, identifiers: Identifiers, secret: bytes, progress: Progress
+    column: ColumnPolicy,
+    raw: pa.ChunkedArray,
+    identifiers: Identifiers,
+    secret: bytes,
+    progress: Progress,
+    learned: Finder | None = None,
 ) -> tuple[Field, pa.Array, NoteReport]:
     """The column of the extract, what it means, and what was done."""
     options = column.note or NotePolicy()
@@ -109,7 +115,7 @@ def make_notes(
             f"{column.name}: {counted(long, 'text has', 'texts have')} more than {LONGEST:,} characters.",
             "Leave out the column.",
         )
-    scrubbed = _scrubbed(column.name, texts, identifiers, secret, options, progress)
+    scrubbed = _scrubbed(column.name, texts, identifiers, secret, options, progress, learned)
     plausible = _plausible(column.name, scrubbed.notes, options)
     leaving = scrubbed.notes if plausible is None else plausible.notes
     looked_for = _check(column.name, leaving, identifiers)
@@ -149,6 +155,7 @@ def _scrubbed(
     secret: bytes,
     options: NotePolicy,
     progress: Progress,
+    learned: Finder | None,
 ) -> ScrubbedColumn:
     scrubber = Scrubber(
         secret,
@@ -160,6 +167,7 @@ def _scrubbed(
             unknown_words=options.unknown_words,
         ),
         identifiers.records(identifiers.everybody),
+        learned,
     )
     own = list(identifiers.records(identifiers.own)) or [{} for _ in texts]
     repeated = 0

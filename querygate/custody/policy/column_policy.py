@@ -184,6 +184,8 @@ class NotePolicy:
     earliest_year: int = 0  # years before it tell of great age; 0: none does
     terms: tuple[tuple[str, str], ...] = ()  # term, its parent
     t: int = 0  # texts that have to be plausible; 0: terms stay as they are
+    tagger: str = ""  # file of a learned tagger beside the policy, and what it was when the policy was read
+    tagger_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,9 @@ class ColumnPolicy:
     def _meaning_of_texts(self) -> dict[str, Meaning]:
         fields = set_fields({"role": self.role, "title": self.title, "absent": self.absent})
         if self.note is not None:
-            fields["note"] = {**asdict(self.note), "terms": digest(self.note.terms)}
+            learned = {} if self.note.tagger else {"tagger", "tagger_hash"}
+            kept = {key: value for key, value in asdict(self.note).items() if key not in learned}
+            fields["note"] = {**kept, "terms": digest(self.note.terms)}
         if self.sequence is not None:
             fields["sequence"] = asdict(self.sequence)
         return fields

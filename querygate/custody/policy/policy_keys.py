@@ -33,7 +33,7 @@ KEYS = {
         *("weight", "carry"),
         *("bins", "guard", "values", "ordered", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
-        *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
+        *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "tagger", "lattice", "k", "within"),
     ),
     "columns.*.diversity": (
         *(

@@ -9,6 +9,7 @@ forms in which such a value is written.
 from __future__ import annotations
 
 import csv
+import hashlib
 from dataclasses import replace
 from typing import cast
 
@@ -26,7 +27,7 @@ KINDS = (
 SEQUENCE_METHODS = ("refined", "dnala", "bins")
 
 KEYS = {
-    "note": ("dates", "tags", "unknown_words", "earliest_year", "terms", "t"),
+    "note": ("dates", "tags", "unknown_words", "earliest_year", "terms", "t", "tagger"),
     "sequence": ("method", "lattice", "k", "within", "bins"),
     "payload": (),
 }
@@ -34,6 +35,7 @@ KEYS = {
 
 _TERMS = "rows `term;parent`, one parent per term, without cycles"
 _FILE = "the name of a .csv file next to the policy"
+_TAGGER = "the name of a file that `querygate notes train` wrote, next to the policy"
 _T = Bound(least=2, most=1_000_000, whole=True)
 
 
@@ -70,7 +72,24 @@ def _note(table: TomlTable) -> NotePolicy:
         earliest_year=int(table.number("earliest_year", Bound(least=1800, most=2200, whole=True)) or 0),
         terms=terms,
         t=t,
+        **_tagger(table),
     )
+
+
+def _tagger(table: TomlTable) -> dict[str, str]:
+    """The file of a tagger and its hash: another file makes another policy."""
+    if "tagger" not in table:
+        return {}
+    raw = table.raw["tagger"]
+    if not isinstance(raw, str) or not raw:
+        table.fail("tagger", "is not a file", _TAGGER)
+        return {}
+    try:
+        content = (table.problems.folder / raw).read_bytes()
+    except (OSError, ValueError) as error:
+        table.fail("tagger", f"cannot be read: {getattr(error, 'strerror', None) or type(error).__name__}", _TAGGER)
+        return {}
+    return {"tagger": raw, "tagger_hash": hashlib.sha256(content).hexdigest()}
 
 
 def _switch(table: TomlTable, key: str, *, default: bool) -> bool:

@@ -160,6 +160,7 @@ class ExtractCase:
     """What extracts of a dataset are made of. `secret` decides what is drawn: the same for the same request."""
 
     policy: Policy
+    base_dir: Path  # of the policy
     catalog: Catalog
     rows: RecordReader
     native: Native
@@ -193,6 +194,7 @@ def open_case(
 
     return ExtractCase(
         policy,
+        base_dir,
         catalog,
         rows,
         native,
@@ -292,7 +294,9 @@ def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: st
     else:
         raise refuse_models(spec, changed)
     protected = protected.shuffled(draw("order"))
-    protected = with_texts(protected, policy, case.policy.person, case.rows.selected, draw, case.progress)
+    protected = with_texts(
+        protected, policy, case.policy.person, case.rows.selected, draw, case.progress, case.base_dir
+    )
     return protected, risk_of_classes(protected, policy, case.population), []
 
 

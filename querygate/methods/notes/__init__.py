@@ -11,6 +11,7 @@ measured on annotated notes, and only what stands in an identifier column is pro
 
 from __future__ import annotations
 
+from querygate.methods.notes.finders import Finder
 from querygate.methods.notes.plausibility import PlausibleColumn, TermHierarchy, explain_plausible, generalise_column
 from querygate.methods.notes.scrub import ScrubbedColumn, Scrubber, explain_scrubbed
 from querygate.methods.notes.scrub_options import ScrubOptions
@@ -18,6 +19,7 @@ from querygate.methods.notes.spans import IdentifierKind
 
 __all__ = [
     # what is found
+    "Finder",
     "IdentifierKind",
     # notes and columns without it
     "ScrubOptions",

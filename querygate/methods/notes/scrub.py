@@ -52,13 +52,16 @@ class Scrubber:
         columns: Mapping[str, IdentifierKind] | None = None,
         options: ScrubOptions | None = None,
         people: Iterable[Mapping[str, object]] = (),
+        learned: Finder | None = None,
     ) -> None:
-        """`people`: the records of the file, whose distinctive values go from every note."""
+        """`people`: the records of the file, whose distinctive values go from every note. `learned`: one more finder,
+        whose word counts where no rule says anything."""
         self._options = options or ScrubOptions()
         self._columns = dict(columns or {})
         self._people = People.of(record_values(self._columns, record) for record in people)
         self._surrogates = Surrogates(secret, self._options, self._people)
         self._finders = _finders(self._options)
+        self._learned = learned
 
     def find(self, text: str, record: Mapping[str, object] | None = None) -> list[TextSpan]:
         """The identifiers in a note, overlaps settled."""
@@ -96,6 +99,8 @@ class Scrubber:
         return self._settle(text, [*self._people.find(TextAtoms(text), own), *self._by_rule(text)])
 
     def _by_rule(self, text: str) -> Iterator[TextSpan]:
+        if self._learned is not None:
+            yield from self._learned(text)
         read = plain(text)
         if not read.isascii():
             for finder in JAPANESE_FINDERS:

@@ -45,6 +45,7 @@ JAPANESE_FINDERS: tuple[Finder, ...] = (find_japanese, find_japanese_dates)
 # What is known of the person is surest, then what has a check digit or an unmistakable form, then what needs a label,
 # then what is a shape only. A rule not named has strength 0.
 _ORDER = (
+    ("learned",),
     ("unknown capitalised word", "capitalised in a sentence", "name in small letters", "long number", "long code"),
     ("number in groups", "flat", "day and month", "domain", "japanese reading"),
     ("name in dictionary", "first and last name", "relation and name", "name or city", "city", "town and state"),

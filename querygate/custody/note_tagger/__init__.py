@@ -1,0 +1,1 @@
+"""A learned tagger of identifiers in notes: trained, kept in a file, and measured beside the rules."""
