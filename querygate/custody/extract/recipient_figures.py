@@ -147,6 +147,8 @@ def _utility(
     names, matrix = correlations_of(left, after)
     return {
         "distances": {name: coarse(distance, step) for name, distance in utility["distances"].items()},
+        **{what: _after(utility[what]) for what in ("means", "medians", "sums")},
+        "associations": utility["associations"],
         "correlations": {"names": list(names), "after": [[round(float(x), 4) for x in row] for row in matrix]},
         "models": [
             {
@@ -157,6 +159,11 @@ def _utility(
             for model, line in zip(spec.models, utility["models"], strict=True)
         ],
     }
+
+
+def _after(sides: Body) -> dict[str, float | None]:
+    """What anybody can compute from the records that leave."""
+    return {name: None if side["after"] is None else _finite(side["after"]) for name, side in sides.items()}
 
 
 def _terms(found: Fit | None) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from querygate.core.types import Floats, Ints
 from querygate.custody.code_lists.code_items import explain_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe
+from querygate.custody.extract.kept_figures import associations, basics, codes_of, information
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of, model_columns, model_levels, out_of, table_of, texts_of
 from querygate.custody.extract.recipe_trials import RecipeTrial, fits, fitted
@@ -114,7 +115,7 @@ def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict
     quasi = [c.name for c in policy.named("quasi-identifier") if c.name in raw.column_names]
     if not quasi:
         return {"unique": None, "drivers": [], "population": None, "words": []}
-    codes = np.stack([_codes(raw[name]) for name in quasi], axis=1)
+    codes = np.stack([codes_of(raw[name]) for name in quasi], axis=1)
     sizes = class_sizes(codes)
     drivers = leave_one_out(codes, quasi)
     words = [explain_drivers(drivers)]
@@ -171,7 +172,7 @@ def _told(protected: ProtectedRecords, policy: Policy) -> tuple[list[dict[str, A
             lines.append({"column": column.name, "kind": "numbers", **numbers.to_dict()})
             words.append(explain_numbers_told(numbers, column.name))
         else:
-            values = values_told(protected.classes, _codes(raw))
+            values = values_told(protected.classes, codes_of(raw))
             line = {key: value for key, value in values.to_dict().items() if key != "gains"}
             lines.append({"column": column.name, "kind": "values", **line})
             words.append(explain_values_told(values, column.name))
@@ -269,11 +270,6 @@ def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> PointRecords:
     )
 
 
-def _codes(column: pa.ChunkedArray) -> Ints:
-    """A number for each value, a missing one among them."""
-    return np.asarray(column.combine_chunks().dictionary_encode("encode").indices, dtype=np.int64)
-
-
 # -- utility -----------------------------------------------------------------------------------------------------------
 
 
@@ -294,6 +290,9 @@ def utility(
             "after": _rounded(alike.after),
             "largest_difference": alike.largest_difference,
         },
+        **basics(protected, policy),
+        "information": information(protected, policy),
+        "associations": associations(protected, policy),
         "models": [_model(name, compared, trials) for name, compared in models.items()],
         "tried": [trial.to_dict() for trial in trials],
         "privacy": _privacy(protected, policy),

@@ -8,12 +8,16 @@ import numpy as np
 
 from querygate.core.types import Column, Floats, Ints, Role
 from querygate.custody.publish_report.report_case import ReportCase, scale_of, unit_of
+from querygate.custody.verify.diversity_check import CARRIED, published_values
+from querygate.methods.anonymise import mutual_information
 from querygate.methods.anonymise.class_disclosure import quantiles
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnWidth:
-    """What is left open of a column, over records, in its unit; `share` is the mean share of its domain."""
+    """What is left open of a column, over records, in its unit; `share` is the mean share of its domain. `told` is the
+    share of a sensitive column's information that the class gives (mutual information), where it has values of its own.
+    """
 
     column: str
     role: Role
@@ -22,6 +26,7 @@ class ColumnWidth:
     quartiles: tuple[float, ...]
     domain: float | None
     share: float
+    told: float | None
 
 
 def widths(case: ReportCase) -> tuple[ColumnWidth, ...]:
@@ -52,7 +57,14 @@ def _described(
         quartiles=quantiles(width, counts),
         domain=domain,
         share=float(np.average(shares(case, column), weights=case.counts)),
+        told=_told(case, column),
     )
+
+
+def _told(case: ReportCase, column: Column) -> float | None:
+    if column.role != "sensitive" or case.policy.column(column.name).carry not in CARRIED:
+        return None
+    return mutual_information.share_told(case.box, published_values(column, case.cells), case.counts)
 
 
 def shares(case: ReportCase, column: Column) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.custody.policy import DiversityPolicy, Policy
+from querygate.custody.publish_report.column_widths import shares
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.verify.code_knowledge import found_measure, told_measure
 from querygate.methods.anonymise.class_disclosure import quantiles
@@ -28,6 +29,7 @@ class Headline:
     largest: int
     average: float
     ncp: float
+    um: float  # the same of classes, each counting once, however many records it has
     seconds: float
 
 
@@ -73,8 +75,15 @@ def headline(case: ReportCase) -> Headline:
         largest=published.measured.largest,
         average=published.rows / classes,
         ncp=float(np.mean(list(published.loss.values()))) if published.loss else 0.0,
+        um=utility_measure(case),
         seconds=round(published.seconds, 2),
     )
+
+
+def utility_measure(case: ReportCase) -> float:
+    """UM (Loukides, Shao, SAC 2007): the mean share of its domain that a class covers, over quasi-identifiers."""
+    covered = [shares(case, column)[case.first] for column in case.quasi]
+    return float(np.mean(covered)) if covered else 0.0
 
 
 # -- guarantees ----------------------------------------------------------------------------------------------------

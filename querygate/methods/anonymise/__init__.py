@@ -13,7 +13,13 @@ Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups t
 from __future__ import annotations
 
 from querygate.core.registry import Registry
-from querygate.methods.anonymise import knowledge_check, partition_check, range_check, version_overlay
+from querygate.methods.anonymise import (
+    knowledge_check,
+    mutual_information,
+    partition_check,
+    range_check,
+    version_overlay,
+)
 from querygate.methods.anonymise.anonymisers import ANONYMISERS, Method
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
@@ -131,5 +137,6 @@ __all__ = [
     "knowledge_check",
     "partition_check",
     "range_check",
+    "mutual_information",
     "version_overlay",
 ]

@@ -45,6 +45,17 @@ READINGS: Final = {
     "pairs": ("Error of a share of two columns together", "On average over all pairs of columns."),
     "cost": ("Cost from the privacy budget", "Delta and rho appear only if the policy has a delta."),
     "budget": ("Left of the privacy budget", ""),
+    "means": ("Means", "In the records, and in the extract. A range of the extract counts as its middle."),
+    "medians": ("Medians", ""),
+    "sums": ("Sums", "Where a value is missing in one of the two, sums differ more than means."),
+    "information": (
+        "Information that is preserved of a column",
+        "100 %: the value of each record can still be told. 0 %: nothing is known that is not known of everybody.",
+    ),
+    "associations": (
+        "Information on sensitive columns that a group gives",
+        "What the other columns still tell of them. Small groups tell much by chance alone.",
+    ),
     "largest_difference": (
         "Largest change of a correlation",
         "0: columns are related as before. From 0.2 on, a relation between two of them may have appeared or vanished.",
@@ -61,7 +72,7 @@ READINGS: Final = {
 }
 """What each figure is called, and how to read it."""
 
-SHARES = frozenset({"loss", "distances", "pairs", "sign", "significance", "outside"})
+SHARES = frozenset({"loss", "information", "associations", "distances", "pairs", "sign", "significance", "outside"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +151,9 @@ def _of_use(utility: Mapping[str, Any]) -> Iterator[Figure]:
     """What the distributions, the correlations and the models of the requester look like afterwards."""
     if utility.get("distances"):
         yield _figure("distances", utility["distances"])
+    for name in ("means", "medians", "sums", "information", "associations"):
+        if utility.get(name):
+            yield _figure(name, utility[name])
     if utility.get("pairs") is not None:
         yield _figure("pairs", utility["pairs"])
     change = (utility.get("correlations") or {}).get("largest_difference")
@@ -162,6 +176,8 @@ def _title(name: str) -> str:
 
 
 def _text(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, Mapping):
         return "; ".join(f"{what} {_text(name, one)}" for what, one in value.items())
     if isinstance(value, list):

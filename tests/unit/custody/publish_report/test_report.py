@@ -122,6 +122,18 @@ def test_headline_and_risk_follow_from_the_boxes(
     assert body["class_sizes"]["mean"] == pytest.approx(np.mean(sizes))
 
 
+def test_um_counts_every_class_once(site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]) -> None:
+    """By SQL on the written cells: of a class, not of its records. Of NCP the same with records as weights."""
+    sexes = "(SELECT set_id, count(*) AS size FROM set_value WHERE column_id = 1 GROUP BY set_id)"
+    mixed = "CASE WHEN any_value(s.size) > 1 THEN any_value(s.size) / 2 ELSE 0 END"
+    covered = f"((c0_hi - c0_lo) / 120 + {mixed} + (c2_hi - c2_lo) / 365) / 3 AS covered, SUM(n) AS size"
+    boxes = f"SELECT {covered} FROM cells JOIN {sexes} s ON set_id = c1_set GROUP BY c0_lo, c0_hi, c1_set, c2_lo, c2_hi"
+    [(um, ncp)] = read(site[0], "store", f"SELECT AVG(covered), SUM(covered * size) / SUM(size) FROM ({boxes})")
+    assert body["headline"]["um"] == pytest.approx(um)
+    assert body["headline"]["ncp"] == pytest.approx(ncp)
+    assert um != pytest.approx(ncp)
+
+
 def test_guarantees_have_what_was_asked_and_what_was_measured(body: dict[str, Any]) -> None:
     lines = {line["measure"]: line for line in body["guarantees"]}
     assert lines["records in the smallest class (k)"]["asked"] == 4
