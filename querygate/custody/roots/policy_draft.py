@@ -8,9 +8,9 @@ three with few values each, these in the frame of a category with rare values, a
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import TypeAlias
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
@@ -20,10 +20,11 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 from querygate.custody.policy.drafts.draft_file import WIDTH
 from querygate.custody.policy.drafts.draft_path import DraftedPolicy, LookedOver, draft_policy, look_over
-from querygate.custody.policy.drafts.draft_table import ALWAYS, COARSE, FOUR, USUAL
+from querygate.custody.policy.drafts.draft_table import COARSE, FOUR, USUAL
 from querygate.custody.roots.trial_version import published_on_trial
+from querygate.custody.workload.policy_part import part_about
 from querygate.custody.workload.usable_share import standing
-from querygate.custody.workload.workload_sample import drawn
+from querygate.custody.workload.workload_sample import asked_columns, drawn
 from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.sources.sampled_source import SampledSource
@@ -32,12 +33,15 @@ from querygate_adapters.sources.source_profile import survey
 RECORDS, QUESTIONS, MANY = 20_000, 100, 1_000_000
 """Records that are published on trial, questions that are asked, and those that they are drawn from."""
 
+COLUMNS = 8
+"""Sensitive columns that are published on trial: in views the others change nothing about them."""
+
 FEWEST = 1_000
 """Records below which nothing is tried: whatever is left out, few figures could be printed."""
 
-ENOUGH, ENOUGH_OF_FOUR, BETTER = 0.8, 0.75, 0.05
-"""The share of figures that can be printed from which on nothing else is tried; somewhat less of four columns, since
-more can be asked of them; and how much more is worth a column that can no longer be asked about."""
+ENOUGH, BETTER = 0.8, 0.05
+"""The share of figures that can be printed from which on nothing else is tried, and how much more is worth a column
+that can no longer be asked about."""
 
 FRAMED_ENOUGH = 0.7
 """The same of views in the frame of a category: no column is lost by it."""
@@ -45,8 +49,23 @@ FRAMED_ENOUGH = 0.7
 TRIALS = 6
 """About so many parts of the work there are, where all have to be tried."""
 
-Tried: TypeAlias = "tuple[DraftedPolicy, float]"
-"""A draft, and the share of figures about k people or more that can be printed of it."""
+OF_ALL = 0.75
+"""The share of all figures, those about fewer than k people among them, from which on nothing else is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A draft, and what can be printed of it: of figures about k people or more, which is what a policy can do
+    something about, and of all figures, which is what those who ask will find.
+    """
+
+    drafted: DraftedPolicy
+    share: float
+    of_all: float
+
+    def tells(self, enough: float) -> bool:
+        return self.share >= enough and self.of_all >= OF_ALL
+
 
 SHARE_MISSING = 0.05
 """Of the records, so few may be without a value of a category for that to be a rare value."""
@@ -72,35 +91,77 @@ def tried_draft(source: Source, title: str, progress: Progress = no_progress) ->
     progress("looking over the source")
     looked = look_over(source, title, survey, amended, datetime.date.today())
     first = draft_policy(looked)
-    quasi = _quasi(first)
-    if first.rows < FEWEST or len(quasi) <= ALWAYS or parse_policy(first.text).views is None:
+    if first.rows < FEWEST or not _quasi(first) or parse_policy(first.text).views is None:
         return first
-    sample = SampledSource(source, RECORDS)
-    tried: list[Tried] = []
-    for room, enough in ((FOUR, ENOUGH_OF_FOUR), (USUAL, ENOUGH), (COARSE, ENOUGH)):
-        drafted = draft_policy(looked, room=room)
-        if (room is FOUR and len(_quasi(drafted)) == len(quasi)) or drafted.text in [one.text for one, _ in tried]:
-            continue
-        progress(f"trying a draft with {counted(len(_quasi(drafted)), 'quasi-identifier')}", len(tried) / TRIALS)
-        tried.append((drafted, _share(drafted, sample)))
-        if tried[-1][1] >= enough:
-            return drafted
-    before = next(share for one, share in tried if one.text == first.text)
-    for name in _with_rare_values(looked, first):
-        progress(f"trying a frame of {name}", len(tried) / TRIALS)
-        best, share = max((_framed(*one, name, sample) for one in tried), key=lambda one: one[1])
-        if share >= max(FRAMED_ENOUGH, before + BETTER):
-            return best
-    after: dict[str, float] = {}
-    for name in reversed(quasi[1:]):  # what papers ask for least is left out first
-        progress(f"trying a draft without {name}", len(tried) / TRIALS)
-        after[name] = _share(draft_policy(looked, {name: ""}), sample)
-        if after[name] >= ENOUGH:
-            break
-    name = max(after, key=lambda one: after[one])
-    if after[name] < before + BETTER:
-        return first
-    return draft_policy(looked, {name: WITHOUT.format(before=before, after=after[name])})
+    return _Trials(looked, first, SampledSource(source, RECORDS), progress).best()
+
+
+@dataclass(slots=True)
+class _Trials:
+    """Drafts of one table, each published on trial and asked until one tells enough."""
+
+    looked: LookedOver
+    first: DraftedPolicy
+    sample: Source
+    progress: Progress
+    done: int = 0
+
+    def best(self) -> DraftedPolicy:
+        tried: list[Tried] = []
+        for room in (FOUR, USUAL, COARSE):
+            drafted = draft_policy(self.looked, room=room)
+            if drafted.text in [one.drafted.text for one in tried]:
+                continue
+            named = counted(len(_quasi(drafted)), "quasi-identifier")
+            tried.append(self._try(drafted, f"a draft with {named}"))
+            if tried[-1].tells(ENOUGH):
+                return drafted
+        before = next(one.share for one in tried if one.drafted.text == self.first.text)
+        return self._in_a_frame(tried, before) or self._without_a_column(before)
+
+    def _in_a_frame(self, tried: Sequence[Tried], before: float) -> DraftedPolicy | None:
+        """The draft in the frame of a column with rare values, so that these are told in total and blur no other
+        answer; None where that does not help enough.
+        """
+        enough = max(FRAMED_ENOUGH, before + BETTER)
+        for name in _with_rare_values(self.looked, self.first):
+            found: list[tuple[Tried, DraftedPolicy]] = []
+            for own in tried:
+                now = self._try(in_frame(own.drafted, name), f"a frame of {name}")
+                why = FRAMED.format(name=name, before=own.share, after=now.share)
+                found.append((now, in_frame(own.drafted, name, why)))
+                if now.tells(enough):
+                    break
+            now, drafted = max(found, key=lambda one: (one[0].tells(enough), one[0].of_all))
+            if now.share >= enough:
+                return drafted
+        return None
+
+    def _without_a_column(self, before: float) -> DraftedPolicy:
+        """What papers ask for least is left out first, and nothing where that does not help."""
+        after: dict[str, float] = {}
+        for name in reversed(_quasi(self.first)[1:]):
+            after[name] = self._try(draft_policy(self.looked, {name: ""}), f"a draft without {name}").share
+            if after[name] >= ENOUGH:
+                break
+        name = max(after, key=lambda one: after[one], default="")
+        if after.get(name, 0.0) < before + BETTER:
+            return self.first
+        return draft_policy(self.looked, {name: WITHOUT.format(before=before, after=after[name])})
+
+    def _try(self, drafted: DraftedPolicy, what: str) -> Tried:
+        """The draft published on trial and asked; nothing of it can be printed where it cannot be published."""
+        self.progress(f"trying {what}", min(1.0, self.done / TRIALS))
+        self.done += 1
+        policy = parse_policy(drafted.text)
+        part = part_about(policy, asked_columns(policy, COLUMNS))
+        try:
+            with published_on_trial(part, self.sample) as trial:
+                figures = trial.figures(drawn(trial.questions(MANY), QUESTIONS))
+        except ConfigError:
+            return Tried(drafted, 0.0, 0.0)
+        large = [figure for figure in figures if figure.records >= drafted.k]
+        return Tried(drafted, standing(large).share or 0.0, standing(figures).share or 0.0)
 
 
 def _with_rare_values(looked: LookedOver, drafted: DraftedPolicy) -> list[str]:
@@ -111,12 +172,6 @@ def _with_rare_values(looked: LookedOver, drafted: DraftedPolicy) -> list[str]:
         for p in drafted.columns
         if p.role == "quasi-identifier" and p.type == "category" and ("rare" in p.keys or p.name in missing)
     ]
-
-
-def _framed(drafted: DraftedPolicy, before: float, name: str, source: Source) -> Tried:
-    """The draft in the frame of a column with rare values, so that these are told in total and blur no other answer."""
-    share = _share(in_frame(drafted, name), source)
-    return in_frame(drafted, name, FRAMED.format(name=name, before=before, after=share)), share
 
 
 def in_frame(drafted: DraftedPolicy, name: str, why: str = "") -> DraftedPolicy:
@@ -130,15 +185,3 @@ def in_frame(drafted: DraftedPolicy, name: str, why: str = "") -> DraftedPolicy:
 
 def _quasi(drafted: DraftedPolicy) -> list[str]:
     return [p.name for p in drafted.columns if p.role == "quasi-identifier"]
-
-
-def _share(drafted: DraftedPolicy, source: Source) -> float:
-    """Of counts, prevalences and means about k people or more, what can be printed; 0 where nothing can be published.
-    Nobody can print what is about fewer: a rare value is no reason to leave out a column.
-    """
-    try:
-        with published_on_trial(parse_policy(drafted.text), source) as trial:
-            figures = trial.figures(drawn(trial.questions(MANY), QUESTIONS))
-    except ConfigError:
-        return 0.0
-    return standing([figure for figure in figures if figure.records >= drafted.k]).share or 0.0

@@ -70,7 +70,7 @@ def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room
     k = choose_k(person.people)
     columns = propose(figures, k, left_out, room)
     if person.people < rows:
-        columns = tuple(for_several_rows(columns, k))
+        columns = tuple(for_several_rows(columns, {c.name: c for c in figures}, person.column, k))
     columns = with_dates(with_fitting_systems(source, columns), looked.age)
     columns = with_readings(with_written(columns, looked.written), looked.readings)
     several_rows = person.people < rows

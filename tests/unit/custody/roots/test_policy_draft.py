@@ -11,6 +11,8 @@ import pytest
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_draft import draft_from
 
+SEXES = ("m", "w", "M", "w ")
+
 
 def drafted(folder: Path, regions: list[str], people: int) -> dict[str, tuple[str, str]]:
     """Roles and last reasons of a survey whose regions are drawn from a list."""
@@ -51,6 +53,22 @@ def test_four_columns_are_proposed_with_few_values_of_each_where_most_can_be_pri
     assert tuple(column.name for column in policy.named("quasi-identifier")) == quasi
     assert policy.views is not None
     assert policy.views.spanning == (quasi, quasi[:3])
+
+
+def test_two_columns_are_tried_too_where_one_has_rare_values(tmp_path):
+    """No third column could take part, and yet the frame is what makes answers narrow."""
+    rng = random.Random(4)
+    path = tmp_path / "registry.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex", "diabetes"])
+        writer.writerows(
+            [min(95, max(19, int(rng.gauss(58, 16)))), ("d" if i < 14 else "") if i < 32 else rng.choice(SEXES), i % 2]
+            for i in range(1_500)
+        )
+    policy = parse_policy(draft_from(str(path)).text)
+    assert policy.views is not None
+    assert [name for name, _ in policy.views.frame] == ["sex"]
 
 
 @pytest.mark.parametrize(("rare", "people"), [("d", 14), ("", 18)])
