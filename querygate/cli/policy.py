@@ -10,6 +10,7 @@ from querygate.cli.shared.command import Command, LazyGroup
 from querygate.cli.shared.output import print_json, print_records, progress
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
+from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.roots.omop_draft import draft_omop
 from querygate.custody.roots.policy_draft import draft_from
 
@@ -22,6 +23,8 @@ ELSEWHERE = {
         "Prepare a policy for limited data sets (45 CFR 164.514(e)).",
     ),
 }
+
+SHOWN = ("column", "role", "type", "found")
 
 
 @click.group(cls=LazyGroup, later=ELSEWHERE)
@@ -49,15 +52,12 @@ def draft(source: str, out: Path | None, form: str) -> None:
         drafted = draft_from(source, tell)
     if out is not None:
         write_new(out, drafted.text)
-    columns = [
-        {"column": p.name, "role": p.role, "type": p.type or None, "found": p.warning or None, "why": " ".join(p.why)}
-        for p in drafted.columns
-    ]
+    columns = [_shown(column) | {"why": " ".join(column.why)} for column in drafted.columns]
     if form == "json":
         head = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
         print_json({**head, "policy": drafted.text, "columns": columns})
     elif form != "table" or out is not None:
-        print_records(columns, form, columns=("column", "role", "type", "found"))
+        print_records(columns, form, columns=SHOWN)
     else:
         click.echo(drafted.text, nl=False)
 
@@ -80,10 +80,12 @@ def omop(source: str, out: Path, form: str) -> None:
     """
     drafted = draft_omop(source, out.parent)
     write_new(out, drafted.text)
-    columns = [
-        {"column": p.name, "role": p.role, "type": p.type or None, "found": p.warning or None} for p in drafted.columns
-    ]
-    print_records(columns, form, columns=("column", "role", "type", "found"))
+    print_records([_shown(column) for column in drafted.columns], form, columns=SHOWN)
+
+
+def _shown(column: Proposal) -> dict[str, str | None]:
+    """What a custodian sees first of a proposed column."""
+    return dict(zip(SHOWN, (column.name, column.role, column.type or None, column.warning or None), strict=True))
 
 
 def write_new(path: Path, text: str) -> None:

@@ -76,6 +76,25 @@ class AlternativesSearch:
     report: SearchReport
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """What policies are compared with: Safe Harbor, and the records as they are, on the same people."""
+
+    fine: LatticeStudy
+    safe: PolicyRisk
+    intact: PolicyRisk
+    threshold: float
+
+    def figures(self, measured: PolicyRisk) -> PolicyFigures:
+        return PolicyFigures(
+            **asdict(measured),
+            of_safe_harbor=measured.risk / self.safe.risk,
+            of_intact=measured.risk / self.intact.risk,
+            within=within(measured.risk, self.threshold),
+            words=explain_measured(measured),
+        )
+
+
 def search(
     policy: Policy,
     columns: Sequence[ColumnPolicy],
@@ -94,16 +113,46 @@ def search(
     ground = lay_out(columns, records, people, order, fixed=True) if celled else fine
     yardstick, does = harbor(fine, options.year)
     safe, intact = fine.study.measure(yardstick), fine.study.measure(fine.lattice.finest)
-    threshold = safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
-    chance = np.random.default_rng(options.seed)
-    searched = ground.study
+    compared = _Compared(
+        fine, safe, intact, safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
+    )
+    searched, sought = ground.study, None
+    if weights is not None:
+        keen = lay_out(columns, records, people, order, fixed=celled, interest=weights).study
+        even = lay_out(columns, records, people, order, fixed=False, interest=weights).study
+        sought = keen, even.risk(yardstick) if options.threshold == SAFE_HARBOR else compared.threshold
     if options.required or weights is not None:
-        held, sought = SensitiveRecords.of(ground.axes, records, sensitive or {}), None
-        if weights is not None:
-            keen = lay_out(columns, records, people, order, fixed=celled, interest=weights).study
-            even = lay_out(columns, records, people, order, fixed=False, interest=weights).study
-            sought = keen, even.risk(yardstick) if options.threshold == SAFE_HARBOR else threshold
+        held = SensitiveRecords.of(ground.axes, records, sensitive or {})
         searched = RequiredStudy(ground, held, options.required, sought)
+    found = _find(searched, compared.threshold, options)
+    chosen = kinds(ground.study, found.best, options.kinds)
+    harbored = SafeHarborFigures(**asdict(compared.figures(safe)), rules=tuple(rules(yardstick)), does=does)
+    told = tuple(
+        replace(_kind(ground, kind, compared), required=_kept(searched, kind, options.required)) for kind in chosen
+    )
+    axes = tuple(SearchedColumn(axis.column.name, axis.told) for axis in ground.axes)
+    others = tuple(column.name for column in policy.named("quasi-identifier") if column not in columns)
+    report = SearchReport(
+        format=FORMAT,
+        dataset=policy.dataset,
+        policy_hash=policy.hash,
+        year=options.year,
+        columns=axes,
+        other_columns=others,
+        population=SearchedPopulation(fine.people, fine.outside, tuple(_population_words(fine, intact))),
+        threshold=compared.threshold,
+        threshold_from=SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
+        requirements=(*map(str, options.required), *(f"looked for: {one}" for one in options.interests)),
+        safe_harbor=harbored,
+        intact=compared.figures(intact),
+        search=_search_figures(found, options),
+        kinds=told,
+    )
+    return AlternativesSearch(ground, found, chosen, report)
+
+
+def _find(searched: LatticeCubes, threshold: float, options: SearchOptions) -> SearchResult:
+    chance = np.random.default_rng(options.seed)
     found = METHODS[options.method](searched, threshold, options.iterations, chance, complete=True)
     if not found.solutions:
         raise ConfigError(
@@ -112,47 +161,27 @@ def search(
             "Raise the threshold, require less of sensitive columns, or name a population that contains the people of "
             "the file.",
         )
-    chosen = kinds(ground.study, found.best, options.kinds)
-    report = SearchReport(
-        format=FORMAT,
-        dataset=policy.dataset,
-        policy_hash=policy.hash,
-        year=options.year,
-        columns=tuple(SearchedColumn(axis.column.name, axis.told) for axis in ground.axes),
-        other_columns=tuple(c.name for c in policy.named("quasi-identifier") if c not in columns),
-        population=SearchedPopulation(fine.people, fine.outside, tuple(_population_words(fine, intact))),
-        threshold=threshold,
-        threshold_from=SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
-        requirements=(*map(str, options.required), *(f"looked for: {one}" for one in options.interests)),
-        safe_harbor=SafeHarborFigures(
-            **asdict(_figures(safe, threshold, safe, intact)), rules=tuple(rules(yardstick)), does=does
-        ),
-        intact=_figures(intact, threshold, safe, intact),
-        search=SearchFigures(
-            method=found.method,
-            iterations=options.iterations,
-            seed=options.seed,
-            policies=found.distinct,
-            best=len(found.best),
-            words=explain_search(found),
-        ),
-        kinds=tuple(
-            replace(_kind(ground, kind, threshold, safe, intact), required=_kept(searched, kind, options.required))
-            for kind in chosen
-        ),
+    return found
+
+
+def _search_figures(found: SearchResult, options: SearchOptions) -> SearchFigures:
+    return SearchFigures(
+        method=found.method,
+        iterations=options.iterations,
+        seed=options.seed,
+        policies=found.distinct,
+        best=len(found.best),
+        words=explain_search(found),
     )
-    return AlternativesSearch(ground, found, chosen, report)
 
 
-def _kind(
-    ground: LatticeStudy, kind: SolutionKind, threshold: float, safe: PolicyRisk, intact: PolicyRisk
-) -> KindFigures:
+def _kind(ground: LatticeStudy, kind: SolutionKind, compared: _Compared) -> KindFigures:
     policy = kind.representative.policy
     measured = ground.study.measure(policy)
     return KindFigures(
-        **asdict(_figures(measured, threshold, safe, intact)),
+        **asdict(compared.figures(measured)),
         rules=tuple(rules(policy)),
-        text=explain(PolicySolution(policy, measured.risk), safe.risk),
+        text=explain(PolicySolution(policy, measured.risk), compared.safe.risk),
         members=len(kind.members),
         about=explain_kind(kind),
     )
@@ -163,16 +192,6 @@ def _kept(study: LatticeCubes, kind: SolutionKind, required: Sequence[Requiremen
         return {}
     figures = study.figures(kind.representative.policy.kept)
     return {str(one): figure for one, figure in zip(required, figures, strict=True)}
-
-
-def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: PolicyRisk) -> PolicyFigures:
-    return PolicyFigures(
-        **asdict(measured),
-        of_safe_harbor=measured.risk / safe.risk,
-        of_intact=measured.risk / intact.risk,
-        within=within(measured.risk, threshold),
-        words=explain_measured(measured),
-    )
 
 
 def _population_words(ground: LatticeStudy, intact: PolicyRisk) -> list[str]:
