@@ -9,6 +9,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,11 @@ def find_java() -> str | None:
 
 def stop() -> None:
     if begin.cache_info().currsize:
-        found, folder = begin()
-        found.stop()
+        from pyspark.sql import SparkSession
+
+        found, folder = SparkSession._instantiatedSession, begin()[1]  # a test may have killed the first
+        with suppress(Exception):
+            found.stop()
         shutil.rmtree(folder, ignore_errors=True)
         begin.cache_clear()
 

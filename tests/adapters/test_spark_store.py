@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from querygate.custody.roots.copy_store import StoreCopy, copy_store
 from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import Settings
+from querygate_adapters.store.spark_session import is_alive
 from querygate_adapters.store.spark_store import SparkRelease, SparkStore, version_folder
 from querygate_adapters.vault import spark_writer
 from tests.adapters.test_postgres_store import NEW, OLD, POLICY, SQL
-from tests.spark import MARKS, begin
+from tests.spark import MARKS, begin, session
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 pytestmark = MARKS
@@ -82,6 +84,13 @@ def test_damage_is_told_without_what_is_in_the_files(opened: OpenSite, tmp_path:
         assert told.value.code == "QG804"
         assert "SECRET" not in str(told.value)
         (cells.parent / "value_text.parquet").unlink(missing_ok=True)
+
+
+def test_a_child_does_not_use_the_application_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = session()
+    assert is_alive(found)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert not is_alive(found)
 
 
 def test_a_location_is_a_folder_for_all() -> None:

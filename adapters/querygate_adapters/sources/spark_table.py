@@ -23,7 +23,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from querygate.core.derived_columns import EventCondition
 from querygate.core.errors import ConfigError
-from querygate_adapters.store.spark_session import FAILURES, open_session, quiet
+from querygate.core.files.full_disk import is_full_disk
+from querygate_adapters.store.spark_session import FAILURES, is_alive, open_session, quiet
 
 CODE = "QG802"
 _EXACT = ("string", "byte", "short", "integer", "long")
@@ -53,8 +54,10 @@ class SparkTable:
             raise ConfigError(
                 CODE, f"Spark: {fragment!r} is not a supported file format.", f"Accepted: {', '.join(FORMATS)}."
             )
+        self._session: SparkSession | None = None
         with self.reading():
-            self._rows = _opened(open_session(CODE), place, fragment)
+            self._session = open_session(CODE)
+            self._rows = _opened(self._session, place, fragment)
             self._columns = tuple(self._rows.columns)
 
     def columns(self) -> tuple[str, ...]:
@@ -82,7 +85,15 @@ class SparkTable:
         try:
             with quiet():
                 yield
-        except (*FAILURES, duckdb.Error, pa.ArrowException):
+        except (*FAILURES, duckdb.Error, pa.ArrowException) as error:
+            if is_full_disk(error):
+                raise
+            if self._session is not None and not is_alive(self._session):
+                raise ConfigError(
+                    CODE,
+                    "Spark was lost while it read the source. Nothing was published.",
+                    "Find out why it ended (often: too little memory for its driver), and run the command again.",
+                ) from None
             raise ConfigError(
                 CODE,
                 "Spark cannot read the source.",

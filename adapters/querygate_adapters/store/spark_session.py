@@ -20,6 +20,9 @@ from pyspark.sql import SparkSession
 from querygate.core.errors import ConfigError
 
 BATCH_ROWS = 100_000
+_BEGUN_BY = "_querygate_process"
+"""Attribute of a context: the process that it belongs to. After a fork the child has one that is not its own."""
+
 FAILURES = (PySparkException, Py4JError, OSError, EOFError)
 """How PySpark tells that a job failed, or that there is nobody any more who could have run it."""
 
@@ -33,13 +36,16 @@ def open_session(code: str, *, memory_mb: int | None = None) -> SparkSession:
     builder = (
         SparkSession.builder.appName("querygate")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "OFF")  # what it says of a failure may quote a value
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
     )
     if memory_mb is not None and SparkContext._active_spark_context is None:
         builder = builder.config("spark.driver.maxResultSize", f"{memory_mb}m")
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+        setattr(session.sparkContext, _BEGUN_BY, os.getpid())
+        return session
     except FAILURES:
         raise ConfigError(
             code,
@@ -49,19 +55,26 @@ def open_session(code: str, *, memory_mb: int | None = None) -> SparkSession:
 
 
 def is_alive(session: SparkSession) -> bool:
-    """Whether its driver still answers."""
+    """Whether its driver still answers, and it is this process's own."""
+    if not _is_own(session):
+        return False
     try:
         return not session.sparkContext._jsc.sc().isStopped()
     except (*FAILURES, AttributeError):  # one that was stopped in order has no driver
         return False
 
 
+def _is_own(session: SparkSession) -> bool:
+    """One that was begun by nobody here is whose it may be: ours."""
+    return bool(getattr(session.sparkContext, _BEGUN_BY, os.getpid()) == os.getpid())
+
+
 def _forget_dead() -> None:
-    """PySpark holds on to a driver that was killed, and would begin no other."""
+    """PySpark holds on to a driver that was killed, or is the parent's, and would begin no other."""
     session = SparkSession._instantiatedSession
     if session is None or is_alive(session):
         return
-    if SparkContext._gateway is not None:
+    if SparkContext._gateway is not None and _is_own(session):
         with suppress(*FAILURES):
             SparkContext._gateway.shutdown()
     session.sparkContext._jsc = None

@@ -47,12 +47,12 @@ SPARK = Dialect("{cells}")
 _VERSION = re.compile(r"v(\d{5,})")
 
 
-def store_folder(location: str) -> Path:
-    """The folder of a location such as spark:/srv/querygate."""
+def store_folder(location: str, code: str) -> Path:
+    """The folder of a location such as spark:/srv/querygate; ConfigError with the code where it is none."""
     place = location.removeprefix(KIND)
     if not place.startswith("/"):
         raise ConfigError(
-            "QG805",
+            code,
             "A store for Spark is a folder that this machine and Spark's workers see under the same path.",
             "Write spark:/PATH/OF/THE/FOLDER.",
         )
@@ -73,7 +73,7 @@ class SparkStore:
     """All datasets of one folder. Releases stay open and are shared by threads; Spark is begun with the first."""
 
     def __init__(self, location: str, *, memory_mb: int = 1024) -> None:
-        self._root, self._memory_mb = store_folder(location), memory_mb
+        self._root, self._memory_mb = store_folder(location, "QG805"), memory_mb
         self._open: dict[str, SparkRelease] = {}
         self._lock = threading.Lock()
 

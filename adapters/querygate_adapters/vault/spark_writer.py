@@ -37,7 +37,7 @@ class SparkVersionWriter:
     """Where versions are put: one folder, which is made where it is not there."""
 
     def __init__(self, location: str) -> None:
-        self._root = store_folder(location)
+        self._root = store_folder(location, CODE)
 
     def versions(self, dataset: str) -> dict[int, str]:
         """The versions that are there, each with its catalog as text."""

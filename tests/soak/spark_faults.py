@@ -1,0 +1,177 @@
+"""Spark killed while it is read from, copied to and asked: what is served stays served, and the next run goes on.
+
+The driver is a real process and is killed from outside (SIGKILL): after some batches of a source, while a copy is read
+back, and between two questions. So is a worker that has rows. No publication may come of fewer rows than there are.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from querygate.core.errors import ConfigError
+from querygate.custody.roots.copy_store import copy_store
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.sources import spark_table
+from querygate_adapters.store.spark_store import SparkStore
+from querygate_adapters.vault import spark_writer
+from tests import spark
+from tests.policies import AGE, SEX, make_policy, sensitive
+from tests.report import row
+from tests.unit.custody.publish.publications import ask, new_site
+
+ROWS, FILES = 20_000, 8
+AFTER = (0, 4)
+"""Batches that have come when it happens; each file is one."""
+SQL = "SELECT sex, COUNT(*), AVG(sbp) FROM t WHERE age >= 40 GROUP BY sex"
+POLICY = make_policy(
+    "t",
+    {"age": AGE, "sex": SEX, "sbp": sensitive("integer", (40, 300), grid=5)},
+    anonymise={"method": "mondrian"},
+    republish={"on_overlap": "retire"},
+)
+
+
+def run() -> list[dict[str, Any]]:
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            moments = _all(Path(folder), wrong)
+        finally:
+            spark.stop()
+    print("\n".join(wrong))
+    return [row("spark: wrong after a kill", len(wrong), "of", f"{moments} kills", target=0, met=not wrong)]
+
+
+def _all(folder: Path, wrong: list[str]) -> int:
+    spark.begin()
+    opened, source = new_site(folder), _people(folder / "people")
+    publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
+    moments = 0
+    for who in (_driver, _workers):
+        for after in AFTER:
+            moments += 1
+            found = _while_read(opened, source, who, after)
+            wrong += [f"{who.__name__} after {after} batches: {text}" for text in found]
+    to = f"spark:{folder}/store"
+    wrong += [f"while a copy is read back: {text}" for text in _while_copied(opened, to)]
+    wrong += [f"between questions: {text}" for text in _while_served(opened, to)]
+    return moments + 2
+
+
+def _people(folder: Path) -> Path:
+    folder.mkdir()
+    for i in range(FILES):
+        n = ROWS // FILES
+        age, sbp = [(i + j) % 90 for j in range(n)], [90 + j % 100 for j in range(n)]
+        part = {"age": age, "sex": ["F", "M"] * (n // 2), "sbp": sbp}
+        pq.write_table(pa.table(part), folder / f"{i}.parquet")
+    return folder
+
+
+def _while_read(opened: OpenSite, source: Path, kill: Callable[[], None], after: int) -> Iterator[str]:
+    """A publication whose source is lost, and the next one."""
+    before, right = ask(opened, SQL), spark_table._stream
+
+    def cut(rows: Any) -> Iterator[pa.RecordBatch]:
+        for number, batch in enumerate(right(rows)):
+            if number == after:
+                kill()
+            yield batch
+
+    version = opened.store.current("t").catalog.version
+    with mock.patch.object(spark_table, "_stream", cut):
+        try:
+            publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
+        except ConfigError as error:
+            told = str(error)
+            if error.code != "QG802" or (kill is _driver and "lost" not in told):
+                yield f"it says {error.code}: {told}"
+            if (opened.store.current("t").catalog.version, ask(opened, SQL)) != (version, before):
+                yield "another version is served"
+        else:
+            if opened.store.current("t").catalog.rows != ROWS:
+                yield "a version of fewer rows is served"
+    publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
+    if opened.store.current("t").catalog.rows != ROWS:
+        yield "the next publication does not go on"
+
+
+def _while_copied(opened: OpenSite, to: str) -> Iterator[str]:
+    """A copy that is lost while it is read back, and the next one."""
+    release = spark_writer.SparkRelease
+
+    def cut(*given: Any, **more: Any) -> Any:
+        made = release(*given, **more)
+        right = made._cells
+
+        def lost() -> Any:
+            found = right()
+            made._cells = right
+            _driver()
+            return found
+
+        made._cells = lost
+        return made
+
+    with mock.patch.object(spark_writer, "SparkRelease", cut):
+        try:
+            copy_store(opened, to, user="tester")
+        except ConfigError as error:
+            if error.code != "QG804":
+                yield f"it says {error.code}"
+        else:
+            yield "nothing is said"
+    if SparkStore(to).datasets():
+        yield "something is served"
+    copy_store(opened, to, user="tester")
+    if SparkStore(to).datasets() != ("t",):
+        yield "the next copy does not go on"
+
+
+def _while_served(opened: OpenSite, to: str) -> Iterator[str]:
+    store = SparkStore(to)
+    served = replace(opened, gate=replace(opened.gate, store=store))
+    if ask(served, SQL) != ask(opened, SQL):
+        yield "answers differ"
+    _driver()
+    other = SQL.replace("40", "50").replace("AVG(sbp)", "MAX(age)")
+    if ask(served, other) != ask(opened, other):
+        yield "answers differ after a kill"
+
+
+def _driver() -> None:
+    from pyspark import SparkContext
+
+    SparkContext._gateway.proc.kill()
+    SparkContext._gateway.proc.wait()
+
+
+def _workers() -> None:
+    """The Python processes that have rows; the one that makes them, below the driver, stays."""
+    from pyspark import SparkContext
+
+    driver = SparkContext._gateway.proc.pid
+    parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
+    for process, parent in parents.items():
+        if parents.get(parent) == driver:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def _parent(path: Path) -> int:
+    try:
+        return int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
