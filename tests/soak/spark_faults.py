@@ -1,7 +1,8 @@
 """Spark killed while it is read from, copied to and asked: what is served stays served, and the next run goes on.
 
 The driver is a real process and is killed from outside (SIGKILL): after some batches of a source, while a copy is read
-back, and between two questions. So is a worker that has rows. No publication may come of fewer rows than there are.
+back, and between two questions. So are the Python workers that have rows, and an executor with a process of its own, in
+whose place Spark puts another. No publication may come of fewer rows than there are.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,8 +24,10 @@ import pyarrow.parquet as pq
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.copy_store import copy_store
 from querygate.custody.roots.publish_version import publish_to
-from querygate.site.open_gate import OpenSite
+from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources import spark_table
+from querygate_adapters.store import spark_session
 from querygate_adapters.store.spark_store import SparkStore
 from querygate_adapters.vault import spark_writer
 from tests import spark
@@ -31,9 +35,12 @@ from tests.policies import AGE, SEX, make_policy, sensitive
 from tests.report import row
 from tests.unit.custody.publish.publications import ask, new_site
 
-ROWS, FILES = 20_000, 8
-AFTER = (0, 4)
-"""Batches that have come when it happens; each file is one."""
+ROWS, FILES = 240_000, 8
+BATCH_ROWS = 10_000
+AFTER = (0, 5, 17)
+"""Batches that have come when it happens."""
+
+CLUSTER = "local-cluster[1,1,768]"
 SQL = "SELECT sex, COUNT(*), AVG(sbp) FROM t WHERE age >= 40 GROUP BY sex"
 POLICY = make_policy(
     "t",
@@ -48,6 +55,9 @@ def run() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             moments = _all(Path(folder), wrong)
+            _driver()  # an application on another master needs another
+            spark.stop()
+            moments += _in_a_cluster(Path(folder), wrong)
         finally:
             spark.stop()
     print("\n".join(wrong))
@@ -70,6 +80,21 @@ def _all(folder: Path, wrong: list[str]) -> int:
     return moments + 2
 
 
+def _in_a_cluster(folder: Path, wrong: list[str]) -> int:
+    home = {"SPARK_HOME": str(Path(find_spec("pyspark").origin).parent)}
+    memory = {"spark.executor.memory": "512m"}
+    with ExitStack() as patched:
+        patched.enter_context(mock.patch.object(spark, "MASTER", CLUSTER))
+        patched.enter_context(mock.patch.dict(spark.SETTINGS, memory))
+        patched.enter_context(mock.patch.dict(os.environ, home))
+        spark.begin()
+    opened = open_gate(open_site(folder / "site"))
+    for after in AFTER:
+        found = _while_read(opened, folder / "people", _executor, after)
+        wrong += [f"_executor after {after} batches: {text}" for text in found]
+    return len(AFTER)
+
+
 def _people(folder: Path) -> Path:
     folder.mkdir()
     for i in range(FILES):
@@ -80,18 +105,18 @@ def _people(folder: Path) -> Path:
     return folder
 
 
-def _while_read(opened: OpenSite, source: Path, kill: Callable[[], None], after: int) -> Iterator[str]:
+def _while_read(opened: OpenSite, source: Path, kill: Callable[[], bool], after: int) -> Iterator[str]:
     """A publication whose source is lost, and the next one."""
-    before, right = ask(opened, SQL), spark_table._stream
+    before, right, killed = ask(opened, SQL), spark_table._stream, []
 
     def cut(rows: Any) -> Iterator[pa.RecordBatch]:
         for number, batch in enumerate(right(rows)):
             if number == after:
-                kill()
+                killed.append(kill())
             yield batch
 
     version = opened.store.current("t").catalog.version
-    with mock.patch.object(spark_table, "_stream", cut):
+    with mock.patch.object(spark_table, "_stream", cut), mock.patch.object(spark_session, "BATCH_ROWS", BATCH_ROWS):
         try:
             publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
         except ConfigError as error:
@@ -103,6 +128,8 @@ def _while_read(opened: OpenSite, source: Path, kill: Callable[[], None], after:
         else:
             if opened.store.current("t").catalog.rows != ROWS:
                 yield "a version of fewer rows is served"
+    if killed != [True]:
+        yield "nobody was killed"
     publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
     if opened.store.current("t").catalog.rows != ROWS:
         yield "the next publication does not go on"
@@ -151,27 +178,54 @@ def _while_served(opened: OpenSite, to: str) -> Iterator[str]:
         yield "answers differ after a kill"
 
 
-def _driver() -> None:
+def _driver() -> bool:
     from pyspark import SparkContext
 
     SparkContext._gateway.proc.kill()
     SparkContext._gateway.proc.wait()
+    return True
 
 
-def _workers() -> None:
+def _executor() -> bool:
+    return _killed(process for process in _processes() if b"CoarseGrainedExecutorBackend" in _words(process))
+
+
+def _workers() -> bool:
     """The Python processes that have rows; the one that makes them, below the driver, stays."""
     from pyspark import SparkContext
 
     driver = SparkContext._gateway.proc.pid
-    parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
-    for process, parent in parents.items():
-        if parents.get(parent) == driver:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+    return _killed(process for process in _processes() if _parent(_parent(process)) == driver)
 
 
-def _parent(path: Path) -> int:
+def _killed(processes: Iterable[int]) -> bool:
+    """Whether there was one; all of them are of this application, which is the only one here."""
+    own = [process for process in processes if _is_below(process, os.getpid())]
+    for process in own:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    return bool(own)
+
+
+def _is_below(process: int, ancestor: int) -> bool:
+    while process > 1 and process != ancestor:
+        process = _parent(process)
+    return process == ancestor
+
+
+def _processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
+def _words(process: int) -> list[bytes]:
     try:
-        return int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        return [word.rpartition(b".")[2] for word in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")]
+    except OSError:
+        return []
+
+
+def _parent(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
     except OSError:
         return 0
