@@ -44,5 +44,5 @@ class FrameCounts(NamedTuple):
 
     def of(self, keys: Sequence[Keys]) -> tuple[Ints, Ints]:
         """The tables of some groups."""
-        rows = [self.rows.get(key, -1) for key in keys]
+        rows = np.array([self.rows.get(key, -1) for key in keys], dtype=np.int64)
         return self.least[rows], self.most[rows]

@@ -133,10 +133,11 @@ def _gather_set(
                 measured[i] = replace(measured[i], free=False, solid=False)
         if spreading:
             told = _told(plan.keys, {**fixed, **constants}, spreading, rows.keys)
+            there = np.bincount(rows.place, measured[0].most, len(rows.keys)) > 0  # somebody can be there
             found = [
                 (FetchedGroup(keys, (), chosen=chosen), own)
-                for keys, own in zip(told, rows.members, strict=True)
-                if measured[0].most[own].any()  # somebody can be there
+                for keys, own, is_there in zip(told, rows.members, there.tolist(), strict=True)
+                if is_there
             ]
         else:
             (keys,) = _told(plan.keys, {**fixed, **constants}, (), [()])

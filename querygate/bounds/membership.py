@@ -134,7 +134,8 @@ def _code_bounds(test: HasAny, column: CodeColumn, block: Block) -> tuple[Ints, 
 
 
 def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints, Ints]:
-    has_nulls, is_tight = bool(column.null.any()), column.tight and block.whole is not None
+    # To count is several times as fast as any() where arrays are short.
+    has_nulls, is_tight = np.count_nonzero(column.null) > 0, column.tight and block.whole is not None
     if atom.true.is_everything and not has_nulls:
         return block.n, block.n
     if atom.true.is_everything and atom.null == "false" and not is_tight:  # whoever has a value, whatever it is

@@ -68,10 +68,12 @@ def common_shift(sums: ClassSums) -> CommonShift:
     if not told.any():
         return CommonShift()
     low, high, variance = low[told], high[told], SPREADS[:, None] * sums.variance[told]
+    ends = np.stack([high, low])[:, None]
     likelihood = np.zeros((SPREADS.size, SHIFTS.size))
     for place, shift in enumerate(SHIFTS.tolist()):
         centre, deviation = sums.moved(shift)[told], np.sqrt(variance)
-        inside = normal_share((high - centre) / deviation) - normal_share((low - centre) / deviation)
+        below_high, below_low = normal_share((ends - centre) / deviation)
+        inside = below_high - below_low
         likelihood[:, place] = np.log(np.maximum(inside, 0.0) + _DOUBT).sum(axis=1)
     weight = BEFORE * np.exp(likelihood - likelihood.max())
     weight /= weight.sum()

@@ -6,16 +6,16 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 
 from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, LimitBody, RangeBody, Row
-from querygate.core.answer_forms.arrow_table import to_arrow_file, to_arrow_stream, to_parquet
 from querygate.core.answer_forms.flat_table import table, to_csv
 from querygate.core.answer_forms.plain_text import range_text, readable, wanted_text
 from querygate.core.dates import day_text, moment_text
 from querygate.core.range_ends import on_grid
 from querygate.core.types import Answer, AnswerColumn, Estimate, Group, Limited, Range, Scalar
 
-__all__ = ["FORMATS", "key_value", "make_body", "range_text", "readable", "table", "to_csv", "to_json", "to_parquet"]
+__all__ = ["FORMATS", "key_value", "make_body", "range_text", "readable", "table", "to_csv", "to_json"]
 
 
 def make_body(answer: Answer) -> AnswerBody:
@@ -125,10 +125,20 @@ def to_json(body: Mapping[str, object]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
+def _by_arrow(name: str) -> Callable[[AnswerBody], bytes]:
+    """A form that is written by pyarrow, which is loaded when somebody asks for it."""
+
+    def write(body: AnswerBody) -> bytes:
+        written: bytes = getattr(import_module("querygate.core.answer_forms.arrow_table"), name)(body)
+        return written
+
+    return write
+
+
 FORMATS: dict[str, tuple[str, Callable[[AnswerBody], bytes]]] = {
     "json": ("application/json", to_json),
     "csv": ("text/csv; charset=utf-8", to_csv),
-    "arrow": ("application/vnd.apache.arrow.stream", to_arrow_stream),
-    "feather": ("application/vnd.apache.arrow.file", to_arrow_file),
-    "parquet": ("application/vnd.apache.parquet", to_parquet),
+    "arrow": ("application/vnd.apache.arrow.stream", _by_arrow("to_arrow_stream")),
+    "feather": ("application/vnd.apache.arrow.file", _by_arrow("to_arrow_file")),
+    "parquet": ("application/vnd.apache.parquet", _by_arrow("to_parquet")),
 }

@@ -269,6 +269,8 @@ class _Draft:
     def _is_of_day(self, node: exp.Expr) -> bool:
         """Is it a function of a day that is grouped by? As a key that day is a text, of which there is no year."""
         terms, keys = self.groups.terms, self.groups.keys
+        if not any(key.type in ("date", "timestamp") for key in keys):
+            return False
         parts = list(node.walk(prune=lambda part: part in terms))
         held = [part for part in parts if part in terms or isinstance(part, exp.Column)]
         days = [part for part in held if part in terms and keys[terms.index(part)].type in ("date", "timestamp")]

@@ -15,6 +15,8 @@ from querygate.core.ports import Native
 from querygate.sql.parse import DIALECT
 
 _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
+_RENAMED = (exp.Log, exp.LogicalOr, exp.LogicalAnd, exp.Mode, exp.PercentileCont, exp.PercentileDisc)
+_CHANGED = (*_OPERATIONS, *_RENAMED)
 _UNBRACKETED = (exp.Dot, exp.Escape, exp.PropertyEQ, exp.Corr)
 
 
@@ -27,6 +29,8 @@ def own_wording(tree: exp.Expr, *, copy: bool = True) -> str:
     """
     tree = tree.copy() if copy else tree  # to generate is to change: nodes get other parents
     for node in list(tree.walk(bfs=False))[::-1]:
+        if not isinstance(node, _CHANGED):
+            continue
         plain = _plain(node)
         if plain is not None:
             node.replace(plain)
@@ -80,6 +84,8 @@ def _is_chained(node: exp.Expr) -> bool:
 
 def _plain(node: exp.Expr) -> exp.Expr | None:
     """What to write instead, for functions that the generator would turn into others."""
+    if not isinstance(node, _RENAMED):
+        return None
     if isinstance(node, exp.Log) and node.expression is not None and str(node.this) in ("2", "10"):
         # LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base
         return exp.Anonymous(this=f"LOG{node.this}", expressions=[node.expression])

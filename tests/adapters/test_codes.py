@@ -23,9 +23,10 @@ from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.cell_query import projection
-from querygate_adapters.store.code_sets import read_code_sets, write_code_sets
+from querygate_adapters.store.code_sets import read_code_sets
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.store.postgres_store import PostgresStore
+from querygate_adapters.vault.code_set_writer import write_code_sets
 from tests.adapters.engines import Engine
 from tests.code_study import CATALOG, CODES, STATEMENTS, Published, publish, random_items, random_rows, raw
 from tests.policies import AGE, make_policy

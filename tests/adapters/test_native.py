@@ -80,7 +80,7 @@ GROWING = "regexp_replace(regexp_replace(x, '.', 'aaaaaaaaaa', 'g'), '.', 'bbbbb
 
 
 def test_texts_that_grow_out_of_proportion_are_refused(native: DuckDBNative, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate_adapters.store.duckdb_native.LARGEST_BYTES", 100_000)
+    monkeypatch.setattr("querygate_adapters.store.value_tabulation.LARGEST_BYTES", 100_000)
     values = [f"value {number:05d}" for number in range(1_000)]
     with pytest.raises(UnsupportedSQL, match="too long"):
         native.tabulate(GROWING, "category", values)

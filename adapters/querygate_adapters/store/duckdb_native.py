@@ -7,22 +7,20 @@ in memory, under a limit of time and memory, and can open no file.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from importlib import import_module
+from typing import Any, TypeAlias, TypeVar, cast
 
 import duckdb
-import pyarrow as pa
 
-from querygate.core.errors import UnsupportedSQL
 from querygate.core.json_body import JsonValue
 from querygate.core.ports import SqlReading, TabulatedValues
 from querygate.core.types import SqlValue
-from querygate_adapters.store.duckdb_lockdown import in_memory, limited
+from querygate_adapters.store.duckdb_lockdown import in_memory
 
 _Node: TypeAlias = dict[str, Any]
 """A node of a statement as the engine serialises it: what a key holds depends on the class of the node."""
@@ -33,21 +31,7 @@ _Kept = TypeVar("_Kept")
 KEPT, KEPT_BYTES = 512, 64 * 2**20
 """How many readings and tables are kept, and how much the tables may take."""
 
-LARGEST_BYTES, BATCH = 16 * 2**20, 20_000
-"""What the results of one expression may take, and how many of them are fetched at once."""
-
-OBJECT_BYTES = 64
-"""What a result takes beside its text."""
-
 _SERIALISED = "SELECT json_serialize_sql(?), json_serialize_sql(?)"
-_INPUTS = {
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us"),
-    "category": pa.string(),
-    "boolean": pa.bool_(),
-}
 
 
 class DuckDBNative:
@@ -114,37 +98,8 @@ class DuckDBNative:
 
     def _calculate(self, text: str, kind: str, values: Sequence[SqlValue]) -> tuple[TabulatedValues, int]:
         """The results, and how many bytes they take."""
-        cursor = self._db.cursor()
-        try:
-            cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
-            with limited(cursor, self._timeout_s):
-                result = _fetch_column(cursor.sql(f"SELECT {text} AS result FROM axis"))
-                cursor.unregister("axis")
-        except duckdb.Error:
-            raise UnsupportedSQL(
-                "QG207",
-                "This expression has no result, or none for some value of the column.",
-                "Check the types, and that every value of the column's domain has a result.",
-            ) from None
-        finally:
-            cursor.close()
-        found = TabulatedValues(_type(result.type), tuple(map(_plain, result.to_pylist())))
-        return found, result.nbytes + len(values) * (OBJECT_BYTES + 8)  # and its place in the tuple
-
-
-def _fetch_column(relation: duckdb.DuckDBPyRelation) -> pa.ChunkedArray:
-    """The only column, in parts, so that texts grown out of all proportion are noticed before they are all there."""
-    reader = relation.to_arrow_reader(BATCH)
-    parts: list[pa.Array] = []
-    size = 0
-    for batch in reader:
-        parts.append(batch.column(0))
-        size += batch.nbytes
-        if size > LARGEST_BYTES:
-            raise UnsupportedSQL(
-                "QG207", "The results of this expression are too long.", "Use a function with shorter results."
-            )
-    return pa.chunked_array(parts, type=reader.schema.field(0).type)
+        by_arrow = import_module("querygate_adapters.store.value_tabulation")  # with pyarrow, which is slow to load
+        return cast(tuple[TabulatedValues, int], by_arrow.tabulate(self._db, text, kind, values, self._timeout_s))
 
 
 def _keep(kept: dict[_Key, _Kept], key: _Key, value: _Kept) -> None:
@@ -183,26 +138,6 @@ def _axis_key(kind: str, values: Sequence[SqlValue]) -> Hashable:
     if kind in ("integer", "date"):
         return len(values), values[0], tuple(values[-2:])
     return tuple(values)
-
-
-def _type(found: pa.DataType) -> str:
-    tests: dict[str, Callable[[pa.DataType], bool]] = {
-        "integer": lambda t: pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale == 0),
-        "number": lambda t: pa.types.is_floating(t) or pa.types.is_decimal(t),
-        "category": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t),
-        "boolean": pa.types.is_boolean,
-        "date": pa.types.is_date,
-        "timestamp": pa.types.is_timestamp,
-        "null": pa.types.is_null,
-    }
-    return next((name for name, test in tests.items() if test(found)), "other")
-
-
-def _plain(value: SqlValue) -> SqlValue:
-    """Whole decimals are whole numbers; a moment is told in ISO form."""
-    if isinstance(value, Decimal) and value == value.to_integral_value():
-        return int(value)
-    return value.isoformat(sep=" ") if isinstance(value, dt.datetime) else value
 
 
 # -- what two readings must have in common ----------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
-from querygate_adapters.store.code_sets import write_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import WITHDRAWN, is_withdrawn, version_file
 from querygate_adapters.store.retired_versions import (
@@ -27,6 +26,7 @@ from querygate_adapters.store.retired_versions import (
     point_to,
     settle,
 )
+from querygate_adapters.vault.code_set_writer import write_code_sets
 from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Vault, attach, check_there, read_past
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables

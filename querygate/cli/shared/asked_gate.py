@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import click
 
@@ -24,9 +24,11 @@ from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
 from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
-from querygate.gate.twin import TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork
+
+if TYPE_CHECKING:
+    from querygate.gate.twin import TwinWish
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +114,5 @@ class _GateHere:
         return work.shared(self._principal) if shared else work.own(self._principal)
 
     def twin(self, wish: TwinWish, form: str) -> bytes:
-        return TWIN_FORMATS[form][1](write_twin(wish, self._principal, self._gate))
+        twin = import_module("querygate.gate.twin")  # with pyarrow, which is slow to load
+        return cast(bytes, twin.TWIN_FORMATS[form][1](twin.write_twin(wish, self._principal, self._gate)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-SLOW = ("httpx", "scipy.special", "scipy.stats", "flask", "pandas", "matplotlib")
+SLOW = ("httpx", "scipy.special", "scipy.stats", "flask", "pandas", "matplotlib", "pyarrow")
 
 
 def test_asking_loads_neither_http_nor_special_functions() -> None:
