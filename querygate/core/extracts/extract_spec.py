@@ -44,7 +44,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
         *("bottom-up", "top-down-greedy", "r-tree", "gather", "full-domain", "full-subtree", "local"),
     ),
     "condensed": ("improved", "condensation", "tfrp", "mdav", "r-microhybrid", "microperturbation"),
-    "randomised": ("randomised-response", "pram", "rank-swap"),
+    "randomised": ("randomised-response", "distortion", "small-domain", "pram", "rank-swap"),
 }
 """By kind: a request is read where the methods themselves are not."""
 

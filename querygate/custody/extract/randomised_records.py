@@ -9,49 +9,30 @@ declared value, an equal part of the domain, or missing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.types import Floats, Ints
 from querygate.custody.extract import reviewer_figures
 from querygate.custody.extract.k_anonymous import RecordReader
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.randomised_check import check_randomised
+from querygate.custody.extract.randomised_columns import RandomisedColumn, randomised_column
 from querygate.custody.extract.raw_tables import out_of
-from querygate.custody.noisy_models.public_design import PublicColumn, cells_of, drawn_values
+from querygate.custody.noisy_models.public_design import PublicColumn
 from querygate.custody.policy import Policy, RandomisedPolicy
 from querygate.custody.risk_report.code_table import text_codes
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 from querygate.methods.anonymise import partition_check
-from querygate.methods.randomise import (
-    allowed_amplification,
-    invariant,
-    rank_swapped,
-    reconstructed,
-    responses,
-    uniform,
-)
+from querygate.methods.randomise import allowed_amplification, reconstructed
 from querygate.methods.risk import class_labels
 
-PARTS = 10
-"""Equal parts of a number's domain."""
+PROMISING = ("randomised-response", "distortion", "small-domain")
+"""Methods that promise something of beliefs."""
 
 Draw = Callable[[str], np.random.Generator]
-
-
-@dataclass(frozen=True)
-class RandomisedColumn:
-    """A column before and after: cells by record, and the matrix that turned them into each other, if one did."""
-
-    public: PublicColumn
-    before: Ints
-    after: Ints
-    matrix: Floats | None
-    values: pa.Array
 
 
 def make_randomised(
@@ -59,10 +40,10 @@ def make_randomised(
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
     """The selected records by the method, the policy's first where none is named, and what they risk."""
     wanted, method = _allowed(policy, method)
-    if where and method == "randomised-response":
+    if where and method in PROMISING:
         raise ExtractRefused(
             "QG605",
-            "Randomised responses promise the same to everybody, and a condition on true values would break that: how "
+            f"Records by {method} promise the same to everybody, and a condition on true values would break that: how "
             "many records it selects would be exact.",
             "Request all records without a condition, and select among the randomised ones.",
         )
@@ -77,10 +58,10 @@ def make_randomised(
         )
     raw = raw.take(pa.array(draw("order").permutation(raw.num_rows)))
     gamma = allowed_amplification(wanted.rho1, wanted.rho2) ** (1 / len(public))
-    columns = [_randomised(raw, one, method, wanted, gamma, draw(f"values {one.name}")) for one in public]
+    columns = [randomised_column(raw, one, method, wanted, gamma, draw(f"values {one.name}")) for one in public]
     table = pa.table({one.public.name: one.values for one in columns})
     kept = check_randomised(
-        [(one.public, one.before, one.after, one.matrix) for one in columns], raw, table, method, wanted, parts_of
+        [(one.public, one.before, one.after, one.matrix) for one in columns], raw, table, method, wanted
     )
     quasi = [column.name for column in policy.named("quasi-identifier")]
     classes = class_labels(np.stack([text_codes(table[name])[1] for name in quasi or table.column_names], axis=1))
@@ -116,39 +97,6 @@ def _allowed(policy: Policy, method: str) -> tuple[RandomisedPolicy, str]:
     return wanted, method or usual
 
 
-def _randomised(
-    raw: pa.Table, column: PublicColumn, method: str, wanted: RandomisedPolicy, gamma: float, rng: np.random.Generator
-) -> RandomisedColumn:
-    before, labels = cells_of(raw, column, parts_of(column))
-    if method == "rank-swap":
-        ranks = np.where(before == len(labels) - 1, -1, text_ranks(raw[column.name], column))
-        got = rank_swapped(ranks, wanted.window, rng)
-        return RandomisedColumn(
-            column, before, before[got], None, raw[column.name].combine_chunks().take(pa.array(got))
-        )
-    if method == "pram":
-        shares = np.bincount(before, minlength=len(labels)) / before.size
-        matrix = invariant(shares, wanted.kept)
-    else:
-        matrix = uniform(len(labels), gamma)
-    after = responses(before, matrix, rng)
-    return RandomisedColumn(column, before, after, matrix, drawn_values(column, after, parts_of(column), rng))
-
-
-def parts_of(column: PublicColumn) -> int:
-    """So few that each has a whole number in it, where numbers are whole."""
-    whole = column.type in ("integer", "date")
-    return min(PARTS, int(column.high - column.low) + 1) if whole else PARTS
-
-
-def text_ranks(raw: pa.ChunkedArray, column: PublicColumn) -> Ints:
-    """A rank for each record: that of its number, or of its value among those declared."""
-    if not column.is_number:
-        return column.places(raw)
-    found: Ints = np.unique(np.nan_to_num(column.scaled(raw), nan=2.0), return_inverse=True)[1].reshape(-1)
-    return found
-
-
 def _field(column: PublicColumn, policy: Policy) -> Field:
     return Field(
         column.name, column.name, f"{column.name}, randomised", policy.column(column.name).title, column.values
@@ -156,16 +104,14 @@ def _field(column: PublicColumn, policy: Policy) -> Field:
 
 
 def _parameters(columns: list[RandomisedColumn], method: str, wanted: RandomisedPolicy, gamma: float) -> dict[str, Any]:
-    """What recipients need to correct their counts: how likely each cell was kept. PRAM's shares are of raw records."""
+    """What recipients need to correct their counts. PRAM's shares are of raw records, so they are not told."""
     if method == "rank-swap":
         return {"window": wanted.window}
-    told = {one.public.name: {"cells": 0 if one.matrix is None else len(one.matrix)} for one in columns}
+    told = {one.public.name: {"cells": 0 if one.matrix is None else len(one.matrix), **one.told} for one in columns}
     if method == "pram":
         return {"kept": wanted.kept, "columns": told}
-    kept = {
-        name: {**cells, "kept": float(f"{gamma / (cells['cells'] - 1 + gamma):.9g}")} for name, cells in told.items()
-    }
-    return {"rho1": wanted.rho1, "rho2": wanted.rho2, "amplification": float(f"{gamma:.9g}"), "columns": kept}
+    bound = {} if method == "small-domain" else {"amplification": float(f"{gamma:.9g}")}
+    return {"rho1": wanted.rho1, "rho2": wanted.rho2, **bound, "columns": told}
 
 
 def _risk(
@@ -178,7 +124,9 @@ def _risk(
     for one in columns:
         size = int(max(one.before.max(), one.after.max())) + 1 if one.matrix is None else len(one.matrix)
         truth, seen = (np.bincount(codes, minlength=size) for codes in (one.before, one.after))
-        shares = seen / seen.sum() if one.matrix is None else reconstructed(seen, one.matrix)
+        shares = (
+            seen / seen.sum() if one.matrix is None else reconstructed(seen, one.matrix, smooth="ratio" in one.told)
+        )
         apart[one.public.name] = {
             "released": round(float(np.abs(seen / seen.sum() - truth / truth.sum()).sum() / 2), 4),
             "reconstructed": round(float(np.abs(shares - truth / truth.sum()).sum() / 2), 4),

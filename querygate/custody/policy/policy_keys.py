@@ -75,7 +75,7 @@ KEYS = {
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance", "require"),
     "limited_data_set": ("checked",),
-    "randomised": ("rho1", "rho2", "methods", "kept", "window"),
+    "randomised": ("rho1", "rho2", "methods", "kept", "window", "noise", "spread"),
     "views": (
         *("mode", "frame", "spanning", "extra", "prefer", "linked", "codes", "values", "sum_cell", "on_uncertified"),
     ),
@@ -101,6 +101,7 @@ CHOICES = {
         *SEQUENCE_METHODS,
     ),
     "columns.*.kind": IDENTIFIER_KINDS,
+    "randomised.noise": ("laplace", "normal"),
     "columns.*.dates": ("year", "shift", "tag"),
     "columns.*.tags": ("keyed", "numbered", "kind", "natural"),
     "columns.*.lattice": ("iupac", "dnala"),

@@ -224,6 +224,8 @@ class RandomisedPolicy:
     methods: tuple[str, ...] = ("randomised-response",)
     kept: float = 0.8  # of values, by pram
     window: float = 0.05  # of ranks, by rank-swap
+    noise: Literal["laplace", "normal"] = "laplace"  # of numbers, by distortion
+    spread: float = 0.0  # its standard deviation, as a share of the domain; 0: as little as beliefs allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +329,8 @@ class Policy:
             del meaning["limited"]
         if self.randomised is None:
             del meaning["randomised"]
+        elif (self.randomised.noise, self.randomised.spread) == ("laplace", 0.0):
+            del meaning["randomised"]["noise"], meaning["randomised"]["spread"]
         meaning["views"] = self.views.meaning() if self.views else None
         if self.views is None:
             del meaning["views"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal
 
 from querygate.core.count_text import counted
 from querygate.core.extracts.extract_spec import METHODS
@@ -148,4 +149,13 @@ def read_randomised(top: TomlTable) -> RandomisedPolicy | None:
         tuple(sorted(methods)),
         float(table.number("kept", _BELIEF) or usual.kept),
         float(table.number("window", _RISK) or usual.window),
+        _noise(table),
+        float(table.number("spread", _RISK) or 0.0),
     )
+
+
+def _noise(table: TomlTable) -> Literal["laplace", "normal"]:
+    if table.raw.get("noise") == "uniform":
+        table.fail("noise", "rules values out, so no belief is bounded", "laplace, normal")
+        return "laplace"
+    return "normal" if table.word("noise", "laplace") == "normal" else "laplace"

@@ -17,12 +17,19 @@ ROUNDS = 5_000
 SETTLED = 1e-9
 
 
-def reconstructed(counts: Ints, matrix: Floats) -> Floats:
-    """The most likely shares of the original values."""
+def reconstructed(counts: Ints, matrix: Floats, *, smooth: bool = False) -> Floats:
+    """The most likely shares of the original values.
+
+    Of many parts with noise between neighbours the most likely shares are jagged: they follow what chance did. `smooth`
+    stops as soon as the expected counts are as near to what was released as chance would have them (chi-squared no more
+    than the number of values), in the spirit of Agrawal and Srikant, who stop when their estimates hardly differ.
+    """
     seen = counts / max(1, counts.sum())
     shares = np.full(len(matrix), 1 / len(matrix))
     for _ in range(ROUNDS):
         expected = shares @ matrix
+        if smooth and _is_near(seen, expected, int(counts.sum())):
+            break
         ratio = np.divide(seen, expected, out=np.zeros_like(seen), where=expected > 0)
         after = shares * (matrix @ ratio)
         after = after / max(after.sum(), 1e-300)
@@ -30,3 +37,8 @@ def reconstructed(counts: Ints, matrix: Floats) -> Floats:
             return np.asarray(after, dtype=np.float64)
         shares = after
     return np.asarray(shares, dtype=np.float64)
+
+
+def _is_near(seen: Floats, expected: Floats, many: int) -> bool:
+    possible = expected > 0
+    return bool(many * ((seen - expected)[possible] ** 2 / expected[possible]).sum() <= possible.sum())

@@ -34,3 +34,20 @@ def strays(before: Ints, after: Ints, matrix: Floats) -> int:
         counts = np.bincount(mine, minlength=len(matrix))
         found += int((np.abs(counts - expected) > SIGMAS * spread).sum() + ((matrix[value] == 0) & (counts > 0)).sum())
     return found
+
+
+def worst_known_belief(counts: Ints, matrix: Floats, rho1: float) -> float:
+    """What somebody who knows how frequent the values are comes to believe of one, at most, by what came out: of the
+    values that they believed with at most rho1. By Bayes, value by value.
+
+    >>> worst_known_belief(np.array([1, 1, 2]), np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]]), 0.4)
+    0.5
+    """
+    shares = counts / max(1, counts.sum())
+    worst = 0.0
+    for came in range(len(matrix)):
+        joint = shares * matrix[:, came]
+        if joint.sum() > 0:
+            worst = max(worst, *(float(one / joint.sum()) for one, share in zip(joint, shares, strict=True)
+                                 if share <= rho1), 0.0)  # fmt: skip
+    return worst

@@ -13,16 +13,17 @@ import pytest
 
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.extract import randomised_records as making
+from querygate.custody.extract import randomised_columns as columns
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import SiteExtractBuilder, make_extract
 from querygate.custody.roots.publish_version import publish_to
-from querygate.methods.randomise import reconstructed
+from querygate.methods.randomise import amplification, distortion, reconstructed
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site
 
-ALLOWED = {"rho1": 0.1, "rho2": 0.9, "methods": ["randomised-response", "pram", "rank-swap"]}
+METHODS = ("randomised-response", "distortion", "small-domain", "pram", "rank-swap")
+ALLOWED = {"rho1": 0.1, "rho2": 0.9, "methods": list(METHODS)}
 POLICY = make_policy(
     "trial",
     {
@@ -65,7 +66,7 @@ def make(folder: Path, rows: int = 400, policy: str = POLICY, **wish: Any) -> tu
     return body, pq.read_table(out / "extract.parquet")
 
 
-@pytest.mark.parametrize("method", ["randomised-response", "pram", "rank-swap"])
+@pytest.mark.parametrize("method", METHODS)
 def test_every_record_leaves_with_public_values(method: str, tmp_path: Path) -> None:
     body, left = make(tmp_path, method=method)
     assert (body["kind"], body["method"], left.num_rows) == ("randomised", method, 400)
@@ -102,6 +103,55 @@ def test_belief_is_bounded_over_all_columns_and_counts_are_reconstructed(tmp_pat
     assert many["guarantees"][0]["figure"] == pytest.approx(0.9)
 
 
+@pytest.mark.parametrize("noise", ["laplace", "normal"])
+def test_noise_is_no_more_than_the_belief_allows(noise: str, tmp_path: Path) -> None:
+    """Recipients can make the matrix again from what they are told, and correct their counts with it."""
+    policy = POLICY.but(randomised={"noise": noise})
+    body, left = make(tmp_path, rows=3000, policy=policy, columns=["age"], method="distortion")
+    assert body["guarantees"][0]["figure"] == pytest.approx(0.9)
+    told = body["parameters"]["columns"]["age"]
+    assert (told["cells"], told["noise"]) == (41, noise)
+    away = np.abs(np.arange(41)[:, None] - np.arange(41)[None, :]).astype(float)
+    away[40, :], away[:, 40], away[40, 40] = 40, 40, 0
+    weights = told["ratio"] ** (away if noise == "laplace" else away**2)
+    matrix = weights / weights.sum(axis=1, keepdims=True)
+    assert amplification(matrix) == pytest.approx(81, rel=1e-6)
+    assert np.abs(matrix - distortion(40, 81, noise)[0]).max() < 1e-7  # type: ignore[arg-type]
+    assert {age for age in left["age"].to_pylist() if age is not None} <= set(range(18, 104))
+
+
+def test_noise_of_a_spread_promises_nothing_and_says_so(tmp_path: Path) -> None:
+    policy = POLICY.but(randomised={"noise": "normal", "spread": 0.05})
+    body, left = make(tmp_path, rows=400, policy=policy, columns=["age", "bmi"], method="distortion")
+    [told] = body["guarantees"]
+    assert "beliefs are not bounded (amplification" in told["promise"]
+    assert 0 < told["figure"] < 0.4
+    assert left.num_rows == 400
+
+
+def test_small_domains_keep_more_and_bound_what_shares_tell(tmp_path: Path) -> None:
+    policy = POLICY.but(randomised={"rho1": 0.3, "rho2": 0.6})
+    kept = {}
+    for method in ("randomised-response", "small-domain"):
+        (tmp_path / method).mkdir()
+        body, _ = make(tmp_path / method, rows=2000, policy=policy, columns=["age"], method=method)
+        kept[method] = body["risk"]["randomised"]["unchanged_values"]["age"]
+        assert body["guarantees"][0]["figure"] <= 0.6 + 1e-9
+    assert kept["small-domain"] > kept["randomised-response"] + 0.15
+    groups = body["parameters"]["columns"]["age"]["groups"]
+    assert sorted(value for group in groups for value in group["values"])[-1] == "missing"
+    assert sum(len(group["values"]) for group in groups) == 11
+    assert all(0 < group["kept"] <= 1 for group in groups)
+    assert "of each column by itself" in body["guarantees"][0]["promise"]
+
+
+def test_groups_that_tell_too_much_are_found_on_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "small_domains", lambda counts, rho1, rho2: [[one] for one in range(counts.size)])
+    with pytest.raises(ExtractRefused, match="may become one of 1"):
+        make(tmp_path, policy=POLICY.but(randomised={"rho1": 0.3, "rho2": 0.6}), method="small-domain", columns=["age"])
+    assert not list((tmp_path / "out").iterdir())
+
+
 def test_linkage_falls_with_the_noise(tmp_path: Path) -> None:
     found = {}
     for name, beliefs in (("weak", {"rho1": 0.0001, "rho2": 0.999}), ("strong", {"rho1": 0.1, "rho2": 0.2})):
@@ -113,7 +163,7 @@ def test_linkage_falls_with_the_noise(tmp_path: Path) -> None:
 
 
 def test_a_matrix_that_keeps_too_much_is_found_on_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "uniform", lambda size, gamma: np.eye(size))
+    monkeypatch.setattr(columns, "uniform", lambda size, gamma: np.eye(size))
     with pytest.raises(ExtractRefused) as refused:
         make(tmp_path)
     assert refused.value.code == "QG605"
@@ -121,7 +171,7 @@ def test_a_matrix_that_keeps_too_much_is_found_on_the_way_out(tmp_path: Path, mo
 
 
 def test_values_that_were_not_drawn_by_the_matrix_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "responses", lambda codes, matrix, rng: codes)
+    monkeypatch.setattr(columns, "responses", lambda codes, matrix, rng: codes)
     with pytest.raises(ExtractRefused, match="off"):
         make(tmp_path, policy=POLICY.but(randomised={"rho1": 0.1, "rho2": 0.2}))
 
@@ -145,6 +195,9 @@ def test_conditions_on_true_values_are_no_part_of_the_promise(tmp_path: Path) ->
     """How many are selected would be exact: with one person more or less, a value of theirs is told."""
     with pytest.raises(ExtractRefused, match="condition on true values"):
         make(tmp_path, columns=["age"], where="smoker", method="randomised-response")
+    for method in ("distortion", "small-domain"):
+        with pytest.raises(ExtractRefused, match=f"Records by {method}"):
+            make(tmp_path / method if (tmp_path / method).mkdir() is None else tmp_path, where="smoker", method=method)
     (tmp_path / "swapped").mkdir()  # which promises nothing of that kind
     assert make(tmp_path / "swapped", rows=4000, columns=["age"], where="smoker", method="rank-swap")[1].num_rows
 
@@ -176,7 +229,16 @@ def test_too_few_records_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"rho1": 0.5, "rho2": 0.4}, {"rho1": 0}, {"methods": ["magic"]}, {"kept": 1}, {"window": 0}, {"rho2": "much"}],
+    [
+        {"rho1": 0.5, "rho2": 0.4},
+        {"rho1": 0},
+        {"methods": ["magic"]},
+        {"kept": 1},
+        {"window": 0},
+        {"rho2": "much"},
+        {"noise": "uniform"},
+        {"noise": "x"},
+    ],
 )
 def test_bad_tables_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as refused:
