@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypedDict
+
+from sqlglot import exp
 
 from querygate.client.answer import Answer, Group, Range, Value
 from querygate.core.answer_bodies import ColumnBody, RangeBody, Row
@@ -178,14 +180,22 @@ def _figures(statement: PooledStatement, groups: Sequence[Group]) -> dict[str, P
     found: dict[str, Pooled] = {}
     at = 0
     for figure in statement.figures:
-        parts = [_parts(figure, group, at) for group in groups]
+        parts = [_parts(figure, group, at, bool(statement.keys)) for group in groups]
         found[figure.name] = figure.of(parts)
         at += len(figure.asked)
     return found
 
 
-def _parts(figure: Figure, group: Group, at: int) -> list[Range]:
-    return [group[f"f{at + number}"] for number in range(len(figure.asked))]  # type: ignore[misc]
+def _parts(figure: Figure, group: Group, at: int, grouped: bool) -> list[Range]:
+    """COUNT_IF of no record at all is NULL, and a member says of its groups what holds if they are there. Where all
+    others know no condition, one that has no such group cannot make a number of NULL."""
+    parts: list[Range] = [group[f"f{at + number}"] for number in range(len(figure.asked))]  # type: ignore[misc]
+    if not grouped or group["records"].low:  # type: ignore[union-attr]
+        return parts
+    return [
+        replace(part, may_be_null=True) if asked.find(exp.CountIf) else part
+        for asked, part in zip(figure.asked, parts, strict=True)
+    ]
 
 
 def _body(found: Pooled) -> RangeBody:
