@@ -23,6 +23,7 @@ from querygate.methods.sequences import (
     METHODS,
     Alignment,
     BadSequences,
+    alike_sites,
     at_random,
     explain_kept,
     generalised,
@@ -37,6 +38,8 @@ UNKNOWN = "?"
 MEANINGS = {
     "iupac": "aligned DNA, the same in at least {k} records{within}: A, C, G, T unchanged; R, Y, S, W, K, M one of "
     "two bases, B, D, H, V one of three, N any base, - a gap, ? a base or a gap or no sequence at all (IUPAC-IUB)",
+    "tree": "aligned DNA, the same in at least {k} records{within}: A, C, G, T unchanged; R purine, Y pyrimidine, "
+    "N any base, - a gap, ? a base or a gap or no sequence at all (Lin, Hewett, Altman 2002)",
     "dnala": "aligned DNA, the same in at least {k} records{within}: A, C, G, T unchanged; R, Y, S, W, K, M one of "
     "two bases, B, D, H, V one of three, - a gap, N any base or a gap or no sequence at all",
 }
@@ -80,7 +83,7 @@ def make_sequences(
         labels, chance, apart = _grouped(options, k, original, missing, classes, rng)
     except BadSequences as problem:
         raise ExtractRefused("QG605", f"{column.name}: {problem.reason}", problem.remedy) from None
-    made = generalised(original, labels)
+    made = _alike(column.name, generalised(original, labels), options.alike)
     leaving = [None if gone else text for gone, text in zip(apart.tolist(), made.texts(), strict=True)]
     smallest = _check(column.name, options, k, original, leaving, classes)
     kept = measure(_some(original, ~apart), _some(made, ~apart))
@@ -107,12 +110,23 @@ def make_sequences(
     return Field(column.name, column.name, meaning, column.title), pa.array(leaving, type=pa.string()), report
 
 
+def _alike(name: str, made: Alignment, least: int) -> Alignment:
+    if not least:
+        return made
+    try:
+        return alike_sites(made, least)
+    except BadSequences as problem:
+        raise ExtractRefused("QG605", f"{name}: {problem.reason}", problem.remedy) from None
+
+
 def _words(name: str, options: SequencePolicy) -> list[str]:
+    alike = [f"{name}: every letter of a sequence stands at {options.alike:,} or more of its sites."]
     if options.within == "classes":
-        return []
+        return alike if options.alike else []
     return [
+        *(alike if options.alike else []),
         f"{name}: somebody known both by the sequence and by other columns may be found by the two together; "
-        'within = "classes" in the policy hides them from that too.'
+        'within = "classes" in the policy hides them from that too.',
     ]
 
 
@@ -199,6 +213,14 @@ def _check(
     found = verify(
         [before for before, _ in there], [after for _, after in there], 1, n_may_be_gap=original.lattice is DNALA
     )
+    rare = sum(1 for _, after in there if min(Counter(after).values()) < options.alike)
+    if rare:
+        raise ExtractRefused(
+            "QG605",
+            f"{name}: the extract does not keep its guarantee: {rare:,} sequences have a letter at fewer than "
+            f"{options.alike:,} sites.",
+            "Nothing was written. Report this fault to the makers of QueryGate.",
+        )
     if smallest < k or not found.holds:
         raise ExtractRefused(
             "QG605",

@@ -36,6 +36,7 @@ Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
 Missing: TypeAlias = Literal["", "not applicable"]
 Censored: TypeAlias = Literal["", "limit", "missing"]
 SequenceMethod: TypeAlias = Literal["refined", "dnala", "bins"]
+Lattice: TypeAlias = Literal["iupac", "dnala", "tree"]
 UtilityKind: TypeAlias = Literal["level", "groups", "diseases", "none"]
 
 PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "codes", "public"})
@@ -193,10 +194,11 @@ class SequencePolicy:
     """How aligned DNA is generalised until k records have the same."""
 
     method: SequenceMethod = "refined"
-    lattice: Literal["iupac", "dnala"] = "iupac"
+    lattice: Lattice = "iupac"
     k: int = 0  # 0: the policy's
     within: Literal["file", "classes"] = "file"  # the same among all records, or within each class
     bins: int = 0  # of that method
+    alike: int = 0  # sites of each sequence that have the same letter, along the tree; 0: any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,8 @@ class ColumnPolicy:
             kept = {key: value for key, value in asdict(self.note).items() if key not in learned}
             fields["note"] = {**kept, "terms": digest(self.note.terms)}
         if self.sequence is not None:
-            fields["sequence"] = asdict(self.sequence)
+            kept = asdict(self.sequence)
+            fields["sequence"] = {key: value for key, value in kept.items() if key != "alike" or value}
         return fields
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import cast
 
 from querygate.core.count_text import counted
-from querygate.custody.policy.column_policy import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
+from querygate.custody.policy.column_policy import ColumnPolicy, Lattice, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
 from querygate.custody.policy.toml_reader import Bound, TomlTable
 
@@ -28,7 +28,7 @@ SEQUENCE_METHODS = ("refined", "dnala", "bins")
 
 KEYS = {
     "note": ("dates", "tags", "unknown_words", "earliest_year", "terms", "t", "tagger"),
-    "sequence": ("method", "lattice", "k", "within", "bins"),
+    "sequence": ("method", "lattice", "alike", "k", "within", "bins"),
     "payload": (),
 }
 """The keys of each role, apart from role, type and title."""
@@ -169,9 +169,14 @@ def _sequence(table: TomlTable) -> SequencePolicy:
     if ("bins" in table) != (method == "bins"):
         what = "is missing" if method == "bins" else f"does not apply to method {method}"
         table.fail("bins", what, 'a whole number of at least 1, with method = "bins"')
+    lattice = table.word("lattice", "iupac")
+    alike = int(table.number("alike", Bound(least=2, most=1_000_000, whole=True)) or 0)
+    if alike and lattice != "tree":
+        table.fail("alike", f"does not apply to lattice {lattice}", 'a whole number with lattice = "tree"')
     return SequencePolicy(
         method=cast(SequenceMethod, method),
-        lattice=table.word("lattice", "iupac"),
+        lattice=cast(Lattice, lattice),
+        alike=alike,
         k=int(table.number("k", Bound(least=2, most=100_000, whole=True)) or 0),
         within=table.word("within", "file"),
         bins=bins,

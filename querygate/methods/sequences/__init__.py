@@ -10,11 +10,12 @@ Pure: texts and arrays in, texts and arrays out.
 from __future__ import annotations
 
 from querygate.methods.sequences.alignment import Alignment, generalised, loss, of_texts
+from querygate.methods.sequences.alike_sites import alike_sites
 from querygate.methods.sequences.bad_sequences import BadSequences
 from querygate.methods.sequences.baselines import at_random
 from querygate.methods.sequences.frequency_check import FrequencyFaults, check_frequencies
 from querygate.methods.sequences.frequency_guard import FrequencyGuard, frequent_sites, released_sites
-from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES
+from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES, TREE
 from querygate.methods.sequences.membership_power import PowerFound, measured_power
 from querygate.methods.sequences.membership_tests import TESTS, homer, likelihood_ratio, most_power, power, sites_within
 from querygate.methods.sequences.refine import refined
@@ -26,6 +27,8 @@ from querygate.methods.sequences.site_frequencies import SiteFrequencies, allele
 __all__ = [
     # letters and sequences
     "DNALA",
+    "TREE",
+    "alike_sites",
     "IUPAC",
     "LATTICES",
     "Alignment",

@@ -14,6 +14,7 @@ has no letter becomes the least set that has one.
   anything else is ?. So that its steps can be counted, a gap stands one below ?, as N does: gap 4, ? 5.
 - `DNALA`, as published: N is anything, a gap included; gap 3, N 4. For comparison with published distances. Who takes N
   for a base is misled where there was none.
+- `TREE`, of Lin, Hewett and Altman (2002): purines (R) and pyrimidines (Y), then any base; each letter has one parent.
 
 >>> IUPAC.join("A", "G"), IUPAC.distance("A", "G"), IUPAC.join("R", "Y"), IUPAC.join("A", "-"), IUPAC.distance("A", "-")
 ('R', 2, 'N', '?', 5)
@@ -94,7 +95,9 @@ def _lattice(name: str, closed: dict[str, int], levels: dict[int, int]) -> Lette
 
 IUPAC = _lattice("iupac", MEANS, {GAP: 4, ANYTHING: 5})
 DNALA = _lattice("dnala", {**{c: s for c, s in MEANS.items() if c not in "N?"}, "N": ANYTHING}, {GAP: 3, ANYTHING: 4})
+TREE = _lattice("tree", {c: MEANS[c] for c in "ACGTRYN-?"}, {ANY_BASE: 3, GAP: 3, ANYTHING: 4})
 
 LATTICES: Registry[LetterLattice] = Registry("lattice of DNA letters")
 LATTICES.register(IUPAC.name, IUPAC)
 LATTICES.register(DNALA.name, DNALA)
+LATTICES.register(TREE.name, TREE)
