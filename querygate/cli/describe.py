@@ -49,7 +49,9 @@ def _sharp_sections(told: Mapping[str, Any]) -> Iterator[str]:
     """Which conditions are decided for everybody, and what is known together."""
     sharp = [(c["name"], text) for c in told["columns"] if (text := _sharp(c))]
     if sharp:
-        yield from _section("Sharp conditions", sharp)
+        yield from _section(
+            "Sharp conditions: where this version was divided, not always at the cuts of its policy", sharp
+        )
     if told.get("together"):
         rows = [(", ".join(one["columns"]), f"{one['decided']:.1%} of the records") for one in told["together"]]
         yield from _section("Known together, ordered columns up to the next cut", rows)

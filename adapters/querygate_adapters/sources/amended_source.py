@@ -80,8 +80,9 @@ def _told(read_as: ReadAs) -> str:
 
 def _value(name: str, stored: str, read_as: ReadAs) -> str:
     x = quoted(name)
+    if name in read_as.spelled:
+        x = _respelled(x if stored == "VARCHAR" else f"CAST({x} AS VARCHAR)", read_as.spelled[name])
     if stored == "VARCHAR":
-        x = _respelled(x, read_as.spelled.get(name, {}))
         x = iso_day(x, read_as.written[name]) if name in read_as.written else x
         x = at_limit(x, missing=read_as.censored[name] == "missing") if name in read_as.censored else x
     return f"CASE WHEN {_is_there(name, read_as.absent[name], stored)} THEN {x} END" if name in read_as.absent else x
@@ -89,7 +90,7 @@ def _value(name: str, stored: str, read_as: ReadAs) -> str:
 
 def _respelled(x: str, spelled: Mapping[str, tuple[str, ...]]) -> str:
     cases = (f"WHEN {x} IN ({_texts(others)}) THEN {_texts([text])}" for text, others in spelled.items())
-    return f"CASE {' '.join(cases)} ELSE {x} END" if spelled else x
+    return f"CASE {' '.join(cases)} ELSE {x} END"
 
 
 def _is_there(name: str, texts: Sequence[str], stored: str) -> str:

@@ -36,6 +36,9 @@ RECORDS, QUESTIONS, MANY = 20_000, 100, 1_000_000
 COLUMNS = 8
 """Sensitive columns that are published on trial: in views the others change nothing about them."""
 
+FIRST, FAR = 30, 0.15
+"""So many questions are asked first, and no others where so much less than enough can be printed."""
+
 FEWEST = 1_000
 """Records below which nothing is tried: whatever is left out, few figures could be printed."""
 
@@ -157,7 +160,10 @@ class _Trials:
         part = part_about(policy, asked_columns(policy, COLUMNS))
         try:
             with published_on_trial(part, self.sample) as trial:
-                figures = trial.figures(drawn(trial.questions(MANY), QUESTIONS))
+                asked = drawn(trial.questions(MANY), QUESTIONS)
+                figures = trial.figures(asked[:FIRST])
+                if (standing(figures).share or 0.0) >= ENOUGH - FAR:
+                    figures += trial.figures(asked[FIRST:])
         except ConfigError:
             return Tried(drafted, 0.0, 0.0)
         large = [figure for figure in figures if figure.records >= drafted.k]

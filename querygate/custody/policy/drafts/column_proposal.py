@@ -60,7 +60,7 @@ YES_NO = 2
 
 NUMBERS = ("integer", "number")
 
-TITLES = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM", "icd10": "ICD-10"}
+TITLES = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM", "icd10": "ICD-10 (WHO, GM)"}
 """Systems of diagnoses; of those that a column fits alike, the first."""
 
 LIST_TITLES = TITLES | {JOINT: "ICD-9-CM and ICD-10-CM"}

@@ -7,6 +7,7 @@ read is compared with the lists themselves, and where none has all, what is unli
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,9 +17,16 @@ import pyarrow as pa
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import LIST_TITLES, TITLES, Proposal
 from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.identifier_signs import words_of
 from querygate.methods.code_lists.code_spelling import normalise
 
 PRESET = "hierarchy"
+
+NATIONAL = r"diagnosen?\b|\bgm\b|\bicd ?10 ?who\b|\bdiagnostic(s|o)?\b|\bdiagn(ó|o)stico|\bdiagnosi\b"
+ALIKE = 0.02
+"""Names in tables from outside the United States: where the list of ICD-10 has nearly as many of their codes, they are
+of a national version, such as ICD-10-GM.
+"""
 
 
 def with_fitting_systems(source: Source, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
@@ -38,6 +46,8 @@ def _fitted(source: Source, p: Proposal) -> Proposal:
     titles = LIST_TITLES if p.role == "codes" else TITLES
     shares = {name: 1 - _unknown(name, codes) / entries for name in titles}
     system = max(shares, key=lambda name: shares[name])  # of several that have all, the first
+    if shares["icd10"] >= shares[system] - ALIKE and re.search(NATIONAL, words_of(p.name)):
+        system = "icd10"
     key = PRESET if p.role != "codes" else "system"
     keys, notes = {**p.keys, key: toml_text(system)}, {**p.notes}
     notes[key] = f"{titles[system]} has {_percent(shares[system])} of the codes, " + ", ".join(

@@ -122,6 +122,13 @@ def test_a_register_with_spellings_and_limits_is_published_as_it_is_meant(tmp_pa
         assert row[name]["low"] <= truth <= row[name]["high"], name
 
 
+def test_numbers_that_stand_for_words_are_respelled_too(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"sex": [1, 2, None]}), path)
+    source = amended(open_source(str(path)), ReadAs(spelled={"sex": {"m": ("1",), "w": ("2",)}}))
+    assert source.batches(["sex"]).read_all().to_pydict() == {"sex": ["m", "w", None]}
+
+
 def test_a_birth_that_is_not_known_gives_no_age(tmp_path):
     path = written(tmp_path / "t.csv", ["born"], [["NA"], ["1980-05-17"]])
     read = ReadAs({"born": ("NA",)}, (AgeAt("age", "born", day="2020-05-17"),))

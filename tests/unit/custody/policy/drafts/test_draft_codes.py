@@ -106,7 +106,7 @@ def truth(path: Path, *starts: str) -> int:
 def test_codes_of_other_countries_are_drafted_in_their_own_system_and_publish_untouched(tmp_path: Path) -> None:
     path = listed(tmp_path / "asthma.csv", WHO)
     drafted = draft_from(str(path))
-    assert 'system = "icd10"  # ICD-10 has 100 % of the codes' in drafted.text
+    assert 'system = "icd10"  # ICD-10 (WHO, GM) has 100 % of the codes' in drafted.text
     opened = new_site(tmp_path)
     report = put(opened, drafted.text, path)
     assert not report.warnings
@@ -131,6 +131,15 @@ def test_the_list_that_has_most_codes_is_named(codes: list[str], system: str, un
     policy = parse_policy(text).column("dx").codes
     assert policy is not None
     assert (policy.system, policy.unknown) == (system, "other" if unknown else "refuse")
+
+
+def test_codes_under_a_german_name_are_not_those_of_the_united_states(tmp_path: Path) -> None:
+    """ICD-10-GM and ICD-10-CM have most codes in common."""
+    path = listed(tmp_path / "s.csv", ["I10", "E11.9", "J44.9"], people=60)
+    path.write_text(path.read_text(encoding="utf-8").replace("dx", "Nebendiagnosen", 1), encoding="utf-8")
+    policy = parse_policy(draft_from(str(path)).text).column("Nebendiagnosen").codes
+    assert policy is not None
+    assert policy.system == "icd10"
 
 
 def test_a_part_of_a_group_is_not_told_as_the_whole(tmp_path: Path) -> None:
