@@ -131,7 +131,8 @@ def choose_k(rows: int) -> int:
 def _empty(c: ColumnFigures, k: int) -> Proposal | None:
     if c.distinct > 1 or (c.distinct == 1 and c.missing):
         return None
-    return Proposal(c.name, "withheld", why=("The same in every record, so it carries no information.",))
+    told = "The same in every record, so it carries no information." if c.known else "No record has a value."
+    return Proposal(c.name, "withheld", why=(told,))
 
 
 def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
