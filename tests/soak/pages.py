@@ -29,7 +29,7 @@ from querygate.site.open_gate import open_gate
 from querygate.web import create_app, fill_stock
 from querygate.web.console.page_session import COOKIE
 from querygate.web.manual.library import Library
-from tests.api.test_every_page import PAGES, PEOPLE
+from tests.api.pages.test_every_page import PAGES, PEOPLE
 from tests.browser.crawl import states
 from tests.browser.crawl.crawler import MOST_BYTES, PROBLEMS, Crawler, State, Visit, chromium
 from tests.browser.crawl.shown_site import ShownSite, make_shown_site

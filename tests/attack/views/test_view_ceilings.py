@@ -17,7 +17,7 @@ from querygate.methods.views.belief import beliefs
 from querygate.methods.views.colluders import not_shown_safe
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate.methods.views.frontier import Frontier
-from tests.attack.test_certified_views import certified, made, unchecked
+from tests.attack.views.test_certified_views import certified, made, unchecked
 
 TELLING, DRAWS = 0.05, 4
 

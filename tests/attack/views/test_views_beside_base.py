@@ -14,8 +14,8 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.methods.views import RecordTable, SensitiveColumn, ViewPlan, certified_views
-from tests.attack.test_certified_views import certified, made
 from tests.attack.view_attacks import certain_records
+from tests.attack.views.test_certified_views import certified, made
 from tests.policies import make_policy, quasi, sensitive
 
 LINKED = {

@@ -12,8 +12,8 @@ import pytest
 
 from querygate.web.console.charts.risk_map import make_risk_map
 from tests.api.console_site import ConsoleSite, make_console_site
+from tests.api.pages.test_publish_pages import dropped, step, upload
 from tests.api.small_site import POLICY
-from tests.api.test_publish_pages import dropped, step, upload
 from tests.each import each
 
 CLINIC = "/publish/datasets/clinic"
