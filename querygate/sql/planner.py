@@ -84,19 +84,7 @@ class _Draft:
         self._read_distinct()
         self._read_all()
         group = self.tree.args.get("group")
-        terms: list[exp.Expr] = []
-        sets: list[tuple[int, ...]] = [()]
-        if group is not None:
-            self._resolve_aliases(group)
-            terms, sets = grouping_sets(group, self.tree.expressions)
-        self.one_set = len(sets) == 1
-        keys = [make_key(term, self.context) for term in terms]
-        measures = Measures(self.context, where, grouped=all(sets))
-        self.groups = GroupRows(
-            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets,
-            inner is None,
-            self.tree.args.get("having") is not None,
-        )  # fmt: skip
+        sets = self._read_groups(group, where, inner)
         self._check_groups(group)
         self._check_aggregated(group is not None)
         for item in self.tree.expressions:
@@ -127,6 +115,23 @@ class _Draft:
             notes=(*(inner.notes if inner is not None else ()), *self.context.notes),
         )
         return with_meaning(draft, self.context, self.groups.as_context)
+
+    def _read_groups(self, group: exp.Group | None, where: Predicate, inner: Plan | None) -> list[tuple[int, ...]]:
+        """What records are grouped by; the sets of keys that are asked for, by the places of their terms."""
+        terms: list[exp.Expr] = []
+        sets: list[tuple[int, ...]] = [()]
+        if group is not None:
+            self._resolve_aliases(group)
+            terms, sets = grouping_sets(group, self.tree.expressions)
+        self.one_set = len(sets) == 1
+        keys = [make_key(term, self.context) for term in terms]
+        measures = Measures(self.context, where, grouped=all(sets))
+        self.groups = GroupRows(
+            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets,
+            inner is None,
+            self.tree.args.get("having") is not None,
+        )  # fmt: skip
+        return sets
 
     def _read_distinct(self) -> None:
         """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
