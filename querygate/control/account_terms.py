@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import Literal, TypeAlias, TypeVar
 
+from querygate.control.ports import Connection
 from querygate.core.errors import ConfigError
 
 _T = TypeVar("_T")
-Note: TypeAlias = Callable[[sqlite3.Connection, _T], None]
+Note: TypeAlias = Callable[[Connection, _T], None]
 """Puts a change on record within its own transaction: both are on disk, or neither is."""
 
 
-def unnoted(connection: sqlite3.Connection, changed: object) -> None:
+def unnoted(connection: Connection, changed: object) -> None:
     """For changes that nobody has to know of, such as those of the demo."""
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import dataclass
 
 from querygate.control.account_terms import HAND, SIGN_ON, Note, Source, no_user, unnoted
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp_now
 from querygate.control.keys.keys import Keys
+from querygate.control.ports import Connection, ControlDatabase
 from querygate.core.errors import ConfigError
 from querygate.core.rights import ROLES, UserRole
 
@@ -40,7 +39,7 @@ class User:
 class Accounts:
     """The users of a site. Safe to share between threads; changes by other processes show at once."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database = database
         self._clock = clock
         self.keys = Keys(database, clock, entropy)
@@ -71,7 +70,7 @@ class Accounts:
                 connection.execute(_ADD_USER, whose)
                 added = self._user(name)
                 note(connection, added)
-        except sqlite3.IntegrityError:
+        except self._database.conflict:
             raise ConfigError(
                 "QG806",
                 f"The user '{name}' already exists, or existed before and was removed. The log identifies people by "
@@ -146,7 +145,7 @@ class Accounts:
             note(connection, user)
         return self._user(name)
 
-    def _close(self, connection: sqlite3.Connection, user: User) -> None:
+    def _close(self, connection: Connection, user: User) -> None:
         connection.execute("UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name))
         connection.execute(_END_SESSIONS, (user.name,))
 
@@ -191,7 +190,7 @@ def _check_role(role: str) -> str:
     return role
 
 
-def _check_custodian(connection: sqlite3.Connection, before: User) -> None:
+def _check_custodian(connection: Connection, before: User) -> None:
     """Within the transaction of a change: the site does not lose its last custodian by it."""
     if before.role != CUSTODIAN:
         return

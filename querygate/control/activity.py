@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from querygate.control.database import Database
 from querygate.control.log.log_search import first_at
+from querygate.control.ports import ControlDatabase
 from querygate.core.budget import EPSILON_PLACES
 
 # JSON keeps quotes within texts behind backslashes, so these marks stand where the entry itself says it, and first.
 _QUERIES = """SELECT user, dataset,
     substr(body, instr(body, '"outcome":"') + 11, 8) AS outcome,
-    CASE WHEN instr(body, '"code":"') THEN substr(body, instr(body, '"code":"') + 8, 5) END AS code, count(*) AS number
+    CASE WHEN instr(body, '"code":"') > 0 THEN substr(body, instr(body, '"code":"') + 8, 5) END AS code,
+    count(*) AS number
   FROM log WHERE seq >= ? AND seq < ? AND kind = 'query.outcome' GROUP BY 1, 2, 3, 4"""
 _SPENT = """SELECT dataset, json_extract(body, '$.cost.epsilon') AS epsilon FROM log
   WHERE kind = 'budget.charge' AND kind NOT IN ('query.intent', 'query.outcome') AND seq >= ? AND seq < ?"""
@@ -70,7 +71,7 @@ class DayActivity:
 class Activity:
     """Safe to share between threads: at worst a day is counted twice."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ControlDatabase) -> None:
         self._database = database
         self._over: dict[date, DayActivity] = {}
         self._today: tuple[DayActivity, int] = DayActivity(date.min), 0  # and the first entry that is not in it

@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from querygate.control.database import Database
 from querygate.control.ids import stamp_now
 from querygate.control.log.entry_chain import LogBody, canonical
 from querygate.control.log.log import Log
+from querygate.control.ports import ControlDatabase
 from querygate.core.json_body import JsonValue
 
 KIND = "audit.alert"
@@ -33,7 +33,7 @@ class WaitingAlert:
 class Alerts:
     """The alerts of a site."""
 
-    def __init__(self, database: Database, log: Log) -> None:
+    def __init__(self, database: ControlDatabase, log: Log) -> None:
         self._database = database
         self._log = log
 
@@ -50,17 +50,19 @@ class Alerts:
         with self._database.writing() as connection:
             for alert in alerts:
                 inserted = connection.execute(
-                    "INSERT OR IGNORE INTO alert (id, dataset, found, body) VALUES (?, ?, ?, ?)",
-                    (alert["id"], dataset, stamp_now(self._log.clock), canonical(alert)),
+                    "INSERT INTO alert (id, dataset, found, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (str(alert["id"]), dataset, stamp_now(self._log.clock), canonical(alert)),
                 )
                 if inserted.rowcount:
                     new.append(alert)
                     self._log.append(connection, KIND, None, user, dataset, alert)
                     for channel in channels:
-                        connection.execute("INSERT INTO outbox (alert, channel) VALUES (?, ?)", (alert["id"], channel))
+                        connection.execute(
+                            "INSERT INTO outbox (alert, channel) VALUES (?, ?)", (str(alert["id"]), channel)
+                        )
             connection.execute(
                 """INSERT INTO watch (dataset, seq) VALUES (?, ?)
-                   ON CONFLICT (dataset) DO UPDATE SET seq = max(seq, excluded.seq)""",
+                   ON CONFLICT (dataset) DO UPDATE SET seq = max(watch.seq, excluded.seq)""",
                 (dataset, seq),
             )
         return new

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakSet
 
-from querygate.control.schema import MIGRATIONS
+from querygate.control import ports
+from querygate.control.schema import BUDGETS, LEDGER, MIGRATIONS
 from querygate.control.write_queue import WriteQueue, sync_file
 from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import full_disk, is_full_disk, lacks_room
@@ -27,6 +28,8 @@ from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Scalar
 
 Row: TypeAlias = tuple[Any, ...]
+
+_TRIGGERS = "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'"
 
 BUSY_TIMEOUT_S = 20.0
 """How long a writer waits for writers in other processes."""
@@ -61,6 +64,8 @@ class Database:
     ...     database.close()
     ['ann']
     """
+
+    conflict: type[Exception] = sqlite3.IntegrityError
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -132,6 +137,30 @@ class Database:
             yield connection
         with turn_given_up():
             self._sync()
+
+    @property
+    def file(self) -> Path:
+        return self.path.absolute()
+
+    def erase(self, connection: ports.Connection) -> None:
+        """Deleted rows are overwritten: what is discarded later must not be found in free pages of the file."""
+        connection.execute("PRAGMA secure_delete = ON")
+
+    def erased(self) -> None:
+        """Nor in what SQLite keeps beside the file."""
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def unguarded_ledger(self, connection: ports.Connection) -> Iterator[None]:
+        """Whatever keeps the ledger append-only, or was put there by somebody else, is off within the block."""
+        connection.execute("PRAGMA defer_foreign_keys = ON")  # until the commit
+        for name, table in connection.execute(_TRIGGERS).fetchall():
+            if table in LEDGER:
+                connection.execute(f'DROP TRIGGER "{name.replace(chr(34), chr(34) * 2)}"')
+        yield
+        for statement in BUDGETS:
+            if statement.lstrip().startswith("CREATE TRIGGER"):
+                connection.execute(statement)
 
     def _sync(self) -> None:
         """Where there is no such file, all was put into the database itself when the last connection was closed."""

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -25,6 +24,7 @@ from querygate.control.accounts import check_group
 from querygate.control.ids import Entropy, new_query_id, stamp, stamp_now
 from querygate.control.log.latest_time import LATEST_TIME, latest_time
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection
 from querygate.core.errors import ConfigError
 from querygate.core.rights import MODES
 
@@ -150,7 +150,7 @@ class Grants:
                 self._log.append(connection, "grant.revoke", None, by.name, named, {**body, **by.body()})
         return next(grant for grant in self.list_grants(revoked=True) if grant.id == ident)
 
-    def renew(self, connection: sqlite3.Connection, user: str, wanted: Collection[GroupGrant]) -> None:
+    def renew(self, connection: Connection, user: str, wanted: Collection[GroupGrant]) -> None:
         """Within the transaction of a sign-in: what this user has from groups is exactly this, from now on. Grants that
         people gave are not touched."""
         rows = connection.execute(_FROM_GROUPS, (user,)).fetchall()

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
+from querygate.control.ports import ControlDatabase
 
 KEPT = timedelta(days=1)
 
@@ -39,7 +39,7 @@ class Claim:
 class AskedOnce:
     """The questions of the last day that carried a key."""
 
-    def __init__(self, database: Database, clock: Clock, patience: timedelta) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, patience: timedelta) -> None:
         self._database, self._clock, self._patience = database, clock, patience
 
     def claim(self, user: str, key: str, question: str, new_id: Callable[[], str], *, again: bool = False) -> Claim:

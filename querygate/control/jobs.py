@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp_now
 from querygate.control.log.entry_chain import canonical
+from querygate.control.ports import Connection, ControlDatabase, Row
 from querygate.core.jobs import COMMON, Job, JobKind, JobState
 
 REVEALED: JobKind = "audit.reveal"
@@ -31,7 +30,7 @@ _SAME = """SELECT * FROM job WHERE key = ? AND (finished IS NULL OR state = 'don
 _FIND = "SELECT * FROM job WHERE id = ?"
 _LAST = "SELECT * FROM job WHERE key = ? ORDER BY number DESC LIMIT 1"
 _NEXT = """SELECT id FROM job WHERE finished IS NULL AND is_cancelling = 0 AND attempt < ?
-             AND (state = 'queued' OR lease <= ?) AND kind IN (SELECT value FROM json_each(?))
+             AND (state = 'queued' OR lease <= ?) AND kind IN ({kinds})
            ORDER BY number LIMIT 1"""
 _LEASE = "UPDATE job SET state = 'leased', worker = ?, lease = ?, attempt = attempt + 1 WHERE id = ?"
 _STALE = """SELECT * FROM job WHERE finished IS NULL AND (state = 'queued' OR lease <= ?)
@@ -54,7 +53,7 @@ _WAITING = "SELECT count(*), min(created) FROM job WHERE state = 'queued'"
 class Jobs:
     """The table of jobs. Safe to share between threads; any number of processes may work with one."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database, self._clock, self._entropy = database, clock, entropy
 
     # -- whoever asks ------------------------------------------------------------------------------------
@@ -92,11 +91,12 @@ class Jobs:
 
     def lease(self, worker: str, kinds: Sequence[JobKind], lease_s: float) -> Job | None:
         """The oldest job of these kinds that nobody has, for so long."""
-        wanted = (MOST_ATTEMPTS, self._now(), json.dumps(list(kinds)))
-        if not self._database.rows(_NEXT, wanted):  # most of the time, and it takes no lock
+        wanted = (MOST_ATTEMPTS, self._now(), *kinds)
+        oldest = _NEXT.format(kinds=", ".join("?" * len(kinds)))
+        if not self._database.rows(oldest, wanted):  # most of the time, and it takes no lock
             return None
         with self._database.writing() as connection:
-            row = connection.execute(_NEXT, wanted).fetchone()
+            row = connection.execute(oldest, wanted).fetchone()
             if row is None:
                 return None
             connection.execute(_LEASE, (worker, self._now(lease_s), row["id"]))
@@ -122,7 +122,7 @@ class Jobs:
         result: Mapping[str, Any] | None,
         *,
         may: Callable[[Job], bool],
-        then: Callable[[sqlite3.Connection, Job], None] = lambda connection, job: None,
+        then: Callable[[Connection, Job], None] = lambda connection, job: None,
     ) -> Job | None:
         """End a job, if it has not ended and `may` says so of it as it stands; None otherwise. What `then` does with
         the connection is done together with it, or neither is."""
@@ -179,7 +179,7 @@ def _key(kind: JobKind, dataset: str, user: str, body: Mapping[str, Any]) -> str
     return hashlib.sha256(canonical([kind, dataset, whose, canonical(body)]).encode()).hexdigest()
 
 
-def _job(row: sqlite3.Row) -> Job:
+def _job(row: Row) -> Job:
     return Job(
         id=row["id"],
         kind=row["kind"],

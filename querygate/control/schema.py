@@ -109,6 +109,9 @@ WATCHES: Migration = (
     ) STRICT""",
 )
 
+LEDGER = ("charge", "reservation", "noisy_answer")
+"""The tables of privacy budgets."""
+
 BUDGETS: Migration = (
     # What was paid for: a cost in whole units (core/budget.py), before anything is read. It is never given back.
     """CREATE TABLE reservation (

@@ -11,10 +11,10 @@ import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
 from querygate.control.keys.key_proofs import read_scopes
 from querygate.control.log.latest_time import LATEST_TIME
+from querygate.control.ports import ControlDatabase
 from querygate.core.types import Principal
 
 LASTS = timedelta(hours=12)
@@ -46,7 +46,7 @@ class Session:
 class Sessions:
     """The sessions of a site. Safe to share between threads and processes."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database, self._clock, self._entropy = database, clock, entropy
 
     def begin(self, key_id: str) -> str:

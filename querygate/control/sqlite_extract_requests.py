@@ -7,16 +7,15 @@ is made within it, on the request as it stands then. Events are numbered and nev
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from querygate.control.alerts import WaitingAlert
-from querygate.control.database import Database
 from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log.entry_chain import canonical
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection, ControlDatabase, Row
 from querygate.core.extracts.approval import UNSEEN, Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.extracts.use_agreement import UseAgreement
@@ -34,7 +33,7 @@ _DUE = "SELECT id FROM export_request WHERE state = 'released' AND expires <= ? 
 _CREATE = """INSERT INTO export_request
   (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, agreement,
    id, requester, dataset, created)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
 _UPDATE = """UPDATE export_request
   SET (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, agreement)
     = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
@@ -51,7 +50,7 @@ class SqliteRequests:
 
     def __init__(
         self,
-        database: Database,
+        database: ControlDatabase,
         log: Log,
         entropy: Entropy,
         channels: Sequence[str] = (),
@@ -70,8 +69,10 @@ class SqliteRequests:
         with self._database.writing() as connection:
             now, ident = self._now(), new_query_id(self._log.clock, self._entropy).replace("q_", "x_", 1)
             request = ExtractRequest(ident, 0, act.by.name, spec, "draft", created=now, changed=now)
-            made = connection.execute(_CREATE, (*_values(request), ident, request.requester, spec.dataset, now))
-            request = replace(request, number=int(made.lastrowid or 0))
+            made = connection.execute(
+                _CREATE, (*_values(request), ident, request.requester, spec.dataset, now)
+            ).fetchone()
+            request = replace(request, number=int(made["number"]))
             self._record(connection, request, act, None)
         return request
 
@@ -85,7 +86,7 @@ class SqliteRequests:
 
     def change_in(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         request_id: str,
         act: Act,
         after: Callable[[ExtractRequest | None], ExtractRequest],
@@ -116,7 +117,7 @@ class SqliteRequests:
             found.append(request)
         return found
 
-    def _record(self, connection: sqlite3.Connection, request: ExtractRequest, act: Act, before: State | None) -> None:
+    def _record(self, connection: Connection, request: ExtractRequest, act: Act, before: State | None) -> None:
         """The event, the entry in the log, and what is to be sent of it."""
         user = act.by.name if act.by else None
         event = {
@@ -162,7 +163,7 @@ class SqliteRequests:
 class Notices:
     """What is still to be sent about requests: which one, of what dataset, and its state; nothing that was in it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ControlDatabase) -> None:
         self._database = database
 
     def waiting(self, channel: str) -> list[WaitingAlert]:
@@ -184,7 +185,7 @@ class Notices:
             connection.execute("UPDATE export_outbox SET tries = tries + 1 WHERE number = ?", (one.number,))
 
 
-def _notice(row: sqlite3.Row) -> Mapping[str, Any]:
+def _notice(row: Row) -> Mapping[str, Any]:
     """The id is the same however often it is sent."""
     return {
         "id": f"{row['request']}-{row['event']}",
@@ -211,7 +212,7 @@ def _values(request: ExtractRequest) -> tuple[Any, ...]:
     )
 
 
-def _request(row: sqlite3.Row) -> ExtractRequest:
+def _request(row: Row) -> ExtractRequest:
     return ExtractRequest(
         id=row["id"],
         number=row["number"],

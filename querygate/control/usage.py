@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from datetime import date, timedelta
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock
+from querygate.control.ports import ControlDatabase
 
 WRITTEN_EVERY_S = 5.0
 """How long a process keeps what it has counted before it is written down."""
@@ -20,8 +21,9 @@ KEPT_DAYS = 32
 _READ = "SELECT bytes, rows, cpu_ms FROM usage WHERE user = ? AND day = ?"
 _ADD = """INSERT INTO usage (user, day, bytes, rows, cpu_ms) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (user, day) DO UPDATE
-  SET bytes = bytes + excluded.bytes, rows = rows + excluded.rows, cpu_ms = cpu_ms + excluded.cpu_ms"""
-_SWEEP = "DELETE FROM usage WHERE day <= date(?, ?)"
+  SET bytes = usage.bytes + excluded.bytes, rows = usage.rows + excluded.rows,
+      cpu_ms = usage.cpu_ms + excluded.cpu_ms"""
+_SWEEP = "DELETE FROM usage WHERE day <= ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class _Account:
 class Usage:
     """The use of a site. Safe to share between threads."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock) -> None:
         self._database, self._clock = database, clock
         self._lock = threading.Lock()
         self._accounts: dict[str, _Account] = {}
@@ -91,7 +93,8 @@ class Usage:
         if used != Used():
             with self._database.writing() as connection:
                 connection.execute(_ADD, (user.lower(), account.day, used.bytes, used.rows, used.cpu_ms))
-                connection.execute(_SWEEP, (account.day, f"-{KEPT_DAYS} days"))
+                oldest = date.fromisoformat(account.day) - timedelta(days=KEPT_DAYS)
+                connection.execute(_SWEEP, (oldest.isoformat(),))
         account.since, account.total, account.read_s = Used(), self._read(user.lower(), account.day), self._now_s()
 
     def _read(self, user: str, day: str) -> Used:

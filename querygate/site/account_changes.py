@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,6 +14,7 @@ from querygate.control.accounts import CUSTODIAN
 from querygate.control.grants import read_until
 from querygate.control.keys.keys import NewKey, StoredKey
 from querygate.control.keys.ways_in import end_link, end_ways_in
+from querygate.control.ports import Connection
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, TABLE, is_trusted, not_allowed
 from querygate.site.open_gate import OpenSite
@@ -85,7 +85,7 @@ class AccountChanges:
             groups = {"project": changed.project, "organisation": changed.organisation}
             return {"name": changed.name, **groups, **({"role": changed.role} if role else {}), **_closed(changed)}
 
-        def note(connection: sqlite3.Connection, changed: User) -> None:
+        def note(connection: Connection, changed: User) -> None:
             self._noted("user.change", by, body)(connection, changed)
             if is_new and is_trusted(changed.role):
                 end_ways_in(connection, self._log, changed.name, by=by)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from querygate.control import Log
 from querygate.control.alerts import Alerts
+from querygate.control.ports import Connection
 from querygate.core.audit.audit_body import (
     AuditCase,
     AuditFinding,
@@ -65,7 +65,7 @@ def noted_run(report: AuditReport, *, revealed: bool = False) -> dict[str, JsonV
     return {"found": {**kept, "sha256": mark}, "run": {**counts, "sha256": mark}}
 
 
-def note_run_in(connection: sqlite3.Connection, log: Log, dataset: str, noted: Mapping[str, Any], *, user: str) -> None:
+def note_run_in(connection: Connection, log: Log, dataset: str, noted: Mapping[str, Any], *, user: str) -> None:
     """The same within a transaction of the caller."""
     last = log.last(FOUND, dataset)
     if last is None or last["body"]["sha256"] != noted["found"]["sha256"]:

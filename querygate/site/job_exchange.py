@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -17,6 +16,7 @@ from typing import Any
 
 from querygate.control import Jobs
 from querygate.control.log.query_entries import OUTCOME
+from querygate.control.ports import Connection
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.extracts.approval import BuiltExtract
 from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem
@@ -160,7 +160,7 @@ class JobExchange:
         state: JobState,
         result: Mapping[str, Any],
         worker: str | None,
-        then: Callable[[JobExchange, sqlite3.Connection, Job], None],
+        then: Callable[[JobExchange, Connection, Job], None],
     ) -> bool:
         def may(held: Job) -> bool:
             return held.worker == worker if worker is not None else held.state == "queued" or self._jobs.is_over(held)
@@ -189,7 +189,7 @@ class JobExchange:
 
     # -- what follows from a result, within the transaction that ends the job ------------------------------
 
-    def _conclude(self, connection: sqlite3.Connection, job: Job) -> None:
+    def _conclude(self, connection: Connection, job: Job) -> None:
         """The outcome of a query, beside its intent."""
         result = job.result or {}
         if job.state == "done":
@@ -201,20 +201,20 @@ class JobExchange:
         query_id, intent = str(job.body["query_id"]), dict(job.body["intent"])
         self._log.append(connection, OUTCOME, query_id, job.user, job.dataset, {**intent, **ending})
 
-    def _take_build(self, connection: sqlite3.Connection, job: Job) -> None:
+    def _take_build(self, connection: Connection, job: Job) -> None:
         result = job.result or {}
         built = BuiltExtract(result["summary"], result["manifest"])
         self._extracts.builds.take_build(self._principal(job), job.body["request"], built, connection)
 
-    def _take_failure(self, connection: sqlite3.Connection, job: Job) -> None:
+    def _take_failure(self, connection: Connection, job: Job) -> None:
         problem = read_problem(job.result or {})
         self._extracts.builds.take_failure(self._principal(job), job.body["request"], problem, connection)
 
-    def _take_release(self, connection: sqlite3.Connection, job: Job) -> None:
+    def _take_release(self, connection: Connection, job: Job) -> None:
         manifest = str((job.result or {})["manifest"])
         self._extracts.builds.take_release(self._principal(job), job.body["request"], manifest, connection)
 
-    def _note_audit(self, connection: sqlite3.Connection, job: Job) -> None:
+    def _note_audit(self, connection: Connection, job: Job) -> None:
         note_run_in(connection, self._log, job.dataset, (job.result or {})["noted"], user=job.user)
 
     def _principal(self, job: Job) -> Principal:
@@ -267,17 +267,17 @@ _FITS: Mapping[JobKind, Callable[[Job, Mapping[str, Any]], bool]] = {
 }
 
 
-def _nothing(exchange: JobExchange, connection: sqlite3.Connection, job: Job) -> None:
+def _nothing(exchange: JobExchange, connection: Connection, job: Job) -> None:
     pass
 
 
-_DONE: Mapping[JobKind, Callable[[JobExchange, sqlite3.Connection, Job], None]] = {
+_DONE: Mapping[JobKind, Callable[[JobExchange, Connection, Job], None]] = {
     "noise.answer": JobExchange._conclude,
     "extract.build": JobExchange._take_build,
     "extract.release": JobExchange._take_release,
     "audit.run": JobExchange._note_audit,
 }
-_FAILED: Mapping[JobKind, Callable[[JobExchange, sqlite3.Connection, Job], None]] = {
+_FAILED: Mapping[JobKind, Callable[[JobExchange, Connection, Job], None]] = {
     "noise.answer": JobExchange._conclude,
     "extract.build": JobExchange._take_failure,
 }

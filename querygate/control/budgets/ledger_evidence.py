@@ -7,12 +7,12 @@ the ledger, or made smaller, is found by comparing the two.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from querygate.control.log.entry_chain import LogBody, LogEvent
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection
 from querygate.core.budget import EPSILON_PLACES, Scope, SpentTotal
 from querygate.core.budget_ledger import Ledger, Spend
 
@@ -37,7 +37,7 @@ class LedgerEvidence:
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def note_spend(log: Log, connection: sqlite3.Connection, spend: Spend) -> None:
+def note_spend(log: Log, connection: Connection, spend: Spend) -> None:
     """Within a transaction of the caller: the entry that is evidence of a spend. It names the one before it, so that
     none of them can be made into an entry about something else."""
     user = next((scope.name for scope, _ in spend.charges if scope.kind == "user"), None)

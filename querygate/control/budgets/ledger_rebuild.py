@@ -8,7 +8,6 @@ they were paid for. All of it, with the entry that says so, is one transaction.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from querygate.control.budgets.ledger_evidence import (
 from querygate.control.budgets.sqlite_budgets import SqlitePage
 from querygate.control.log.entry_chain import LogEvent
 from querygate.control.log.log import Log
-from querygate.control.schema import BUDGETS
+from querygate.control.ports import Connection
 from querygate.core.budget import Scope, SpentTotal
 from querygate.core.budget_ledger import WRITTEN_OFF, Ledger, Spend
 from querygate.core.errors import ConfigError
@@ -35,7 +34,6 @@ from querygate.core.errors import ConfigError
 MOST_TOLD = 100
 """So many of the differences are put on record."""
 
-_TABLES = ("charge", "reservation", "noisy_answer")
 _RESERVE = "INSERT INTO reservation (query_id, key, dataset, time, epsilon, delta, rho) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _UNPAID = "DELETE FROM noisy_answer WHERE (query_id, key) NOT IN (SELECT query_id, key FROM reservation)"
 
@@ -54,16 +52,12 @@ def rebuild(log: Log, found: LedgerEvidence, *, user: str) -> Rebuilt:
     with log.database.writing() as connection:
         entered = list(SqlitePage(connection, log.clock, None).spends())
         spends = list(_spends(list(log.events_in("budget")), entered, log.discarded_until()))
-        connection.execute("PRAGMA defer_foreign_keys = ON")  # until the commit
-        _drop_triggers(connection)
-        for table in ("charge", "reservation"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608
-        for spend in spends:
-            _enter(connection, log, spend)
-        removed = connection.execute(_UNPAID).rowcount
-        for statement in BUDGETS:
-            if statement.lstrip().startswith("CREATE TRIGGER"):
-                connection.execute(statement)
+        with log.database.unguarded_ledger(connection):
+            for table in ("charge", "reservation"):
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608
+            for spend in spends:
+                _enter(connection, log, spend)
+            removed = connection.execute(_UNPAID).rowcount
         _note(log, connection, spends, found, removed, user)
     return Rebuilt(len(spends), found.wrong, removed)
 
@@ -88,7 +82,7 @@ def replay_missing(log: Log, ledger: Ledger, found: LedgerEvidence, new_id: Call
 
 
 def _note(
-    log: Log, connection: sqlite3.Connection, spends: Sequence[Spend], found: LedgerEvidence, removed: int, user: str
+    log: Log, connection: Connection, spends: Sequence[Spend], found: LedgerEvidence, removed: int, user: str
 ) -> None:
     told = {"spends": len(spends), "differences": len(found.wrong), "wrong": list(found.wrong[:MOST_TOLD])}
     log.append(connection, REBUILD, None, user, None, {**opening_of(spends), **told, "answers_removed": removed})
@@ -150,14 +144,7 @@ def _fillers(scope: Scope, total: SpentTotal, time: str) -> Iterator[Spend]:
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def _drop_triggers(connection: sqlite3.Connection) -> None:
-    """Whatever keeps these tables append-only, or was put there by somebody else."""
-    for name, table in connection.execute("SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-        if table in _TABLES:
-            connection.execute(f'DROP TRIGGER "{name.replace(chr(34), chr(34) * 2)}"')
-
-
-def _enter(connection: sqlite3.Connection, log: Log, spend: Spend) -> None:
+def _enter(connection: Connection, log: Log, spend: Spend) -> None:
     cost = spend.cost
     whose = (spend.query_id, spend.key, spend.dataset, spend.time)
     connection.execute(_RESERVE, (*whose, cost.epsilon, cost.delta, cost.rho))

@@ -7,27 +7,26 @@ log that is evidence of a spend is in the same transaction, so neither is there 
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from querygate.control.budgets.ledger_evidence import OPENING, note_spend, opening_of
 from querygate.control.budgets.logged_spending import NotedTotals, contradicted
-from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
 from querygate.control.log.entry_chain import ChainBroken
 from querygate.control.log.head_mark import set_mark
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection, ControlDatabase
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger, Spend
 from querygate.core.types import Scalar
 
-_Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[sqlite3.Row]]
+_Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[Any]]
 
 _ANSWER = "SELECT answer FROM noisy_answer WHERE key = ?"
 _UNDERWAY = """SELECT 1 FROM reservation WHERE key = ? AND time > ?
@@ -66,7 +65,7 @@ class SqliteBudgets(Ledger):
 
     def __init__(
         self,
-        database: Database,
+        database: ControlDatabase,
         clock: Clock,
         accounting: BudgetAccounting | None = None,
         *,
@@ -162,9 +161,7 @@ class _Page:
 class SqlitePage(_Page):
     """The tables of the ledger within a transaction of the caller; with a log, what is spent is on record there."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, clock: Clock, log: Log | None, noted: NotedTotals | None = None
-    ) -> None:
+    def __init__(self, connection: Connection, clock: Clock, log: Log | None, noted: NotedTotals | None = None) -> None:
         super().__init__(lambda text, values: connection.execute(text, values).fetchall(), clock)
         self._connection = connection
         self._log = log

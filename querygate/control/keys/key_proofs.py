@@ -9,10 +9,10 @@ from __future__ import annotations
 import hmac
 from dataclasses import dataclass
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
 from querygate.control.keys.scram import Verifier, make_verifier, salt_of
 from querygate.control.log.latest_time import LATEST_TIME
+from querygate.control.ports import ControlDatabase
 from querygate.core.rights import UserRole
 from querygate.core.types import Principal
 
@@ -36,7 +36,7 @@ class ProvableKey:
 class KeyProofs:
     """The verifiers of a site's keys. Safe to share between threads."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     def salt(self, user: str) -> bytes:

@@ -5,7 +5,6 @@ Only what proves a secret is stored, so a stolen `control.db` opens nothing.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -15,13 +14,13 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.account_terms import HAND, Note, Source, no_user, unnoted
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp, stamp_now
 from querygate.control.keys.key_proofs import OPEN_KEYS, KeyProofs, read_scopes
 from querygate.control.keys.key_text import KEY, base32, key_text
 from querygate.control.keys.scram import Verifier
 from querygate.control.keys.verified_keys import VerifiedKeys
 from querygate.control.log.latest_time import LATEST_TIME, latest_time
+from querygate.control.ports import Connection, ControlDatabase, Row
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import SCOPES
 from querygate.core.types import Principal
@@ -73,7 +72,7 @@ class NewKey:
 class Keys:
     """The keys of all users. Safe to share between threads; changes by other processes show at once."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database = database
         self._clock = clock
         self._entropy = entropy
@@ -108,7 +107,7 @@ class Keys:
                     owner,
                     hashed,
                     self._now(),
-                    expires and stamp(expires),
+                    None if expires is None else stamp(expires),
                     ",".join(sorted(scopes)) or None,
                     source,
                     proof,
@@ -131,7 +130,7 @@ class Keys:
         old = self.find(key_id)
         ends = stamp(self._clock() + overlap)
 
-        def end_old(connection: sqlite3.Connection, made: NewKey) -> None:
+        def end_old(connection: Connection, made: NewKey) -> None:
             """Within the transaction: the key may have been revoked just now, or been given an earlier end."""
             if keeps_end:
                 connection.execute(
@@ -192,7 +191,7 @@ class Keys:
             self._note_use(parts[1], now)
         return Principal(found["name"], found["role"], read_scopes(found["scopes"]))
 
-    def _opens(self, presented: str, secret: str, row: sqlite3.Row | None) -> bool:
+    def _opens(self, presented: str, secret: str, row: Row | None) -> bool:
         """The slow comparison. With what a key leaves behind it takes 1 ms of a processor; of a key from before, Argon2
         takes 23 ms and 19 MB. An unknown, revoked or disabled key takes as long to refuse as a wrong secret: as long
         as any key from before opens, all of them take both comparisons."""
@@ -228,7 +227,7 @@ class Keys:
         return stamp_now(self._clock)
 
 
-def _stored(row: sqlite3.Row) -> StoredKey:
+def _stored(row: Row) -> StoredKey:
     scopes = read_scopes(row["scopes"])
     return StoredKey(**{**dict(row), "scopes": None if scopes is None else tuple(sorted(scopes))})
 

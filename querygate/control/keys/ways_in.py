@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from querygate.control.grants import Actor
 from querygate.control.ids import stamp_now
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection
 
 
-def end_ways_in(connection: sqlite3.Connection, log: Log, user: str, *, by: Actor) -> None:
+def end_ways_in(connection: Connection, log: Log, user: str, *, by: Actor) -> None:
     """End what anybody holds of an account that is given a trusted role: whoever made it knew another account. Within
     the transaction of that change; each key, and the link, is on record."""
     connection.execute("DELETE FROM session WHERE user = ?", (user,))
@@ -20,7 +19,7 @@ def end_ways_in(connection: sqlite3.Connection, log: Log, user: str, *, by: Acto
         log.append(connection, "key.revoke", None, by.name, None, {"id": key["id"], "name": user, **by.body()})
 
 
-def end_link(connection: sqlite3.Connection, log: Log, user: str, *, by: Actor) -> None:
+def end_link(connection: Connection, log: Log, user: str, *, by: Actor) -> None:
     """The same of a link that people made."""
     if connection.execute("DELETE FROM identity WHERE user = ?", (user,)).rowcount:
         log.append(connection, "user.unlink", None, by.name, None, {"name": user, **by.body()})

@@ -7,7 +7,6 @@ file that was not registered in time is made again by the next run.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -23,6 +22,7 @@ from querygate.control.log.log import Log
 from querygate.control.log.log_reader import DISCARDED, ROTATED, read_links, read_segments, verify_log
 from querygate.control.log.query_entries import INTENT, OUTCOME
 from querygate.control.log.signature import SiteKey
+from querygate.control.ports import Connection
 
 SEALED = "log.seal"
 
@@ -47,7 +47,7 @@ def rotate(
         while (segment := _archive(log, key, limit, most)) is not None:
             _take_note(log, segment, user, shared)
             made.append(segment)
-        log.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # nor in what SQLite keeps beside the file
+        log.database.erased()
     return made
 
 
@@ -107,7 +107,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
     return segment
 
 
-def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, str]:
+def _cut(connection: Connection, limit: str, most: int) -> tuple[int, str]:
     """The last entry to archive, and its time. A query is not split: its intent stays as long as its outcome."""
     last, until = 0, ""
     times: dict[int, str] = {}
@@ -129,7 +129,7 @@ def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, st
     return last, times.get(last, until)
 
 
-def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[bytes]:
+def _lines(connection: Connection, chain: Chain, last: int) -> Iterator[bytes]:
     """The lines up to the entry `last`, each checked before it is returned."""
     for links in read_links(connection, last=last):
         chain.follow((links,))
@@ -140,15 +140,14 @@ def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[
 def _take_note(log: Log, segment: Segment, user: str, shared: bool) -> None:
     """In one transaction: register the archive, log it, and remove its entries from the database."""
     with log.database.writing() as connection:
-        # Deleted entries are overwritten: what is discarded later must not be found in free pages of the file.
-        connection.execute("PRAGMA secure_delete = ON")
+        log.database.erase(connection)
         connection.execute(_NOTE, tuple(getattr(segment, name) for name in COLUMNS))
         log.append(connection, ROTATED, None, user, None, segment.told())
         _carry_on(log, connection, segment.last, shared)
         connection.execute("DELETE FROM log WHERE seq <= ?", (segment.last,))
 
 
-def _carry_on(log: Log, connection: sqlite3.Connection, last: int, shared: bool) -> None:
+def _carry_on(log: Log, connection: Connection, last: int, shared: bool) -> None:
     """Log the spent budgets again, if the entries after `last` would no longer show them."""
     body = NotedTotals(log, shared=shared).body()
     opening = connection.execute(_OPENED, (last,)).fetchone()[0]

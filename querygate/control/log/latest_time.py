@@ -6,8 +6,8 @@ accept-clock`); then only later entries count.
 
 from __future__ import annotations
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
+from querygate.control.ports import ControlDatabase
 
 CLOCK_ACCEPTED = "clock.accept"
 
@@ -18,6 +18,6 @@ LATEST_TIME = f"""coalesce((SELECT time FROM log INDEXED BY log_time
 """As a term of SQL; archives are not asked, for what is in them is older than what is in the log."""
 
 
-def latest_time(database: Database, clock: Clock) -> str:
+def latest_time(database: ControlDatabase, clock: Clock) -> str:
     """The current time, or the latest in the log if that is later."""
     return max(stamp_now(clock), str(database.rows(f"SELECT {LATEST_TIME}")[0][0]))

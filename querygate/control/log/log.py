@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO, Unpack, cast
 
-from querygate.control.database import Database, decoded
+from querygate.control.database import decoded
 from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log.archive_seals import check_sealed
 from querygate.control.log.archives import COLUMNS, Archives, Segment
@@ -41,6 +41,7 @@ from querygate.control.log.query_entries import (
     query_line,
     request_named,
 )
+from querygate.control.ports import NO_LIMIT, Connection, ControlDatabase
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.ports import AskedQuery, Outcome
 
@@ -73,7 +74,7 @@ class Log:
     Older entries may be in `archives`; reading the log includes them.
     """
 
-    def __init__(self, database: Database, clock: Clock, archives: Path | None = None) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, archives: Path | None = None) -> None:
         self.database = database
         self.clock = clock
         self.archives = Archives(archives or database.path.parent / "logs")
@@ -153,7 +154,7 @@ class Log:
 
     def append(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         kind: str,
         query_id: str | None,
         user: str | None,
@@ -164,14 +165,14 @@ class Log:
         self._put(connection, self._last(connection), kind, query_id, user, dataset, canonical(body))
 
     @staticmethod
-    def _last(connection: sqlite3.Connection) -> tuple[int, str]:
+    def _last(connection: Connection) -> tuple[int, str]:
         """Number and hash of the last entry, to which the next one is chained."""
         found = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
         return found[0], found[1]
 
     def _put(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         last: tuple[int, str],
         kind: str,
         query_id: str | None,
@@ -198,7 +199,7 @@ class Log:
         """The query log, oldest first; with a limit, only the latest ones. A query without an outcome has "failed"."""
         first, end = None if since is None else stamp(since), None if before is None else stamp(before)
         about = {"user": user, "dataset": dataset}
-        wanted = {"since": first, "before": end, **about, "limit": -1 if limit is None else limit}
+        wanted = {"since": first, "before": end, **about, "limit": NO_LIMIT if limit is None else limit}
         with self.database.snapshot() as connection:
             found = [seq for (seq,) in connection.execute(_QUERIES, wanted)]
             segments = [one for one in read_segments(connection) if first is None or one.until >= first]
@@ -325,7 +326,7 @@ class Log:
         """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
         with self.database.snapshot() as connection:
             try:
-                found = verify_in_parts(connection, self.archives, known)
+                found = verify_in_parts(connection, self.archives, known, self.database.file)
             except sqlite3.DatabaseError:
                 found = None  # the long way shows at which entry
             found = found or verify_log(connection, self.archives, known)

@@ -11,6 +11,7 @@ from querygate.control.database import decoded
 from querygate.control.log.archives import COLUMNS, Archives, Segment
 from querygate.control.log.entry_chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
 from querygate.control.log.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
+from querygate.control.ports import Connection
 
 ROTATED, DISCARDED = "log.rotate", "log.discard"
 
@@ -22,19 +23,19 @@ BEFORE_ALL, AFTER_ALL = -(2**63), 2**63 - 1
 """Whatever numbers somebody may have given to rows of the table, they are between these."""
 
 
-def read_segments(connection: sqlite3.Connection) -> list[Segment]:
+def read_segments(connection: Connection) -> list[Segment]:
     """All archives that ever existed, oldest first."""
     return [Segment(*decoded(row, "replace")) for row in connection.execute(_SEGMENTS)]
 
 
-def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[EntryLinks]:
+def read_links(connection: Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[EntryLinks]:
     """The entries in the database from the one after `after` to `last`, in order."""
     cursor = connection.execute(_ROWS, (after, last))
     while rows := cursor.fetchmany(STRETCH):
         yield links_of_rows(rows)
 
 
-def read_lines(connection: sqlite3.Connection, archives: Archives, after: int = BEFORE_ALL) -> Iterator[bytes]:
+def read_lines(connection: Connection, archives: Archives, after: int = BEFORE_ALL) -> Iterator[bytes]:
     """Every entry after the one with this number, as a line of an exported log, without the line end."""
     for segment in read_segments(connection):
         if segment.discarded is None and segment.last > after:
@@ -49,7 +50,7 @@ Told = Callable[[int], None]
 
 
 def verify_log(
-    connection: sqlite3.Connection,
+    connection: Connection,
     archives: Archives,
     known: VerifiedChain | None = None,
     told: Told = lambda entries: None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from querygate.control.database import Database
+from querygate.control.ports import ControlDatabase
 
 PAGE = 50
 SPAN = 50_000
@@ -23,7 +23,7 @@ _CONDITIONS = {
     "user": "user = :user",
     "dataset": "dataset = :dataset",
     "kind": "kind >= :kind AND kind < :after AND (kind = :kind OR kind LIKE :family)",
-    "code": "kind = 'query.outcome' AND instr(body, :coded)",
+    "code": "kind = 'query.outcome' AND instr(body, :coded) > 0",
 }
 _ELSE = "kind <> 'query.intent'"  # what was asked is in the outcome again
 _OTHERS = "kind NOT IN ('query.intent', 'query.outcome')"  # as the index has it
@@ -70,7 +70,7 @@ class LogPage:
     older: int | None
 
 
-def search_log(database: Database, wanted: LogFilter, before: int | None = None) -> LogPage:
+def search_log(database: ControlDatabase, wanted: LogFilter, before: int | None = None) -> LogPage:
     """One page of matching entries, before an entry."""
     first, end = map(int, database.rows(_ENDS)[0])
     low = first_at(database, wanted.since) if wanted.since else first
@@ -108,7 +108,7 @@ class AskedModel:
     is_kept: bool
 
 
-def asked_models(database: Database, user: str | None = None) -> dict[str, AskedModel]:
+def asked_models(database: ControlDatabase, user: str | None = None) -> dict[str, AskedModel]:
     """Models by the id of the query whose answer they were computed from. That query counts as answered even if the
     model was refused and the user got nothing.
     """
@@ -116,7 +116,7 @@ def asked_models(database: Database, user: str | None = None) -> dict[str, Asked
     return {row["query_id"]: AskedModel(row["text"], row["code"], bool(row["is_kept"])) for row in rows}
 
 
-def first_at(database: Database, moment: str) -> int:
+def first_at(database: ControlDatabase, moment: str) -> int:
     """The number of the first entry at or after a time, found by bisection, because entries are in time order."""
     low, high = map(int, database.rows(_ENDS)[0])
     while low < high:

@@ -9,7 +9,6 @@ repeated by hand, and is listed.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from querygate.control.budgets.sqlite_budgets import SqlitePage
 from querygate.control.log.entry_chain import Chain, ChainBroken, LogEvent, VerifiedChain, canonical
 from querygate.control.log.entry_links import lines_of, links_of_lines
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection
 from querygate.core.budget_ledger import enter
 
 NOTHING_TO_DO = ("query", "dry_run", "answer", "twin", "budget", "log", "audit", "risk", "site", "login", "encryption")
@@ -96,7 +96,7 @@ def _number(line: bytes) -> int:
         raise ChainBroken(0, "the later log has a line that is not an entry") from None
 
 
-def _insert(connection: sqlite3.Connection, event: LogEvent) -> None:
+def _insert(connection: Connection, event: LogEvent) -> None:
     fields = [event[name] for name in ("seq", "time", "kind", "query_id", "user", "dataset")]
     connection.execute(
         """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)

@@ -22,6 +22,7 @@ from querygate.control.log.archives import Archives, Segment
 from querygate.control.log.entry_chain import START, Chain, ChainBroken, LogEvent, VerifiedChain
 from querygate.control.log.entry_links import links_of_lines
 from querygate.control.log.log_reader import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
+from querygate.control.ports import Connection
 
 ENOUGH = 200_000
 """Entries below which starting processes takes longer than they save."""
@@ -50,9 +51,12 @@ class LogPart:
 
 
 def verify_in_parts(
-    connection: sqlite3.Connection, archives: Archives, known: VerifiedChain | None
+    connection: Connection, archives: Archives, known: VerifiedChain | None, file: Path | None
 ) -> VerifiedChain | None:
-    """The end of an unbroken log; None if it is short, broken, or needs a closer look."""
+    """The end of an unbroken log; None if it is short, broken, in no file that other processes may read, or needs a
+    closer look."""
+    if file is None:
+        return None
     workers = min(os.cpu_count() or 1, 8)
     segments = read_segments(connection)
     top = connection.execute("SELECT max(seq) FROM log").fetchone()[0] or 0
@@ -64,8 +68,7 @@ def verify_in_parts(
     parts = _make_parts(connection, segments, top, workers)
     if not parts:
         return None
-    path = connection.execute("PRAGMA database_list").fetchone()[2].decode()
-    jobs = [(part, path, archives.folder, known) for part in parts]
+    jobs = [(part, str(file), archives.folder, known) for part in parts]
     ends: list[End] = [None] * len(jobs)
     with ThreadPoolExecutor(workers) as pool:
         for first, found in enumerate(pool.map(_run, [jobs[first::workers] for first in range(workers)])):
@@ -84,7 +87,7 @@ def verify_in_parts(
     return VerifiedChain(at.entries, at.head, since)
 
 
-def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: int, workers: int) -> list[LogPart]:
+def _make_parts(connection: Connection, segments: list[Segment], top: int, workers: int) -> list[LogPart]:
     """Each archive, and the rows in as many parts as there are workers; none if the archives do not join."""
     parts, before = [], START
     for segment in segments:

@@ -7,13 +7,13 @@ decided by whoever asks this.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
 from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection, Row
 from querygate.core.errors import ConfigError
 
 MOST_OF_ONE = 100
@@ -116,7 +116,7 @@ class Notebooks:
             if found.shared:
                 self._note(connection, "delete", found)
 
-    def _note(self, connection: sqlite3.Connection, event: Event, about: Notebook) -> None:
+    def _note(self, connection: Connection, event: Event, about: Notebook) -> None:
         body: dict[str, object] = {"id": about.id, "name": about.name}
         if event in ("share", "change"):  # what others can read from now on
             body["cells"] = about.written
@@ -133,7 +133,7 @@ def _event(before: Notebook, after: Notebook) -> Event | None:
     return "change" if after.shared and is_noticed else None
 
 
-def _read(row: sqlite3.Row) -> Notebook:
+def _read(row: Row) -> Notebook:
     fields = dict(row)
     return Notebook(**(fields | {"cells": tuple(Cell(**cell) for cell in json.loads(fields["cells"]))}))
 

@@ -6,12 +6,12 @@ shared. What somebody keeps to themselves is nobody's business.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection
 from querygate.core.errors import ConfigError
 
 MOST_OF_ONE = 500
@@ -109,7 +109,7 @@ class SavedQueries:
             if found.shared:
                 self._note(connection, "delete", found)
 
-    def _note(self, connection: sqlite3.Connection, event: Event, about: SavedQuery) -> None:
+    def _note(self, connection: Connection, event: Event, about: SavedQuery) -> None:
         body = {"id": about.id, "name": about.name}
         if event in ("share", "change"):  # what others can read from now on
             body |= {"description": about.description, "sql": about.sql}

@@ -12,8 +12,8 @@ import hmac
 from base64 import urlsafe_b64encode
 from datetime import timedelta
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
+from querygate.control.ports import NO_LIMIT, ControlDatabase
 
 LASTS = timedelta(minutes=10)
 """How long somebody may take at the provider."""
@@ -25,7 +25,7 @@ MOST = 10_000
 class Attempts:
     """Safe to share between threads and processes."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database, self._clock, self._entropy = database, clock, entropy
 
     def begin(self, then: str) -> str:
@@ -35,8 +35,8 @@ class Attempts:
             connection.execute("DELETE FROM sign_in_attempt WHERE began <= ?", (stamp(now - LASTS),))
             connection.execute(
                 "DELETE FROM sign_in_attempt WHERE browser IN "
-                "(SELECT browser FROM sign_in_attempt ORDER BY began DESC LIMIT -1 OFFSET ?)",
-                (MOST - 1,),
+                "(SELECT browser FROM sign_in_attempt ORDER BY began DESC LIMIT ? OFFSET ?)",
+                (NO_LIMIT, MOST - 1),
             )
             connection.execute(
                 "INSERT INTO sign_in_attempt (browser, next, began) VALUES (?, ?, ?)", (_hash(secret), then, stamp(now))

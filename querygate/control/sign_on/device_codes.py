@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
-from querygate.control.database import Database
 from querygate.control.ids import Clock, Entropy, stamp
 from querygate.control.keys.key_proofs import read_scopes
+from querygate.control.ports import NO_LIMIT, ControlDatabase
 
 LASTS = timedelta(minutes=10)
 INTERVAL_S = 5
@@ -60,7 +60,7 @@ class LetIn:
 class DeviceCodes:
     """Safe to share between threads and processes."""
 
-    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, database: ControlDatabase, clock: Clock, entropy: Entropy) -> None:
         self._database, self._clock, self._entropy = database, clock, entropy
 
     def begin(self, scopes: frozenset[str], address: str) -> NewDevice:
@@ -71,8 +71,8 @@ class DeviceCodes:
             connection.execute("DELETE FROM device_code WHERE began <= ?", (stamp(now - LASTS),))
             connection.execute(
                 "DELETE FROM device_code WHERE device IN "
-                "(SELECT device FROM device_code ORDER BY began DESC LIMIT -1 OFFSET ?)",
-                (MOST - 1,),
+                "(SELECT device FROM device_code ORDER BY began DESC LIMIT ? OFFSET ?)",
+                (NO_LIMIT, MOST - 1),
             )
             connection.execute(
                 "INSERT INTO device_code (device, code, scopes, address, began) VALUES (?, ?, ?, ?, ?)",

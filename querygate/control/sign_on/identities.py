@@ -6,7 +6,6 @@ them. What comes from groups is renewed at each sign-in, in one transaction with
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 from querygate.control.account_terms import HAND, SIGN_ON, no_user
@@ -15,6 +14,7 @@ from querygate.control.grants import Actor, Grants, GroupGrant
 from querygate.control.ids import stamp_now
 from querygate.control.keys.ways_in import end_ways_in
 from querygate.control.log.log import Log
+from querygate.control.ports import Connection, Row
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import UserRole, is_trusted
 from querygate.core.types import Principal
@@ -82,7 +82,7 @@ class Identities:
             raise refused("None of your groups at the provider may use this gate any longer.")
         return Principal(name, role)
 
-    def _open_account(self, connection: sqlite3.Connection, person: Person, allowed: Allowance) -> tuple[str, UserRole]:
+    def _open_account(self, connection: Connection, person: Person, allowed: Allowance) -> tuple[str, UserRole]:
         if allowed.role is None:
             raise refused("None of your groups at the provider may use this gate.")
         if not USER_NAME.fullmatch(person.name) or person.name.lower() in self._reserved:
@@ -102,7 +102,7 @@ class Identities:
         self._log.append(connection, "user.add", None, SIGN_ON, None, body)
         return person.name, allowed.role
 
-    def _renew_role(self, connection: sqlite3.Connection, found: sqlite3.Row, allowed: Allowance) -> UserRole | None:
+    def _renew_role(self, connection: Connection, found: Row, allowed: Allowance) -> UserRole | None:
         """The role from now on: that of an account that people made stays as they made it."""
         name, role = str(found["name"]), allowed.role
         if found["source"] == HAND:
@@ -117,7 +117,7 @@ class Identities:
                 end_ways_in(connection, self._log, name, by=Actor(SIGN_ON))
         return role
 
-    def _withdraw(self, connection: sqlite3.Connection, name: str) -> None:
+    def _withdraw(self, connection: Connection, name: str) -> None:
         """End what somebody has through the provider: sessions, and keys of programs."""
         connection.execute("DELETE FROM session WHERE user = ? AND key IS NULL", (name,))
         connection.execute("DELETE FROM device_code WHERE user = ?", (name,))
@@ -146,7 +146,7 @@ class Identities:
             name = _find_user(connection, user)
             try:
                 _bind(connection, name, issuer, subject, self._now())
-            except sqlite3.IntegrityError:
+            except self._database.conflict:
                 raise ConfigError(
                     "QG806",
                     "This account, or this person at the provider, is linked already.",
@@ -185,7 +185,7 @@ def refused(detail: str, remedy: str = "Ask an admin of this gate, or use a key.
     return NotPermitted("QG321", detail, remedy)
 
 
-def _find_user(connection: sqlite3.Connection, user: str) -> str:
+def _find_user(connection: Connection, user: str) -> str:
     """The name as it is stored."""
     found = connection.execute("SELECT name FROM users WHERE name = ? AND removed IS NULL", (user,)).fetchone()
     if found is None:
@@ -193,7 +193,7 @@ def _find_user(connection: sqlite3.Connection, user: str) -> str:
     return str(found["name"])
 
 
-def _bind(connection: sqlite3.Connection, user: str, issuer: str, subject: str, now: str) -> None:
+def _bind(connection: Connection, user: str, issuer: str, subject: str, now: str) -> None:
     connection.execute(
         "INSERT INTO identity (issuer, subject, user, created) VALUES (?, ?, ?, ?)", (issuer, subject, user, now)
     )

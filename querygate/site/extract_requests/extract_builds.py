@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from querygate.control import Log, SqliteRequests, stamp_now
+from querygate.control.ports import Connection
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.extracts.approval import (
     Act,
@@ -40,7 +40,7 @@ def change_request(
     *,
     comment: str = "",
     details: Mapping[str, Any] | None = None,
-    connection: sqlite3.Connection | None = None,
+    connection: Connection | None = None,
 ) -> ExtractRequest:
     """Change a request that they may see; within a transaction of the caller, where there is one."""
     act, seen = Act(action, by, comment, details or {}), lambda request: after(check_seen(by, request))
@@ -100,7 +100,7 @@ class ExtractBuilds:
         return BuiltExtract(summary, self._files.keep(request.id, facts))
 
     def take_build(
-        self, by: Principal, request_id: str, built: BuiltExtract, connection: sqlite3.Connection | None = None
+        self, by: Principal, request_id: str, built: BuiltExtract, connection: Connection | None = None
     ) -> ExtractRequest:
         """Put on record what was built; within a transaction of the caller, where there is one."""
 
@@ -112,7 +112,7 @@ class ExtractBuilds:
         return change_request(self._requests, by, request_id, "build", after, details=details, connection=connection)
 
     def take_failure(
-        self, by: Principal, request_id: str, error: QueryGateError, connection: sqlite3.Connection | None = None
+        self, by: Principal, request_id: str, error: QueryGateError, connection: Connection | None = None
     ) -> None:
         """A build came to nothing; the request stays as it was, and says why."""
 
@@ -129,7 +129,7 @@ class ExtractBuilds:
         return self._files.release(request.id, request.manifest)
 
     def take_release(
-        self, by: Principal, request_id: str, manifest: str, connection: sqlite3.Connection | None = None
+        self, by: Principal, request_id: str, manifest: str, connection: Connection | None = None
     ) -> ExtractRequest:
         """Put on record that it may be fetched; within a transaction of the caller, where there is one."""
         expires = self._last_moment(request_id)
