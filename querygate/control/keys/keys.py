@@ -38,7 +38,7 @@ _END = f"""UPDATE keys SET expires = min(coalesce(expires, ?), ?)
   WHERE id = ? AND revoked IS NULL AND (expires IS NULL OR expires > max(?, {LATEST_TIME}))"""  # noqa: S608
 
 _REPLACED_BY = """WITH RECURSIVE later (id) AS (
-    SELECT ? UNION SELECT keys.id FROM keys JOIN later ON keys.replaces = later.id)
+    SELECT id FROM keys WHERE id = ? UNION SELECT keys.id FROM keys JOIN later ON keys.replaces = later.id)
   SELECT id FROM later"""
 
 USED_EVERY = timedelta(minutes=1)

@@ -216,5 +216,5 @@ class Chain:
 
 
 def storable(text: str | None) -> str | None:
-    """The text without lone surrogates, which JSON can contain and SQLite cannot store."""
-    return None if text is None else text.encode(errors="replace").decode()
+    """The text without lone surrogates and U+0000, which JSON can contain and no database can store, or not every."""
+    return None if text is None else text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
