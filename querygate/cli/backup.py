@@ -19,8 +19,9 @@ from querygate.control.schema import MIGRATIONS
 from querygate.core.count_text import counted
 from querygate.site.backup import make_backup
 from querygate.site.budget_evidence import open_ledger
+from querygate.site.control_database import move_control, on_server
 from querygate.site.folder_lock import alone, not_writable
-from querygate.site.layout import open_site
+from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import now, open_gate
 
 
@@ -115,9 +116,13 @@ def _amount(text: str | None) -> str | float | None:
 def migrate(to: Path | None, form: str, site: Path) -> None:
     """Bring the control database up to date with this version of QueryGate, after a backup of the site.
 
-    To go back, install the previous version and restore that backup.
+    Where the setting `control` names a server that holds nothing yet, everything in control.db moves there. To go back,
+    install the previous version, or take the setting back, and restore that backup.
     """
     found = open_site(site)
+    if found.settings["control"]:
+        _migrate_to_server(found, to, form)
+        return
     try:
         with closing(sqlite3.connect(f"{found.control.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             before = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -127,8 +132,7 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
         open_gate(found).log.database.close()  # which refuses a newer one
         print_record({"migrated": False, "schema": before}, form, lambda: f"Already up to date (schema {before}).")
         return
-    when = stamp_now(now)[:19].replace(":", "")
-    to = to or site.absolute().with_name(f"{site.absolute().name}.backup-{when}")
+    to = to or _beside(found)
     with alone(found.folder):
         make_backup(found, to)
         opened = open_gate(found)
@@ -144,3 +148,32 @@ def migrate(to: Path | None, form: str, site: Path) -> None:
             "Run `querygate doctor` next: it lists what is left for you to decide."
         ),
     )
+
+
+def _migrate_to_server(site: Site, to: Path | None, form: str) -> None:
+    if on_server(site).version() is not None:
+        open_gate(site).log.database.close()  # which refuses another version
+        print_record({"migrated": False, "schema": len(MIGRATIONS)}, form, lambda: "Already on the server, up to date.")
+        return
+    to = to or _beside(site)
+    with alone(site.folder):
+        make_backup(site, to)
+        move_control(site)
+        opened = open_gate(site)
+        opened.log.note("site.migrate", user=acting().name, body={"to": "postgresql"})
+        end = opened.log.head()
+    told = {"migrated": True, "schema": len(MIGRATIONS), "entries": end.entries, "backup": str(to)}
+    print_record(
+        told,
+        form,
+        lambda: (
+            f"Moved control.db to the server: {counted(end.entries, 'entry', 'entries')} in the log. To go back, take "
+            f"the setting `control` back and restore {to}."
+        ),
+    )
+
+
+def _beside(site: Site) -> Path:
+    """Where a backup goes if nobody says."""
+    folder = site.folder.absolute()
+    return folder.with_name(f"{folder.name}.backup-{stamp_now(now)[:19].replace(':', '')}")

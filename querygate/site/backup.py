@@ -24,10 +24,13 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from querygate.control import Log
 from querygate.control.ids import stamp_now
+from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.files.private_files import for_owner
+from querygate.site.control_database import has_moved, open_control
 from querygate.site.layout import Site
 from querygate.site.open_gate import now
 
@@ -93,7 +96,7 @@ def is_archive(path: Path) -> bool:
 
 
 def _fill(site: Site, folder: Path, *, vault: bool) -> Backup:
-    schema, entries, head = _copy_database(site.control, folder / "control.db")
+    schema, entries, head = _copy_control(site, folder / "control.db")
     for part in (*PARTS, *([VAULT] if vault else [])):
         _copy(site.folder / part, folder / part)
     for path in ("store", "vault"):
@@ -103,6 +106,16 @@ def _fill(site: Site, folder: Path, *, vault: bool) -> Backup:
     with open(folder / MANIFEST, "w", encoding="utf-8", opener=for_owner) as stream:
         json.dump(asdict(made), stream, indent=1)
     return made
+
+
+def _copy_control(site: Site, target: Path) -> tuple[int, int, str]:
+    """Of a control database on a server, which its operators back up, only how far its log had come."""
+    if not has_moved(site):
+        return _copy_database(site.control, target)
+    database = open_control(site)
+    head = Log(database, now).head()
+    database.close()
+    return len(MIGRATIONS), head.entries, head.head
 
 
 def _copy_database(source: Path, target: Path) -> tuple[int, int, str]:

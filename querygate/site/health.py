@@ -28,6 +28,7 @@ from querygate.core.files.encrypted_disk import disk_encryption
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.rights import is_trusted
 from querygate.site.budget_evidence import check_anchored, check_mark_there, compare_ledger, mark_file
+from querygate.site.control_database import open_control
 from querygate.site.encrypted_file import is_sealed
 from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
@@ -166,6 +167,8 @@ def _files(dataset: str, store: Path, vault: Path) -> Health:
 
 def control_health(site: Site) -> Health:
     """Can the control database be read and written?"""
+    if site.settings["control"]:
+        return _server_health(site)
     remedy = "Check that control.db exists, that its disk has space, and who may write to it."
     if not site.control.exists():
         return Health("control", False, "control.db does not exist.", remedy)
@@ -185,9 +188,25 @@ def control_health(site: Site) -> Health:
     return Health("control", True, "control.db is readable and writable")
 
 
+def _server_health(site: Site) -> Health:
+    """The same where it is on a server."""
+    try:
+        database = open_control(site)
+        try:
+            with database.writing():
+                pass
+        finally:
+            database.close()
+    except ConfigError as error:
+        return Health("control", False, error.detail, error.remedy)
+    return Health("control", True, "the control database is on a server, readable and writable")
+
+
 def is_writable(site: Site) -> bool:
     """Whether this account may write the control database and what lies beside it. SQLite lets a transaction begin in a
     file that it may only read."""
+    if site.settings["control"]:
+        return True
     files = [path for path in site.folder.glob(f"{site.control.name}*") if path.is_file()]
     return all(os.access(path, os.R_OK | os.W_OK) for path in (*files, site.folder))
 

@@ -18,6 +18,7 @@ from querygate.core.limits.turn import Turn
 from querygate.core.ports import Store
 from querygate.gate.answer_cache import KeptAnswers
 from querygate.gate.passage import Gate
+from querygate.site.control_database import open_control
 from querygate.site.layout import Site
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import DuckDBStore
@@ -41,7 +42,7 @@ class OpenSite:
 
 def open_gate(site: Site) -> OpenSite:
     """Open what serves researchers."""
-    database = Database(site.control)
+    database = open_control(site)
     log = Log(database, now)
     limits = site.settings.limits
     store = open_store(site, log)
@@ -62,7 +63,7 @@ def open_gate(site: Site) -> OpenSite:
 
 def with_records(opened: OpenSite, control: Path) -> OpenSite:
     """The site with the log and the people of another control database: of the gate that its data is asked through."""
-    if control == opened.log.database.path:
+    if control.resolve() == opened.log.database.path.resolve():
         return opened
     database = Database(control)
     return replace(opened, log=Log(database, now), accounts=Accounts(database, now, secrets.token_bytes))

@@ -67,6 +67,12 @@ SETTINGS: tuple[Setting, ...] = (
         "Where versions are read from: empty for the folder store/, postgresql://user@host/database, or spark:/FOLDER.",
     ),
     Setting(
+        "control",
+        "",
+        "Where accounts, the log, jobs and budgets are kept: empty for control.db in the site's folder, or "
+        "postgresql://user@host/database for several gates and workers.",
+    ),
+    Setting(
         "budgets",
         "",
         "Where privacy budgets are kept: empty for this site, or postgresql://user@host/database for several gates.",
@@ -290,7 +296,7 @@ class Settings:
             return re.sub(r"([\w+]+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
         if name == "publish_sources":  # each may have a password
             return "; ".join(f"{part.partition('=')[0].strip()}=..." for part in value.split(";") if part.strip())
-        if name not in ("store", "budgets"):
+        if name not in ("store", "control", "budgets"):
             return value
         if value.startswith("spark:"):
             return value

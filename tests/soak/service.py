@@ -6,7 +6,8 @@ and previews of extracts, all mixed; what is answered with a job is followed to 
 gate, one of its processes or the worker gets SIGKILL; the gate is started again by the soak, as systemd would, and the
 others by the gate. Half way through, the server with the published store is stopped and started again. In the end what
 the clients have in hand is compared with the log and the ledger. SERVICE_REQUESTS, SERVICE_CLIENTS, SERVICE_EVERY_S
-and SERVICE_PROCESSES change the size; after SERVICE_LIMIT_S no more is asked.
+and SERVICE_PROCESSES change the size; after SERVICE_LIMIT_S no more is asked. With SERVICE_CONTROL=postgres log, ledger
+and jobs are on that server as well.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from querygate.core.budget_ledger import LedgerBroken
 from querygate.custody.roots.copy_store import copy_store
 from querygate.custody.roots.open_noise import open_budgets
 from querygate.site.budget_evidence import compare_ledger
+from querygate.site.control_database import move_control
 from querygate.site.layout import open_site
 from querygate.site.open_gate import now, open_gate
 from tests import postgres
@@ -48,6 +50,7 @@ CLIENTS = int(os.environ.get("SERVICE_CLIENTS", "64"))
 PROCESSES = int(os.environ.get("SERVICE_PROCESSES", "16"))
 EVERY_S = float(os.environ.get("SERVICE_EVERY_S", "20"))
 LIMIT_S = float(os.environ.get("SERVICE_LIMIT_S", "3600"))
+CONTROL = os.environ.get("SERVICE_CONTROL", "")
 TOTAL = 30.0
 """Epsilon of the dataset: enough for 300 noisy answers, which is less than what is asked for."""
 
@@ -198,7 +201,10 @@ def served_from_postgres(folder: Path) -> Iterator[tuple[ServedSite, Server]]:
         copy_store(made.opened, location, user="carl")
         with (made.folder / "querygate.toml").open("a") as stream:
             stream.write(f'\nstore = "{location}"\n')
+            stream.write(f'control = "{location}"\n' if CONTROL else "")
         made.opened.log.database.close()
+        if CONTROL:
+            move_control(open_site(made.folder))
         opened = open_gate(open_site(made.folder))
         for name in RESEARCHERS:
             opened.accounts.add_user(name, "researcher")

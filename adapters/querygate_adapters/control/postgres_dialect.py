@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Each of them as PostgreSQL has it, under the name that SQLite gives it. What JSON may hold and a text may not (U+0000)
-# is replaced where it is read; of JSON that cannot be read there is nothing.
+# Each of them as PostgreSQL has it, under the name that SQLite gives it. What JSON may hold and a text
+# may not (U+0000, halves of characters) is replaced where it is read.
 FUNCTIONS = (
     "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
     "CREATE FUNCTION instr(text, text) RETURNS bigint IMMUTABLE STRICT LANGUAGE sql AS 'SELECT strpos($1, $2)::bigint'",
@@ -26,7 +26,7 @@ FUNCTIONS = (
         DECLARE keys text[] := string_to_array(substr(path, 3), '.');
         BEGIN RETURN body::json #>> keys;
         EXCEPTION WHEN OTHERS THEN
-            BEGIN RETURN replace(body, '\u0000', '\ufffd')::json #>> keys;
+            BEGIN RETURN regexp_replace(body, '\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json #>> keys;
             EXCEPTION WHEN OTHERS THEN RETURN NULL; END;
         END $$""",
     """CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS

@@ -76,6 +76,8 @@ def restore_site(source: Path, target: Path, wish: RestoreWish, *, user: str) ->
     try:
         with opened_backup(source) as (folder, backup):
             _check_schema(backup)
+            if not (folder / "control.db").exists():
+                raise _on_server()
             shutil.copytree(folder, staged)
         # In a drill the site goes on serving.
         with alone(target) if present and not wish.check_only else nullcontext():
@@ -208,6 +210,15 @@ def _check_schema(backup: Backup) -> None:
             f"The backup was made by a newer version of QueryGate ({backup.querygate}).",
             "Restore it with that version.",
         )
+
+
+def _on_server() -> ConfigError:
+    return ConfigError(
+        "QG804",
+        "The control database of this backup was on a PostgreSQL server, and is not in it.",
+        "Restore the server from its own backup, and the folder by hand; then run `querygate restore --log FILE` or "
+        "`querygate restore --write-off all` with neither a backup nor --check.",
+    )
 
 
 def _has_budgets(opened: OpenSite) -> bool:
