@@ -59,9 +59,10 @@ def test_a_statement_near_its_time_is_stopped_or_complete(
     """Which of both depends on who is faster: the engine, or whoever is to stop it."""
     heavy.engine.needs("time limit")
     try:
-        assert release.project(NAMES, Limits(timeout_s=timeout_s)).n.sum() == release.catalog.rows
+        came = release.project(NAMES, Limits(timeout_s=timeout_s)).n.sum()
     except QueryGateError as error:
-        assert error.code == "QG305"
+        came = error.code
+    assert came in ("QG305", release.catalog.rows)
     assert release.project(NAMES, Limits()).n.sum() == release.catalog.rows  # the next one is not affected
 
 
