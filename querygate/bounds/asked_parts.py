@@ -1,4 +1,4 @@
-"""What a group asks of a record, in parts that can be told of apart: conditions, and keys."""
+"""The conditions and keys that put a record into a group, divided by the columns they use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from querygate.core.predicate import TRUE, And, Atom, Predicate, columns, is_not
 from querygate.core.types import Scalar
 
 MOST_KEPT = 32
-"""Answers about all records that are kept beside a block: whoever asks for ever more columns finds no more room."""
+"""Results about all records that are cached with a block; further columns are not cached, so that nobody can fill
+memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +35,22 @@ class AskedParts:
 
     @property
     def is_of_all(self) -> bool:
-        """Nothing but that columns are known: what is told of that is the same for every statement, and may be kept."""
+        """Whether only known columns are required: the result is the same for every statement and may be cached."""
         return not self.keys and all(isinstance(p, Atom) and p == is_not_null(p.column) for p in self.parts)
 
     def within(self, plan: Plan, known: frozenset[str]) -> AskedParts:
-        """The parts that speak of these columns alone."""
+        """The parts that use only these columns."""
         parts = tuple(part for part in self.parts if columns(part) <= known)
         keys = tuple(key for key in self.keys if frozenset(plan.keys[key].by.columns) <= known)
         return AskedParts(parts, keys, self.all_keys)
 
     def without(self, others: AskedParts) -> AskedParts:
-        """What the others do not have."""
+        """The parts that the others lack."""
         parts = tuple(part for part in self.parts if part not in others.parts)
         return AskedParts(parts, tuple(key for key in self.keys if key not in others.keys), self.all_keys)
 
     def and_those_not_in(self, covered: Sequence[AskedParts], everything: AskedParts) -> AskedParts:
-        """With what none of the others has."""
+        """These parts, and those that none of the others has."""
         parts = {part for asked in covered for part in asked.parts}
         keys = {key for asked in covered for key in asked.keys}
         return AskedParts(
@@ -59,11 +60,11 @@ class AskedParts:
         )
 
     def keys_of(self, group: FetchedGroup | None) -> tuple[Scalar, ...]:
-        """The keys of a group that are asked for here, None in the places of others."""
+        """The keys of a group that are used here, None in place of the others."""
         told = group.keys if group is not None else (None,) * self.all_keys
         return tuple(value if i in self.keys else None for i, value in enumerate(told))
 
 
 def _tells_apart(key: GroupKey) -> bool:
-    """Constants, and which keys a grouping set leaves out, say nothing of a record."""
+    """Constants, and the keys that a grouping set leaves out, distinguish no records."""
     return not isinstance(key.by, Constant | LeftOut)

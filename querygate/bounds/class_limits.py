@@ -1,9 +1,9 @@
-"""How many records of each class of a sensitive column meet what is asked of quasi-identifiers.
+"""How many records of each class of a sensitive column satisfy the conditions on quasi-identifiers.
 
 In a view the classes of a sensitive column are unions of classes of counts. Where a condition cuts through such a
-class, the classes of counts inside it still say how many of its members are meant. Boxes of classes in one frame cell
-have nobody in common, so whoever is in a class of counts is in the one class whose box has that of the counts inside.
-Proof: docs/explanation/proofs/views-answers.md.
+class, the classes of counts inside it still say how many of its members are selected. The boxes of classes in one frame
+cell are disjoint, so the members of a class of counts belong to the one class whose box contains theirs. Proof:
+docs/explanation/proofs/views-answers.md.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from querygate.core.predicate import Predicate, both
 from querygate.core.types import Bools, Cells, Ints, Scalar
 
 MOST_CLASSES = 20_000
-"""With more classes in a margin, ends of conditions matter little, and comparing boxes would take its time."""
+"""With more classes in a margin, the ends of conditions matter little, and comparing boxes takes long."""
 
 _AT_ONCE = 2**18
-"""Groups times classes, or rows, that are told of at once: more would take memory and gain nothing."""
+"""Groups times classes, or rows, that are computed at once: more would take memory and gain nothing."""
 
 Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
 Count = Callable[[Counted, Block, int], FrameCounts]
@@ -36,9 +36,9 @@ Count = Callable[[Counted, Block, int], FrameCounts]
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """Classes of a margin by rising label, with their sizes; and of classes of counts, by rising label, the place of
-    the class that each is in, behind the last if that is not known. `is_known` tells which classes have all their
-    classes of counts.
+    """Classes of a margin by rising label, with their sizes; and of classes of counts, by rising label, the position of
+    the class that contains each, one past the last if unknown. `is_known` says for which classes all classes of counts
+    are found.
     """
 
     label: Ints
@@ -84,7 +84,7 @@ def nest(coarse: Block, fine: Block) -> Nesting | None:
 
 
 def _has_inside(coarse: Block, fine: Block) -> Bools:
-    """Fine rows x coarse rows: is the box of the one inside that of the other?"""
+    """Fine rows x coarse rows: does the coarse box contain the fine one?"""
     found: Bools = np.ones((fine.size, coarse.size), dtype=np.bool_)
     for name, outer in coarse.columns.items():
         inner = fine.columns[name]
@@ -131,13 +131,13 @@ class _Meeting:
 
 
 _MEETINGS: WeakKeyDictionary[Block, dict[tuple[Predicate, ...], _Meeting]] = WeakKeyDictionary()
-"""Who has values in some columns, by block, for as long as a version keeps it."""
+"""The records with values in some columns, cached by block."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """By group and class how many meet what is asked of quasi-identifiers at least and at most; and by group, or once
-    where all groups are alike, who certainly meets the rest."""
+    """By group and class, the least and most records that satisfy the conditions on quasi-identifiers; and by group, or
+    once where all groups are alike, the records that certainly satisfy the rest."""
 
     least: Ints
     most: Ints
@@ -173,8 +173,8 @@ class ClassLimits:
     def narrowed(
         self, groups: Sequence[FetchedGroup], rows: GroupRows, measure: Measure, cells: MeasureCells, part: Block
     ) -> MeasureCells:
-        """The cells with what is known of the groups, and with how many are selected of the classes of each: `rows` are
-        those of the groups in a part of the block, spread over groups."""
+        """The cells, narrowed by what is known about the groups and about how many members of each class are selected:
+        `rows` are the rows of the groups in a part of the block, spread over groups."""
         if part.classified is None or measure.splits:
             return cells
         least, most, place = cells.least.copy(), cells.most.copy(), np.zeros_like(cells.least)
@@ -195,7 +195,7 @@ class ClassLimits:
         return replace(cells, least=least, most=most, values=values, among=among)
 
     def _limited(self, totals: _Totals, of: Ints, at: Ints, origin: Ints, counts: tuple[Ints, Ints]) -> _Narrowed:
-        """Groups have no row in common, so classes of all of them are told of at once, each by itself."""
+        """Groups have no row in common, so the classes of all groups are computed at once."""
         size, least, most = self.nesting.size, totals.least, totals.most
         now_least, now_most = counts
         met = totals.by_row[of, origin] if len(totals.by_row) > 1 else totals.by_row[0][origin]
@@ -216,14 +216,14 @@ class ClassLimits:
         return self.nesting.places(self.block.classified.label)
 
     def _totals(self, groups: Sequence[FetchedGroup], measure: Measure) -> _Totals | None:
-        """None where nothing is asked of quasi-identifiers."""
+        """None if there is no condition on quasi-identifiers."""
         asked = AskedParts.of(self.plan, groups[0].chosen, measure.where)
         own = asked.within(self.plan, self.quasi)
         rest = asked.without(own)
         if own.is_nothing:
             return None
         if own not in self._asked:
-            # Classes of counts that are in no class that is known come behind the last.
+            # Classes of counts that are in no known class come after the last.
             counted = Counted(self.plan.keys, own.keys, both(own.parts))
             self._asked[own] = self.count(counted, self.counts, 1 + self.nesting.size.size)
         if rest not in self._met:

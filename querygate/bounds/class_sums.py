@@ -1,7 +1,7 @@
-"""Rows with their classes, for numbers whose class sums are published: what the statistics need to use them.
+"""Rows with their classes, for numbers with published class sums.
 
-A class adds up over all its members, so the rows that a group cannot select are brought along. A row is told apart from
-its parts in other groups by the row of the projected block that it came from.
+A class sum includes all members, so the rows that a group cannot select are included too. The row of the projected
+block that a row came from distinguishes its parts in different groups.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ SUMMED = frozenset(
         "max", "geometric_mean", "harmonic_mean",
     }
 )  # fmt: skip
-"""Statistics of a column that class sums make sharper. Those of two columns, and comparisons of groups, all are."""
+"""The statistics of one column that class sums make sharper. For two columns, and for comparisons of groups, all of
+them."""
 
 
 def summed_columns(plan: Plan) -> frozenset[str]:
@@ -40,8 +41,8 @@ def summed_columns(plan: Plan) -> frozenset[str]:
 
 
 def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
-    """The columns whose class moments are worth reading: measured ones, and those that a condition may cut within a
-    class that has one interval, so that its sum says how many can be beyond a threshold."""
+    """The columns whose class moments are worth reading: measured ones, and those that a condition may cut inside a
+    class with a single interval, whose sum then limits how many members lie beyond a threshold."""
     if plan.inner is not None:
         return moment_columns(plan.inner, catalog)
     told = {column.name: column for column in catalog.columns if column.moments != "none"}
@@ -52,19 +53,19 @@ def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
 
 
 _AT_ONCE = 2**20
-"""Groups times rows that are told of at once: more would take memory and gain nothing."""
+"""Groups times rows that are computed at once: more would take memory and gain nothing."""
 
 NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), *np.zeros((4, 0)))
-"""Of a column without class sums: beside one that has them, its intervals add up class by class too."""
+"""For a column without class sums: beside one that has them, its intervals are added up by class too."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The rows of a block that have values of one number, class by class in the order of labels, and of values.
+    """The rows of a block with values of one number, sorted by class label and then by value.
 
     `number` is the class of each row of the block, among all classes; `order` are the rows that have values, and
-    `number_in_order` the classes of these. Of each class `told` has ends of its sum and variance, and `frame` the frame
-    cell that it is in, if any.
+    `number_in_order` the classes of these. For each class, `told` has the ends of its sum and variance, and `frame` its
+    frame cell, if any.
     """
 
     classes: int
@@ -97,7 +98,7 @@ class KnownRows:
 
 
 _KNOWN: WeakKeyDictionary[Block, dict[str, KnownRows]] = WeakKeyDictionary()
-"""By block, for as long as a version keeps it: statements that differ in their conditions have them in common."""
+"""Cached by block: statements that differ only in their conditions share them."""
 
 
 class ClassRows:
@@ -112,7 +113,8 @@ class ClassRows:
     def of_values(
         self, measure: Measure, found: MeasureCells, groups: GroupRows, part: Block, *, apart: bool
     ) -> tuple[ClassStack | None, ...]:
-        """The classes of groups for each value that a measure takes as it is; nothing where no class sum is told."""
+        """The classes of groups for each column that a measure uses directly; nothing where no class sum is
+        published."""
         names = [value.column if isinstance(value, Ref) else None for value in measure.values]
         if not found.values or not any(name in self._moments for name in names):
             return ()
@@ -140,11 +142,11 @@ class ClassRows:
 @dataclass(frozen=True, slots=True)
 class _GroupClasses:
     """All members of the classes that groups touch: `every` are places among the known rows, and `group` the class of
-    each among those of all groups. Per touched class `classes` is its number and `class_of` its group; `at`
-    is where each row of a group is among all these, and `is_told` of which groups classes can be told.
+    each among those of all groups. Per touched class `classes` is its number and `class_of` its group; `at` is where
+    each row of a group is among all these, and `is_told` says for which groups class sums are known.
 
-    They cannot where a number of missing values is not known. In a margin that is so where a view is silent, in some
-    frame cells, and the classes of the others still add up.
+    They are not where the number of missing values is unknown. In a margin that happens in frame cells where a view
+    withholds the column; the classes of other frame cells still add up.
     """
 
     known: KnownRows
@@ -174,7 +176,7 @@ class _GroupClasses:
         return cls(known, rows, every, group, classes, class_of, at, is_told)
 
     def stack(self, values: Cells, found: MeasureCells, integer: bool, apart: bool) -> ClassStack:
-        """With what is found of the rows of the groups."""
+        """The same for all groups together, with the bounds found for their rows."""
         known, every = self.known, self.every
         floor, ceiling, size = known.floor[every], known.ceiling[every], known.size[every]
         least, most = np.zeros((2, every.size), dtype=size.dtype)
@@ -200,14 +202,14 @@ class _GroupClasses:
 def _told(
     moments: ClassMoments, classes: Ints, floor: Floats | Ints, ceiling: Floats | Ints, size: Ints, group: Ints
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Ends of sums and variances by class. A class that is not listed has the sum that its intervals allow, and so has
-    one of which it is not known how many of its values are missing: then `size` may be too many, and nothing is told.
+    """Ends of sums and variances by class. A class without a published sum has any sum that its intervals allow, and so
+    has one with an unknown number of missing values: then `size` may be too large.
     """
     at = moments.places(classes)
     members = np.bincount(group, size, classes.size).astype(np.int64)
     known = (at >= 0) & (moments.n[at] == members) if moments.n.size else at >= 0
     reach = np.bincount(group, size * np.maximum(np.abs(floor), np.abs(ceiling)).astype(np.float64), classes.size)
-    margin = 1e-12 * reach  # far beyond what adding the intervals of a class can lose
+    margin = 1e-12 * reach  # far more than adding the intervals of a class can lose to rounding
     lowest = np.bincount(group, size * floor.astype(np.float64), classes.size) - margin
     highest = np.bincount(group, size * ceiling.astype(np.float64), classes.size) + margin
     if not known.any():
@@ -217,13 +219,14 @@ def _told(
     return *sums, np.where(known, moments.var_low[at], np.nan), np.where(known, moments.var_high[at], np.nan)
 
 
-# -- what is told of classes, and what ignores it --------------------------------------------------------------------
+# -- what class sums say, and what ignores them --------------------------------------------------------------------
 
 
 def undecided(measure: Measure, block: Block) -> frozenset[str]:
-    """Numbers with class sums that a condition leaves open in some row: who is selected then depends on their values.
+    """Numbers with class sums that a condition leaves undecided in some row: which records are selected then depends on
+    their values.
 
-    A condition that holds for all values of a row, or for none, ties nothing to what is told about classes.
+    A condition that holds for all values of a row, or for none, does not depend on the class sum.
     """
     open_: set[str] = set()
     for leaf in leaves([measure.where, *measure.splits]):

@@ -1,8 +1,8 @@
 """The values that a column may have in the records for which a condition is TRUE.
 
-Said of the column itself, a condition clips its interval; said of another column it leaves the interval as it is. AND
-intersects, OR takes the hull of the branches that are possible in the row. Sound always; sharp where the column stands
-in one atom whose TRUE set meets the interval in one piece.
+A condition on the column itself clips its interval; a condition on another column leaves it unchanged. AND intersects,
+OR takes the hull of the branches that are possible in the row. Always sound; sharp if the column occurs in one atom
+whose TRUE set meets the interval in one piece.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats |
             return low, high
         case Comparison():
             return column.low, column.high
-    raise TypeError(f"{type(p).__name__} speaks of no column")
+    raise TypeError(f"{type(p).__name__} uses no column")
 
 
 def _clipped(atom: Atom, column: NumberColumn) -> tuple[Floats | Ints, Floats | Ints]:

@@ -2,8 +2,8 @@
 
 Columns are clipped to what the condition lets through, then interval arithmetic. The hull is exact where each column
 occurs once (Moore 1966), because columns of one row vary freely; otherwise it is an outer bound, narrowed by splitting
-the column that occurs most often. Rows in which nobody can be selected are never evaluated: a divisor that is zero
-there harms nobody.
+the column that occurs most often. Rows from which no record can be selected are never evaluated, so a zero divisor
+there does no harm.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _choice(e: Choice, members: Membership) -> Box:
     for way, value in e.ways:
         if isinstance(value, Constant) and value.value is None:
             continue
-        # a way may look possible where its value is NULL for certain, and then it is no value
+        # a branch may look possible where its value is certainly NULL, and then it gives no value
         rows = np.flatnonzero((members.counts(way)[1] > 0) & (members.counts(value.present)[1] > 0))
         here = narrowed(members.on(block.take(rows)), way, value.columns)
         held = np.flatnonzero(_has_values(value, here))
@@ -154,7 +154,7 @@ def _split(e: Expression, members: Membership, name: str) -> Box:
         ends = [np.clip(low + (high - low) * (j / PARTS), -_REACH, _REACH) for j in (i, i + 1)]
         first: Ends = np.floor(ends[0]).astype(np.int64) if column.integer else ends[0]
         last: Ends = np.ceil(ends[1]).astype(np.int64) if column.integer else ends[1]
-        some = column.low <= column.high  # where there is no value, a part of it has none
+        some = column.low <= column.high  # an interval without values has no parts with values
         part = NumberColumn(
             np.where(some, np.clip(first, column.low, column.high), column.low) if i else column.low,
             np.where(some, np.clip(last, column.low, column.high), column.high) if i < PARTS - 1 else column.high,

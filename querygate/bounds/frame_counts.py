@@ -1,4 +1,4 @@
-"""Numbers of records by frame cell, of many groups in one table; and whom to count."""
+"""Numbers of records by frame cell, for many groups in one table; and which records to count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Keys = tuple[Scalar, ...]
 
 
 class Counted(NamedTuple):
-    """Those who meet a condition, group by group: by the keys at the places that are chosen."""
+    """The records that satisfy a condition, by group: by the keys at the chosen positions."""
 
     keys: tuple[GroupKey, ...]
     chosen: tuple[int, ...]
@@ -28,8 +28,8 @@ class Counted(NamedTuple):
 
 
 class FrameCounts(NamedTuple):
-    """Least and most records of each frame cell, a row for each group; `rows` is the row of each. Nobody is in a group
-    that has none: the last row is theirs."""
+    """Least and most records of each frame cell, a row for each group; `rows` has each group's row. The last row, of
+    zeros, is for groups without records."""
 
     rows: dict[Keys, int]
     least: Ints

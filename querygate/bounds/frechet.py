@@ -1,7 +1,7 @@
-"""How many records of each frame cell a group has, by margins that do not tell of all that is asked of them.
+"""How many records of each frame cell a group has, from margins that lack some of its columns.
 
-Where a margin has some of the columns only, those who meet what it can tell of are at least as many. Where no margin
-has all columns there is a number below as well, after Fréchet.
+If a margin has only some of the columns, the records that satisfy its part of the condition are an upper bound. If no
+margin has all columns, Fréchet's inequality gives a lower bound too.
 
 If each of V conditions holds for n_v records of a frame cell, and all of them only where S does, which is so for at
 most s records, then all of them hold at once for at least n_1 + ... + n_V - (V - 1) s. Each n_v comes from a margin
@@ -28,23 +28,23 @@ from querygate.core.predicate import Predicate, both
 from querygate.core.types import Ints
 
 _MOST_COVERS = 6
-"""Collections of margins that are tried; each costs a reading of its margins."""
+"""Collections of margins that are tried; each costs reading its margins."""
 
 _MOST_TRIED = 4096
-"""Collections that are looked at: all there are of up to twelve margins, and the smaller ones of more."""
+"""Collections that are considered: all of up to twelve margins; of more margins, the smaller ones."""
 
 _NO_LIMIT = 2**62
 
 
 _COUNTS: WeakKeyDictionary[Block, dict[tuple[tuple[Predicate, ...], int, int], FrameCounts]] = WeakKeyDictionary()
-"""How many have values in some columns, by block, for as long as a version keeps it."""
+"""How many records have values in some columns, cached by block."""
 
 
 @dataclass
 class JointLimits:
-    """Numbers of records by frame cell that groups of a plan have at least and at most, by several margins together;
-    `known` are the columns of each. The first `read` margins are those that the groups themselves are read from.
-    `count` counts on a block by frame cell; `check` raises when the statement has had its time."""
+    """The least and most records by frame cell that the groups of a plan have, according to several margins together;
+    `known` are the columns of each margin. The groups themselves are read from the first `read` margins. `count` counts
+    on a block by frame cell; `check` raises when the statement has had its time."""
 
     plan: Plan
     blocks: Sequence[Block]
@@ -57,7 +57,8 @@ class JointLimits:
     _parts: dict[tuple[tuple[int, ...], Predicate], tuple[AskedParts, list[AskedParts]]] = field(default_factory=dict)
 
     def of(self, groups: Sequence[FetchedGroup], measure: Measure) -> tuple[Ints, Ints] | None:
-        """For a selection in groups of one grouping set, a row each; None where their own margins say as much."""
+        """For a selection in groups of one grouping set, a row each; None where their own margins already say as
+        much."""
         asked, held = self._parts_of(groups[0].chosen, measure.where)
         around = [(each == asked, *self._counts(i, each, groups)) for i, each in enumerate(held) if i >= self.read]
         floors = [least for has_all, least, _ in around if has_all]
@@ -70,7 +71,8 @@ class JointLimits:
         return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
 
     def _parts_of(self, chosen: tuple[int, ...], where: Predicate) -> tuple[AskedParts, list[AskedParts]]:
-        """What is asked of groups, and what each margin can tell of it; once for all groups that ask alike."""
+        """The parts of the groups' conditions, and those that each margin knows; once for all groups with the same
+        conditions."""
         found = self._parts.get((chosen, where))
         if found is None:
             asked = AskedParts.of(self.plan, chosen, where)
@@ -79,7 +81,7 @@ class JointLimits:
         return found
 
     def _covers_of(self, asked: AskedParts) -> list[tuple[int, ...]]:
-        """Found once for all groups that ask alike."""
+        """Found once for all groups with the same conditions."""
         if asked not in self._covers:
             self.check()
             self._covers[asked] = self._find_covers(asked)
@@ -100,7 +102,7 @@ class JointLimits:
         return found
 
     def _counts(self, margin: int, asked: AskedParts, groups: Sequence[FetchedGroup]) -> tuple[Ints, Ints]:
-        """Least and most records by frame cell of the keys of groups and of conditions that were asked for."""
+        """Least and most records by frame cell for the given group keys and conditions."""
         if (margin, asked) not in self._read:
             self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
         return self._read[margin, asked].of([asked.keys_of(group) for group in groups])
@@ -126,9 +128,8 @@ class JointLimits:
 
 
 def smallest_covers(held: Sequence[int]) -> list[tuple[int, ...]]:
-    """The smallest collections, of two or more margins, that have as much as all of them together; what each margin
-    has are the bits of a number. Where there are too many to look at, one that is not large: always the margin that
-    adds most.
+    """The smallest collections of two or more margins that cover as much as all of them together; the bits of a number
+    say what each margin covers. If there are too many to consider, one small collection, found greedily.
 
     >>> smallest_covers([0b011, 0b100, 0b110])
     [(0, 1), (0, 2)]

@@ -54,11 +54,11 @@ def gather(
     limits: ClassLimits | None = None,
     wanted: frozenset[int] | None = None,
 ) -> list[FetchedGroup]:
-    """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
+    """Groups in the order of their keys, NULL last. A statement without GROUP BY has exactly one group.
 
-    `check` is called now and then; it raises when the statement has had its time. `exists` tells which rows there are
-    for certain, where rows are groups of an inner query; all do otherwise. `limits` say how many records of classes are
-    meant, in a margin. `wanted` are the places of measures that are read, where others say which groups there are.
+    `check` is called now and then; it raises when the statement's time is up. `exists` says which rows certainly
+    exist, if rows are groups of an inner query; otherwise all do. `limits` say how many records of classes are
+    selected, in a margin. `wanted` are the positions of the measures to compute, if the groups are known already.
     """
     stacks = gather_stacks(plan, block, check, exists=exists, limits=limits, wanted=wanted)
     return [group for each in stacks for group in each.groups_with_cells()]
@@ -66,7 +66,7 @@ def gather(
 
 @dataclass(frozen=True, slots=True)
 class StackedGroups:
-    """Groups, and for each measure of the plan the cells of all of them; None of a measure that nobody wants."""
+    """Groups, and for each measure of the plan the cells of all of them; None for a measure that is not wanted."""
 
     groups: tuple[FetchedGroup, ...]
     stacks: tuple[CellStack | None, ...]
@@ -78,7 +78,7 @@ class StackedGroups:
 
 
 _UNREAD = MeasureCells(*np.zeros((3, 0), dtype=np.int64))
-"""Of a measure that nobody wants to know."""
+"""For a measure that is not wanted."""
 
 
 def gather_stacks(
@@ -90,8 +90,8 @@ def gather_stacks(
     limits: ClassLimits | None = None,
     wanted: frozenset[int] | None = None,
 ) -> list[StackedGroups]:
-    """The same with the cells of many groups together: of each grouping set, and of each combination of the values of
-    keys that are choices, so that there are as many for every block."""
+    """The same with the cells of many groups together: one stack for each grouping set and each combination of the
+    values of keys that are choices, so that every block gives the same number."""
     found: list[StackedGroups] = []
     for chosen in plan.sets:
         found += _gather_set(plan, chosen, block, check, exists, limits, wanted)
@@ -114,7 +114,7 @@ def _gather_set(
         rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
     fixed = {i: by.of(chosen) for i in chosen if isinstance(by := plan.keys[i].by, LeftOut)}
     apart_by = [i for i in chosen if i not in fixed]
-    total = not any(not isinstance(plan.keys[i].by, Constant) for i in apart_by)  # no key that tells records apart
+    total = not any(not isinstance(plan.keys[i].by, Constant) for i in apart_by)  # no key that distinguishes records
     decided, loose = _decided_columns(spreading.values())
     cut = frozenset(by.column for by in spreading.values())
     classes = ClassRows(block) if block.classified is not None else None
@@ -151,8 +151,8 @@ def _gather_set(
 def counts_by_frame(
     counted: Counted, block: Block, frames: int, check: Callable[[], None] = lambda: None
 ) -> FrameCounts:
-    """How many records of each frame cell are counted in each group at least and at most; of groups that are not there,
-    nobody. `frames` is how many frame cells there are.
+    """The least and most records of each frame cell in each group, 0 for groups without records. `frames` is the number
+    of frame cells.
     """
     plan_keys, chosen, where = counted
     spreading = {i: by for i in chosen if isinstance(by := plan_keys[i].by, Lookup)}
@@ -171,11 +171,11 @@ def counts_by_frame(
 def _by_group(
     rows: ExpandedRows, counts: tuple[Ints, Ints], frames: int, check: Callable[[], None]
 ) -> Iterator[tuple[Sequence[tuple[int, ...]], Ints, Ints]]:
-    """Groups with their counts by frame cell; where there are many, one after the other and without those in which
-    nobody is, as all at once would take memory and gain nothing."""
+    """Groups with their counts by frame cell. Many groups are taken one after the other, without the empty ones, since
+    all at once would take memory and gain nothing."""
     frame, every = rows.block.frame, len(rows.keys) * frames
     if frame is None:
-        raise ValueError("this block is of no margin")
+        raise ValueError("this block does not belong to a margin")
     if every <= MOST_AT_ONCE or len(rows.keys) == 1:
         at = rows.place * frames + frame
         least, most = (np.bincount(at, n, every).astype(np.int64).reshape(len(rows.keys), frames) for n in counts)
@@ -189,13 +189,13 @@ def _by_group(
 
 
 ROW = "row"
-"""The column of a block of groups that numbers its rows."""
+"""The column that numbers the rows of a block of groups."""
 
 
 def _told(
     keys: Sequence[GroupKey], fixed: Mapping[int, Scalar], spreading: Iterable[int], found: Iterable[Sequence[int]]
 ) -> Iterator[tuple[Scalar, ...]]:
-    """The keys of groups, whose values stand in `found` by their places among those that a key can have."""
+    """The keys of groups; `found` has the position of each value among those that the key can have."""
     told = [fixed.get(i) for i in range(len(keys))]
     values = [(i, keys[i].values) for i in spreading]
     for places in found:
@@ -272,7 +272,7 @@ def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
 
 
 def _decided_columns(keys: Iterable[Lookup]) -> tuple[frozenset[str], frozenset[str]]:
-    """Columns whose value a key tells, and columns that a key cuts into something else than one piece."""
+    """Columns whose value a key determines, and columns that a key cuts into several pieces."""
     decided, loose = set(), set()
     for by in keys:
         one_to_one = len(set(by.results)) == len(by.results)
@@ -284,9 +284,9 @@ def _decided_columns(keys: Iterable[Lookup]) -> tuple[frozenset[str], frozenset[
 
 
 def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], block: Block) -> bool:
-    """Sharp bounds need each column in one place, and no knowledge about the values beyond their intervals.
+    """Bounds are sharp only if each column occurs once and nothing but intervals is known about the values.
 
-    A value may speak of a column of the condition if the condition clips it in an atom of its own.
+    A value may use a column of the condition if the condition clips it in a separate atom.
     """
     names = [name for value in measure.values for name in value.columns]
     if loose & (columns(measure.where) | frozenset(names)):
@@ -312,7 +312,7 @@ def _is_rounded(p: Predicate) -> bool:
 
 
 def _decides(where: Predicate, names: set[str]) -> bool:
-    """Whether what the condition says of these columns is said in atoms of its own AND, so that clipping is exact."""
+    """Whether the condition restricts these columns only by atoms of its top-level AND, so that clipping is exact."""
     if not names & columns(where):
         return True
     parts = where.parts if isinstance(where, And) else (where,)
@@ -324,7 +324,7 @@ def _are_apart(sets: Sequence[frozenset[str]]) -> bool:
 
 
 def _is_monotone(e: Expression) -> bool:
-    """A tree of functions each of which reaches the ends of its hull at ends of its arguments."""
+    """Whether every function in the tree reaches the ends of its hull at ends of its arguments."""
     match e:
         case Choice() | Call(name="single" | "decimal"):
             return False
@@ -353,12 +353,12 @@ def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) 
 
 
 def _ignores(measure: Measure, block: Block) -> bool:
-    """Whether intervals and counts alone say less of the values than is published: class sums tie them together."""
+    """Whether more is published about the values than intervals and counts: class sums."""
     return any(name in block.told for value in measure.values for name in value.columns)
 
 
 def _is_tied(measure: Measure, cut: frozenset[str], block: Block) -> bool:
-    """Whether something that has class sums decides who is selected."""
+    """Whether the selection depends on a column with class sums."""
     return bool(block.told) and (not block.told.isdisjoint(cut) or bool(undecided(measure, block)))
 
 
@@ -380,7 +380,7 @@ class _Measured:
         limits: ClassLimits | None,
         block: Block,
     ) -> StackedGroups:
-        """The cells of groups, and what is told of their classes where a measure takes a column that has it."""
+        """The cells of groups, with class sums where a measure uses a column that has them."""
         groups = tuple(group for group, _ in found)
         if not groups:
             return StackedGroups((), (None,) * len(self.cells))
@@ -399,7 +399,7 @@ class _Measured:
         return self._possible(StackedGroups(groups, tuple(stacks)))
 
     def _possible(self, found: StackedGroups) -> StackedGroups:
-        """The groups in which somebody can be, unless others say that."""
+        """The groups that may have records, unless the caller knows them already."""
         if self.wanted is not None or found.stacks[0] is None:
             return found
         is_there = found.stacks[0].has_any().tolist()

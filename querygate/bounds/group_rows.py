@@ -23,7 +23,7 @@ class GroupRows:
         return cls(np.concatenate(rows), np.repeat(np.arange(len(rows)), [own.size for own in rows]), len(rows))
 
     def held(self, most: Ints) -> GroupRows:
-        """Those in which somebody may be."""
+        """The rows that may have records."""
         (kept,) = most[self.rows].nonzero()
         return GroupRows(self.rows[kept], self.of[kept], self.number)
 

@@ -1,8 +1,8 @@
 """A block spread over group keys: each row once for every group its records may belong to.
 
-In a group the column of the key is known better: its set or interval is cut to the values that lead to the key, so
-conditions on it are decided there or nearly so. A row all of whose values lead to one key belongs to that group for
-certain (`alone`); in the others its records may be there or not.
+Inside a group more is known about the column of the key: its set or interval is cut to the values that lead to the key,
+which usually decides conditions on it. A row whose values all lead to one key certainly belongs to that group
+(`alone`); otherwise its records may belong to the group or not.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Keys: TypeAlias = "tuple[tuple[Lookup, tuple[Scalar, ...]], ...]"
 
 @dataclass(frozen=True, slots=True)
 class ExpandedRows:
-    """Rows with their group. `keys` are the groups there are, in order: of each key, the place of its value among
-    those of the key; `members` are the rows of each group, and `place` is the group of each row."""
+    """Rows with their group. `keys` are the groups in order, each key as the position of its value; `members` are the
+    rows of each group, and `place` is the group of each row."""
 
     block: Block
     alone: Bools
@@ -91,7 +91,7 @@ def _grouped(
 
 
 def _cut_sets(by: Lookup, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
-    """Rows, their places among the key's values, and the sets cut to what leads there."""
+    """Rows, their positions among the key's values, and the sets cut to the values that lead there."""
     dictionary = column.dictionary
     of_member = by_result[result_places(by, dictionary.values)][dictionary.members]
     of_set = np.repeat(np.arange(len(dictionary.sizes)), dictionary.sizes)
@@ -110,7 +110,7 @@ def _cut_sets(by: Lookup, column: SetColumn, by_result: Ints) -> tuple[Ints, Int
 
 
 def _cut_numbers(by: Lookup, column: NumberColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
-    """Rows, their places among the key's values, and the hull of the pieces that lead there."""
+    """Rows, their positions among the key's values, and the hull of the pieces that lead there."""
     first, last = piece_range(by, column)
     times = np.where((column.null == ALL_NULLS) | (column.low > column.high), 0, last - first + 1)
     rows = np.repeat(np.arange(len(first)), times)

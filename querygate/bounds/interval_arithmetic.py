@@ -217,7 +217,7 @@ def _rising(function: Callable[[Floats], Floats], roundings: int = 0) -> Callabl
 
 
 def _within(function: Callable[[Box], Box], allowed: Callable[[Box], Bools], what: str) -> Callable[[Box], Box]:
-    """A function that the database refuses outside a set of arguments, and so do we."""
+    """A function that the database, like us, refuses outside a set of arguments."""
 
     def apply(a: Box) -> Box:
         if not allowed(a).all():
@@ -247,7 +247,7 @@ def round_to(a: Box, digits: Box) -> Box:
 
 def half_away(values: Floats) -> Floats:
     whole: Floats = np.trunc(values)
-    with np.errstate(invalid="ignore"):  # infinities stay what they are
+    with np.errstate(invalid="ignore"):  # infinities stay as they are
         away: Floats = whole + np.where(np.abs(values - whole) >= 0.5, np.sign(values), 0.0)
     return away
 

@@ -1,7 +1,7 @@
-"""Blocks spread over keys, kept: many statements group the same block alike and differ in their conditions.
+"""A cache of blocks spread over keys: many statements group the same block alike and differ only in their conditions.
 
-A block that is kept by a version never changes. What was made of it goes with it, and the oldest make room where all of
-them would be too large.
+A version's block never changes. What was made from it is dropped with it, and the oldest entries make room when the
+cache is full.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from querygate.bounds.group_spread import ExpandedRows, Keys, spread
 from querygate.core.block import Block
 
 KEPT_BYTES = 64 * 2**20
-"""Memory for what is kept in one process."""
+"""Memory for this cache in one process."""
 
 
 class KeptSpreads:
     """Spread blocks, by block and keys. Safe to share between threads.
 
-    A block without keys is as good as spread, and not kept.
+    A block without keys need not be spread, and is not cached.
     """
 
     def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
@@ -28,7 +28,7 @@ class KeptSpreads:
         self._lock = threading.Lock()
 
     def get(self, block: Block, keys: Keys) -> ExpandedRows:
-        """The block spread over the keys, now if it was not before."""
+        """The block spread over the keys, from the cache if possible."""
         if not keys:
             return spread(block, keys)
         with self._lock:

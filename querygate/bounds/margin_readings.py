@@ -1,7 +1,7 @@
-"""What several margins of one version say of the same records: a measure of one group, read in each of them.
+"""A measure of one group, read from several margins of one version.
 
-Frame cells hold the same records in every margin, so what is told of one may come from any margin, and counts of the
-same thing may be met cell by cell. Proof: docs/explanation/proofs/views-answers.md.
+Frame cells hold the same records in every margin, so each may be read from any margin, and the ranges of a count are
+intersected cell by cell. Proof: docs/explanation/proofs/views-answers.md.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from querygate.core.types import Bools, Cells, Ints
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Cells of one measure in one group; each of them describes all records that it selects.
+    """Cells of one measure in one group; each reading describes all records that the measure selects.
 
-    `met` has counts that all margins agree on, and nothing about classes; None where a measure has splits, or there is
-    one margin. With `settled` it allows nothing that the counts and values of any other forbid. `others` are the rows
-    of the margins, and first a mosaic of them where that is none of them.
+    `met` has the intersected counts, without class sums; None if a measure has splits, or there is only one margin.
+    If `settled`, it allows nothing that the counts and values of another reading exclude. `others` are the rows of
+    the margins, preceded by a mosaic if it differs from all of them.
     """
 
     met: MeasureCells | None
@@ -38,12 +38,12 @@ class Readings:
 
 
 Limits: TypeAlias = "tuple[Ints, Ints] | None"
-"""Numbers of records by group and frame cell that a measure selects at least and at most."""
+"""The least and most records that a measure selects, by group and frame cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackedReadings:
-    """The same of several groups; a mosaic is of those of `has_mosaic` alone."""
+    """The same for several groups; only those in `has_mosaic` have a mosaic."""
 
     met: CellStack | None
     settled: Bools
@@ -66,8 +66,8 @@ class StackedReadings:
 
 
 def read_stacks(stacks: Sequence[CellStack], limits: Limits = None) -> StackedReadings:
-    """The readings of a measure in several groups. Margins are met frame cell by frame cell, so groups are read at
-    once, each in frame cells of its own."""
+    """The readings of a measure in several groups. Margins are intersected by frame cell, so all groups are read at
+    once, each with its own frame cells."""
     groups = stacks[0].groups
     nothing = np.zeros(groups, dtype=np.bool_)
     if limits is None and len(stacks) == 1:
@@ -103,7 +103,7 @@ def _with_own_frames(stack: CellStack, frames: int) -> CellStack:
 
 
 def _padded(counts: Ints, frames: int) -> Ints:
-    """A table of groups and frame cells, with room for so many of them, one group after the other."""
+    """A table of groups and frame cells, padded to this many, one group after the other."""
     if counts.shape[1] == frames:
         return counts.ravel()
     padded = np.zeros((len(counts), frames), dtype=counts.dtype)
@@ -112,17 +112,17 @@ def _padded(counts: Ints, frames: int) -> Ints:
 
 
 def added(places: Ints, numbers: Ints, size: int) -> Ints:
-    """The numbers of each place together: of records, so that doubles add them exactly."""
+    """Sums by position. They are numbers of records, which doubles add exactly."""
     return np.bincount(places, numbers, size).astype(np.int64)
 
 
 def frame_of(cells: MeasureCells) -> Ints:
     if cells.frame is None:
-        raise ValueError("these cells are of no margin")
+        raise ValueError("these cells do not belong to a margin")
     return cells.frame
 
 
-# -- a mosaic: each frame cell from the margin that says most of it ----------------------------------------------------
+# -- a mosaic: each frame cell from the margin that says most about it -------------------------------------------------
 
 
 def _best(stacks: Sequence[CellStack]) -> Ints:
@@ -144,12 +144,12 @@ def _best(stacks: Sequence[CellStack]) -> Ints:
 def _frames_of(told: ClassStack, frames: int) -> Ints:
     """The frame cell of each class, among those of all groups."""
     if told.cells.frame is None:
-        raise ValueError("these classes are of no margin")
+        raise ValueError("these classes do not belong to a margin")
     return told.cells.frame + told.selection * frames
 
 
 def _mosaic(stacks: Sequence[CellStack], chosen: Sequence[Bools], used: Sequence[Bools], best: Ints) -> CellStack:
-    """Each frame cell as the margin has it that is best there; `used` are the groups in which a margin is."""
+    """Each frame cell from the margin that is best there; `used` are the groups for which a margin is used."""
     cells = _joined([stack.cells for stack in stacks], chosen)
     of = np.concatenate([stack.of[kept] for stack, kept in zip(stacks, chosen, strict=True)])
     order = np.argsort(of, kind="stable")
@@ -192,8 +192,8 @@ def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCe
 
 
 def _joined_classes(stacks: Sequence[CellStack], used: Sequence[Bools], best: Ints, place: int) -> ClassStack | None:
-    """What is told of the classes of the chosen frame cells, which are whole: of the groups of which every margin that
-    has a part in them tells."""
+    """The class sums of the chosen frame cells, which contain whole classes; only for groups for which all margins used
+    have them."""
     is_told = np.ones(stacks[0].groups, dtype=np.bool_)
     found: ClassStack | None = None
     for i, (stack, here) in enumerate(zip(stacks, used, strict=True)):
@@ -210,14 +210,14 @@ def _joined_classes(stacks: Sequence[CellStack], used: Sequence[Bools], best: In
     return replace(found, is_told=is_told & has_classes)
 
 
-# -- counts that all margins agree on ----------------------------------------------------------------------------------
+# -- counts intersected over all margins -------------------------------------------------------------------------------
 
 
 def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) -> tuple[MeasureCells, Bools]:
-    """Counts met by frame cell and value, and the frame cells in which that was not possible.
+    """Counts intersected by frame cell and value, and the frame cells in which that was not possible.
 
-    Where two rows of a frame cell have values that are neither the same nor apart, a record need not be under the same
-    values in two margins: there the rows of the mosaic stand.
+    If two rows of a frame cell have values that overlap without being equal, a record may have different values in two
+    margins: there the rows of the mosaic are used.
     """
     everything = _joined(parts, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
@@ -242,7 +242,7 @@ def _merged(cells: MeasureCells) -> MeasureCells:
 
 
 def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Of the different rows of keys, in order, where each is first; and which of them each row is.
+    """Where each distinct row of keys first occurs, in order; and which of them each row is.
 
     >>> first, which = _alike([np.array([1, 0, 1]), np.array([7, 9, 7])])
     >>> first.tolist(), which.tolist()
@@ -265,7 +265,7 @@ def _boxes(cells: MeasureCells, frame: Ints, frames: int) -> tuple[tuple[Ints, I
     if len(cells.values) != 1 or cells.sets:
         key, mixed = _keys(cells, frame, frames)
         return _alike(key), mixed
-    mixed = np.zeros(frames, dtype=np.bool_)  # rows in the order of their keys tell both at once
+    mixed = np.zeros(frames, dtype=np.bool_)  # sorted by key, the rows show both at once
     order, is_same, overlaps = _in_order(cells.values[0], frame)
     mixed[overlaps] = True
     starts = np.ones(order.size, dtype=np.bool_)
@@ -286,8 +286,8 @@ def _in_order(value: Cells, frame: Ints) -> tuple[Ints, Bools, Ints]:
 
 
 def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[list[Ints], Bools]:
-    """Numbers for each row that tell frame cell and values apart, and the frame cells in which values overlap without
-    being the same."""
+    """Numbers for each row that identify frame cell and values, and the frame cells in which values overlap without
+    being equal."""
     mixed = np.zeros(frames, dtype=np.bool_)
     key = [frame]
     for value in cells.values:
@@ -303,7 +303,7 @@ def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[list[Ints], Bo
 
 
 def _limited(cells: MeasureCells, least: Ints, most: Ints) -> MeasureCells:
-    """Rows that leave room for no more records of a frame cell than there are, and for all that must be there."""
+    """Rows limited so that no frame cell has more records than there are, or fewer than there must be."""
     frame = frame_of(cells)
     sums = [added(frame, told, least.size) for told in (cells.least, cells.most)]
     others_least, others_most = sums[0][frame] - cells.least, sums[1][frame] - cells.most

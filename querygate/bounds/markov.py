@@ -56,7 +56,7 @@ def inside(summed: SumRows, pieces: Pieces) -> tuple[Ints, Ints]:
 
 
 def _at_least(summed: SumRows, threshold: float) -> tuple[Ints, Ints]:
-    """(least, most) with x >= threshold. What is not is below it: by one at least on whole numbers."""
+    """(least, most) with x >= threshold. All others are below it: by at least one if they are whole numbers."""
     return _counted(summed, threshold, threshold - 1.0 if summed.integer else threshold)
 
 

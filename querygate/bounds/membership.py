@@ -1,9 +1,9 @@
 """How many of a row's records satisfy a condition, at least and at most.
 
-Frechet bounds: for p parts with bounds [l, u] of n, AND gives [max(0, sum l - (p - 1) n), min u] and OR gives
-[max l, min(n, sum u)]. NOT has been pushed to the atoms, so only the TRUE side is needed. The bounds are sharp when
-each column stands in one atom, because then any subset of the records may satisfy each of them.
-Proof: docs/explanation/proofs/membership.md.
+Frechet bounds: for p parts with bounds [l, u] of n, AND gives [max(0, sum l - (p - 1) n), min u] and OR gives [max l,
+min(n, sum u)]. NOT has been pushed to the atoms, so only the TRUE side is needed. The bounds are sharp when each column
+occurs in one atom, because then any subset of the records may satisfy each of them. Proof:
+docs/explanation/proofs/membership.md.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from querygate.core.types import Bools, Ints
 
 
 class Membership:
-    """Count bounds of conditions on one block. What was found for a part is kept: OR branches ask for it again.
-
-    `check` is called at every part; it raises when the statement has had its time.
+    """Count bounds of conditions on one block. Results for parts are cached, because OR branches need them again.
+    `check` is called at every part; it raises when the statement's time is up.
     """
 
     def __init__(self, block: Block, check: Callable[[], None] = lambda: None) -> None:
@@ -33,7 +32,7 @@ class Membership:
         self._known: dict[int, tuple[Predicate, Ints, Ints]] = {}  # by identity; the predicate is kept alive with it
 
     def on(self, block: Block) -> Membership:
-        """The same of another block, within the same time."""
+        """The same for another block, within the same time."""
         return Membership(block, self.check)
 
     def counts(self, p: Predicate) -> tuple[Ints, Ints]:
@@ -71,7 +70,8 @@ class Membership:
                 return reduce(np.maximum, (least for least, _ in each)), most
 
     def _comparison(self, p: Comparison) -> tuple[Ints, Ints]:
-        """Where both sides are there the comparison decides, surely or perhaps; elsewhere its truth for NULL does."""
+        """Where both sides are present the comparison decides, certainly or possibly; elsewhere its truth value for
+        NULL does."""
         n = self.block.n
         there_least, there_most = self.counts(p.when)
         surely, maybe = outcomes(p, self, there_most > 0)
@@ -101,8 +101,8 @@ def _set_bounds(atom: Atom, column: SetColumn, block: Block) -> tuple[Ints, Ints
 def code_status(test: HasAny, column: CodeColumn) -> tuple[Bools, Bools]:
     """Per set of items: is the condition TRUE for every record that may have it, and for any?
 
-    Surely one of the codes is there where all codes of an item are among them; perhaps, where some are, or where one of
-    them is suppressed. Proof: docs/explanation/proofs/codes.md.
+    A record certainly has one of the codes if they include all codes of an item; possibly, if they include some, or if
+    one of them is suppressed. Proof: docs/explanation/proofs/codes.md.
     """
     told = column.dictionary
     places = _places(told.codes)
@@ -117,12 +117,12 @@ def code_status(test: HasAny, column: CodeColumn) -> tuple[Bools, Bools]:
 
 @lru_cache(maxsize=16)
 def _places(codes: tuple[str, ...]) -> Mapping[str, int]:
-    """Where each code is. There may be ten thousands, and a test is of few."""
+    """Where each code is. There may be tens of thousands, and a test uses few."""
     return {code: place for place, code in enumerate(codes)}
 
 
 def _any_member(of_item: Bools, told: CodeSets) -> Bools:
-    """Which sets hold an item of those. A set may be empty."""
+    """Which sets contain one of these items. A set may be empty."""
     counted = np.append(0, np.cumsum(of_item[told.members]))
     found: Bools = counted[told.starts[1:]] > counted[told.starts[:-1]]
     return found
@@ -138,7 +138,7 @@ def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints
     has_nulls, is_tight = np.count_nonzero(column.null) > 0, column.tight and block.whole is not None
     if atom.true.is_everything and not has_nulls:
         return block.n, block.n
-    if atom.true.is_everything and atom.null == "false" and not is_tight:  # whoever has a value, whatever it is
+    if atom.true.is_everything and atom.null == "false" and not is_tight:  # all records with a value, whatever it is
         return np.where(column.null == NO_NULLS, block.n, 0), np.where(column.null != ALL_NULLS, block.n, 0)
     pieces = pieces_of(atom, column)
     nothing = np.zeros(block.size, dtype=np.bool_)

@@ -16,11 +16,12 @@ from querygate.core.valueset import ValueSet
 INT64 = (-(2**63), 2**63 - 1)
 
 _FEW_CUTS = 16
-"""The pieces of larger sets are not kept."""
+"""The pieces of larger sets are not cached."""
 
 
 class Pieces(NamedTuple):
-    """Disjoint closed intervals [first[i], last[i]], rising. Most conditions have one, so that nothing is looked up."""
+    """Disjoint closed intervals [first[i], last[i]], rising. Most conditions have only one, so that no search is
+    needed."""
 
     first: Floats | Ints
     last: Floats | Ints
@@ -64,7 +65,7 @@ def pieces_of(atom: Atom, column: NumberColumn) -> Pieces | None:
 
 @lru_cache(maxsize=64)
 def _pieces_of_whole(true: ValueSet) -> Pieces | None:
-    """Kept, as a statement asks the same of every margin. Of doubles it could not be: 0.0 and -0.0 are equal."""
+    """Cached, because a statement needs the same for every margin. Not possible for doubles: 0.0 and -0.0 are equal."""
     return _pieces(true, True)
 
 

@@ -2,8 +2,8 @@
 
 A piece of a number is an interval, a piece of a category is a value; missing is a piece too. Cells say how many records
 are somewhere in the pieces they cover. Shares that explain this best are found by expectation and maximisation: every
-cell divides its records among its pieces by the shares so far, and what comes together is the next shares (Turnbull
-1976 for intervals). They begin with the room that a piece has, which is public.
+cell divides its records among its pieces by the current shares, and the totals are the next shares (Turnbull 1976 for
+intervals). They start from the width of each piece, which is public.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from querygate.core.block import (
 from querygate.core.types import Array, Bools, Floats, Ints
 
 ROUNDS = 8
-"""Rounds of shares. Few, as a table of few records would pile up on few pieces in the end."""
+"""Iterations. Few, because with more a small table would end up on few pieces."""
 
 UNTOLD = 0.02
-"""The part of shares that stays even, so that nothing is excluded."""
+"""The part of the shares that stays uniform, so that nothing is excluded."""
 
 MOST_COVERED = 4_000_000
 """Pieces that all cells of a column may cover together."""
 
 STEEPEST = 1 / 3
-"""Half widths: a straight line that begins at 0 leans so far."""
+"""In half widths: the mean of a linear density that begins at 0."""
 
-_EVEN = 1e-9  # a density that is less steep than this is even
-_POINT = 1e-9  # room of a single value of a continuous column, in rooms of an average piece
+_EVEN = 1e-9  # a density that is less steep than this counts as uniform
+_POINT = 1e-9  # width of a single value of a continuous column, in widths of an average piece
 
 
 class TooManyPieces(Exception):
@@ -77,7 +77,7 @@ class Cover:
 
 def added(places: Ints, values: Array, size: int) -> Floats:
     """Values added up by place."""
-    return np.bincount(places, values, size).astype(np.float64)  # of nothing at all NumPy makes whole numbers
+    return np.bincount(places, values, size).astype(np.float64)  # NumPy makes an empty sum an array of whole numbers
 
 
 def likely_shares(pieces: Pieces, told: Sequence[tuple[Cover, Array]]) -> Floats:
@@ -107,9 +107,9 @@ def lean(density: Floats) -> Floats:
 
 
 def slope_inside(pieces: Pieces, share: Floats) -> Floats:
-    """How steep the density is likely to be inside each piece of a number, from -1 to 1: a straight line between what
-    it is in the pieces before and after. It goes on as it was beyond the first and the last; where it is missing, and
-    in categories, it is even."""
+    """The likely slope of the density inside each piece of a number, from -1 to 1: that of a straight line between the
+    pieces before and after. Beyond the first and the last piece the density is taken to be constant; for missing
+    values, and in categories, it is uniform."""
     slope = np.zeros(pieces.size)
     if isinstance(pieces.column, NumberColumn):
         known = np.flatnonzero((pieces.column.null == NO_NULLS) & (pieces.column.low < pieces.column.high))
@@ -124,7 +124,7 @@ def slope_inside(pieces: Pieces, share: Floats) -> Floats:
 
 
 def along_slope(u: Floats, slope: Floats) -> Floats:
-    """Where a share u of a piece ends whose density is a straight line that is so steep.
+    """Where the share u of a piece ends, if its density is a straight line with this slope.
 
     >>> along_slope(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0])).round(3)
     array([0.5  , 0.707, 0.134])
@@ -153,7 +153,7 @@ def _cut_sets(columns: Sequence[SetColumn]) -> tuple[Pieces, list[Cover]]:
 
 
 def _cut_numbers(columns: Sequence[NumberColumn]) -> tuple[Pieces, list[Cover]]:
-    """Missing is the last piece; it has as much room as others have on average."""
+    """Missing is the last piece; it is as wide as the others on average."""
     known = [column.null != ALL_NULLS for column in columns]
     low = np.concatenate([c.low[there] for c, there in zip(columns, known, strict=True)])
     high = np.concatenate([c.high[there] for c, there in zip(columns, known, strict=True)])

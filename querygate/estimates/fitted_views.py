@@ -1,8 +1,8 @@
-"""One table that has what all margins of a version say: iterative proportional fitting, frame cell by frame cell.
+"""One table that agrees with all margins of a version: iterative proportional fitting, frame cell by frame cell.
 
-The table of a frame cell has an axis for each column, in pieces that no class cuts. It begins even: by the room of the
-pieces, which is public. Then the margins take turns: every class divides its records among the combinations it covers,
-in proportion to what the table has there (Deming and Stephan 1940; where classes overlap, this is expectation and
+The table of a frame cell has an axis for each column, in pieces that no class cuts. It starts from the widths of the
+pieces, which are public. Then the margins are applied in turn: every class divides its records among the combinations
+it covers, in proportion to the table (Deming and Stephan 1940; where classes overlap, this is expectation and
 maximisation). The table of the counts is fitted first. One with sensitive columns keeps it, so that parts add up; and
 where sums of classes are published, the means inside intervals are moved to them.
 """
@@ -35,7 +35,7 @@ MOST_CELLS = 1_000_000
 
 
 ROUNDS, CLOSE = 60, 1e-3
-"""Turns of all margins: at most so many, and no more when no class changes by so many records."""
+"""The most rounds over all margins, and the change of a class, in records, below which no further round is made."""
 
 SUM_ROUNDS = 6
 
@@ -99,14 +99,14 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The axes of a table, quasi-identifiers first: so many of them."""
+    """The axes of a table, quasi-identifiers first."""
 
     axes: tuple[_Axis, ...]
     quasi: int
 
 
 def fit_table(counts: Sequence[Block], unit: Sequence[Block], check: Callable[[], None]) -> FittedTable:
-    """The table that has what these margins say: counts by quasi-identifiers, and counts by these and the sensitive
+    """The table that agrees with these margins: counts by quasi-identifiers, and counts by these and the sensitive
     columns of one unit. Raises TooManyPieces.
     """
     margins = [ReadMargin.of(block) for block in (*counts, *unit)]
@@ -133,7 +133,7 @@ def _fitted_frames(
     local: Sequence[Sequence[Ints]],
     check: Callable[[], None],
 ) -> tuple[FrameTable, ...]:
-    """Frame cells of which classes tell nothing come last: they begin as their neighbours are."""
+    """Frame cells whose classes say nothing come last: they start from their neighbours."""
     axes, quasi, fitted = layout.axes, layout.quasi, dict[int, FrameTable]()
     sizes = [axis.pieces.size for axis in axes]
     silent = {frame for frame, held in enumerate(local) if _is_silent(margins[counts:], frame, held, quasi)}
@@ -153,7 +153,7 @@ def _fitted_frames(
 
 
 def _is_silent(unit: Sequence[ReadMargin], frame: int, local: Sequence[Ints], quasi: int) -> bool:
-    """Does every class leave open all that is possible here?"""
+    """Do all classes here allow every possible value?"""
     sizes = [
         (cover.sizes[cover.box[margin.rows(frame)]], local[axis].size)
         for margin in unit
@@ -163,7 +163,7 @@ def _is_silent(unit: Sequence[ReadMargin], frame: int, local: Sequence[Ints], qu
     return bool(sizes) and all((covered >= possible).all() for covered, possible in sizes)
 
 
-# -- what a margin says of a frame cell --------------------------------------------------------------------------------
+# -- a margin in one frame cell --------------------------------------------------------------------------------
 
 
 # -- fitting -----------------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def _fitted(
 
 
 def _independent(shares: Sequence[Floats]) -> Floats:
-    """A table that adds up to 1, in which columns have nothing to do with each other."""
+    """A table that adds up to 1, with independent columns."""
     table = np.ones(())
     for share in shares:
         table = table[..., None] * (share / share.sum())
@@ -201,7 +201,7 @@ def _independent(shares: Sequence[Floats]) -> Floats:
 
 
 def _fit(table: Floats, sides: Sequence[MarginSide], kept: Floats | None, check: Callable[[], None]) -> Floats:
-    """Margins take turns until each has what it says; at the end the table has `kept` where that is given."""
+    """Margins are applied in turn until the table agrees with each; at the end it adds up to `kept`, if given."""
     inner = (
         () if kept is None else tuple(axis for axis in range(kept.ndim) if kept.shape[axis] == 1 != table.shape[axis])
     )
@@ -241,8 +241,8 @@ class _Numbers:
 
 
 def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[MarginSide], name: str) -> Floats:
-    """Where means lie in their intervals so that classes have their sums, or come near. The table is that of known
-    values."""
+    """Where means lie in their intervals so that classes have their sums, or nearly so. The table holds known values
+    only."""
     shift = numbers.leaning + np.zeros_like(table)
     told = [_SummedSide.of(side, table, numbers, name) for side in sides]
     if not told:
@@ -260,7 +260,7 @@ def _shifted(table: Floats, numbers: _Numbers, sides: Sequence[MarginSide], name
 
 @dataclass(frozen=True, slots=True)
 class _SummedSide:
-    """Classes of a margin whose sums are told, in one frame cell: pairs of a class and a combination, with the records
+    """Classes of a margin with published sums, in one frame cell: pairs of a class and a combination, with the records
     that the class has there; and by class how far the sum can move, and its variance if values are anywhere."""
 
     side: MarginSide
@@ -290,7 +290,7 @@ class _SummedSide:
         return cls(side, of, cell, part, scale, sums.low, sums.high, table, numbers, room, variance)
 
     def sums(self, shift: Floats) -> Floats:
-        """By class, with the means of numbers moved so."""
+        """By class, with the means of numbers moved in this way."""
         values = self.side.total(self.table * (self.numbers.middle + shift * self.numbers.half))
         return self.scale * added(self.whose, self.part * values[self.cell], self.low.size)
 

@@ -1,4 +1,4 @@
-"""What a margin says of a frame cell: which parts of a table add up to which of its counts and sums."""
+"""A margin in one frame cell: which parts of a table add up to which of its counts and sums."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ReadMargin:
 
     @classmethod
     def of(cls, block: Block) -> ReadMargin:
-        """Rows are put in the order of frame cells once: there may be many cells."""
+        """Rows are sorted by frame cell once: there may be many cells."""
         if block.frame is None:
-            raise ValueError("this block is of no margin")
+            raise ValueError("this block does not belong to a margin")
         order = np.argsort(block.frame, kind="stable")
         frames = np.arange(2 + int(block.frame.max(initial=-1)))
         return cls(block, {}, order, np.searchsorted(block.frame[order], frames))
@@ -79,13 +79,13 @@ class MarginSide:
         return values.reshape(self.shape)
 
     def ratios(self, table: Floats) -> tuple[Floats, Floats]:
-        """What each row has to have over what the table gives it, and what that makes of each combination."""
+        """Each row's published count over its total in the table, and the resulting factor of each combination."""
         had = added(self.row, self.total(table)[self.cell], self.n.size)
         ratio = np.divide(self.n, had, out=np.zeros_like(had), where=had > 0)
         return ratio, added(self.cell, ratio[self.row], math.prod(self.shape))
 
     def parts(self, table: Floats) -> Floats:
-        """Of each pair, the part of the combination that belongs to the row: all of it where no classes overlap."""
+        """For each pair, the part of the combination that belongs to the row: all of it where no classes overlap."""
         ratio, factor = self.ratios(table)
         of = factor[self.cell]
         return np.divide(ratio[self.row], of, out=np.zeros_like(of), where=of > 0)

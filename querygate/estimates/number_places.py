@@ -1,9 +1,8 @@
-"""Where numbers lie in their intervals, by the published sums of classes.
+"""Where numbers lie in their intervals, estimated from the published sums of classes.
 
-Values that were rounded before they came lie at one side of every interval: creatinine in tenths, say, in intervals of
-a tenth. All classes together tell how far (a normal model of sums that are known as ranges, Heitjan 1989), and how much
-values differ in it. A cell of sums at the end of what the intervals allow says no more than that the sum is no further
-inside.
+Values that the source had rounded lie at one side of every interval: creatinine in tenths, say, in intervals of a
+tenth. All classes together show how far (a normal model of sums that are known as ranges, Heitjan 1989), and how much
+values vary around that. An outermost cell of sums only says that the sum is no further inside.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ import numpy as np
 from querygate.core.types import Floats
 
 SHIFTS = np.linspace(-1.0, 1.0, 81)
-"""Half widths that all values may lie away from where they were taken to lie."""
+"""By how many half widths all values may lie away from their assumed place."""
 
 BEFORE = np.where(SHIFTS == -1.0, SHIFTS.size - 1.0, 1.0)
-"""How likely each is beforehand: that values are the low ends of their intervals, as rounded ones are, as much as all
-else."""
+"""The prior of each: that values are the low ends of their intervals, as rounded ones are, has the same weight as all
+other cases together."""
 
 SPREADS = np.array([1.0, 0.1, 0.01, 1e-4])
-"""What part of the variance may be left that values anywhere in their intervals would give sums."""
+"""What part of the variance of the sums may remain, compared with values anywhere in their intervals."""
 
 _DOUBT = 1e-9
-"""How likely any class is whatever the model says, so that one that does not fit decides nothing."""
+"""The least likelihood of any class, so that a single one that does not fit decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +46,21 @@ class ClassSums:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     def moved(self, shift: float) -> Floats:
-        """The sums if all values lay so many half widths away."""
+        """The sums if all values lay this many half widths away."""
         return np.clip(self.likely + shift * (self.greatest - self.least) / 2, self.least, self.greatest)
 
 
 @dataclass(frozen=True, slots=True)
 class CommonShift:
-    """How far all values lie from where they were taken to lie, in half widths, and what part of the variance of sums
-    is left."""
+    """How far all values lie from their assumed place, in half widths, and what part of the variance of the sums
+    remains."""
 
     by: float = 0.0
     spread: float = 1.0
 
 
 def common_shift(sums: ClassSums) -> CommonShift:
-    """The mean of shift and spread over all that may be, by how likely each makes what is published."""
+    """The posterior mean of shift and spread, given what is published."""
     low = np.where(sums.low <= sums.least, -np.inf, sums.low)
     high = np.where(sums.high >= sums.greatest, np.inf, sums.high)
     told = (sums.variance > 0) & (np.isfinite(low) | np.isfinite(high))
@@ -92,9 +91,9 @@ _FAR = 5 * math.sqrt(2)
 
 
 def normal_share(x: Floats) -> Floats:
-    """The share of a standard normal distribution below x, to 15 places (Hart 1968, as West 2005 has it). To load the
-    one of scipy would take a third of the time that the first question to a gate takes."""
-    z = np.minimum(np.abs(x), 38.0)  # beyond, nothing is left that a double can be
+    """The share of a standard normal distribution below x, to 15 places (Hart 1968, as West 2005 has it). Loading
+    scipy's would take a third of the time of the first question to a gate."""
+    z = np.minimum(np.abs(x), 38.0)  # beyond this, no double is small enough
     near = np.polyval(_OVER, z) / np.polyval(_UNDER, z)
     far = 1.0 / (z + 1.0 / (z + 2.0 / (z + 3.0 / (z + 4.0 / (z + 0.65))))) / math.sqrt(2 * math.pi)
     tail = np.exp(-z * z / 2) * np.where(z < _FAR, near, far)
@@ -102,8 +101,7 @@ def normal_share(x: Floats) -> Floats:
 
 
 def likely_sums(sums: ClassSums, common: CommonShift) -> Floats:
-    """The sum of each class: what its intervals make likely and where it is published to lie, each by how sure it
-    is."""
+    """The sum of each class: the likely sum from its intervals and the published range, weighted by their certainty."""
     spread, variance = sums.moved(common.by), common.spread * sums.variance
     middle, other = sums.low / 2 + sums.high / 2, (sums.high - sums.low) ** 2 / 12
     total = variance + other

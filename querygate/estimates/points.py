@@ -1,8 +1,8 @@
-"""Cells as points: records spread inside their cells, each point with a part of the weight.
+"""Cells as weighted points: records spread inside their cells.
 
-Points of all cells follow one sequence that fills a cube evenly (Kronecker's, with powers of the root of x^(d + 1) =
-x + 1), so that what a condition cuts off is near its share, and nearer still over many cells. Nothing is random: equal
-cells make equal points.
+Points of all cells follow one sequence that fills a cube evenly (Kronecker's, with powers of the root of x^(d + 1) = x
++ 1), so that a condition selects nearly its share of each cell, and comes even closer over many cells. Nothing is
+random: equal cells make equal points.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from querygate.estimates.column_pieces import (
 from querygate.estimates.number_places import ClassSums, common_shift, likely_sums
 
 UNIT = 2**20
-"""What a record weighs in a block of points: counts of blocks are whole numbers."""
+"""The weight of a record in a block of points: counts of blocks are whole numbers."""
 
 POINTS, EACH = 30_000, 16
-"""So many points are made of a block, at most so many of each row, and one of each in any case."""
+"""The number of points made of a block, and the most of each row; every row gets at least one."""
 
 MOST_POINTS = 400_000
 _GOLDEN = 0.6180339887498949
@@ -57,7 +57,7 @@ class WeightedCells:
 
 
 def make_points(cells: WeightedCells) -> Block:
-    """A block in which every row is a point: numbers are known, and categories have one value."""
+    """A block in which every row is a point: numbers are exact, and categories have one value."""
     block = cells.block
     times = np.where(_is_spread(block), max(1, min(EACH, POINTS // max(1, block.size))), 1)
     if times.sum() > MOST_POINTS:
@@ -80,7 +80,7 @@ def make_points(cells: WeightedCells) -> Block:
 
 
 def merged_points(points: Block, names: frozenset[str]) -> Block:
-    """Points that differ in these numbers alone as one, with their mean: no count, sum or mean is another for it."""
+    """Merges points that differ only in these numbers, using their mean: counts, sums and means stay the same."""
     key = np.zeros(points.size, dtype=np.int64)
     for name, column in points.columns.items():
         if isinstance(column, NumberColumn):
@@ -117,7 +117,7 @@ def _is_spread(block: Block) -> Bools:
 
 
 class _Coordinates:
-    """Coordinates in [0, 1) of so many points, one dimension after another."""
+    """Coordinates in [0, 1) of these points, one dimension after another."""
 
     def __init__(self, size: int, dimensions: int) -> None:
         root = 2.0
@@ -155,7 +155,7 @@ def _drawn(
 
 
 def _in_boxes(cover: Cover, share: Floats) -> Floats:
-    """The shares of the pieces of each box, adding up to 1; even where nothing tells."""
+    """The shares of the pieces of each box, adding up to 1; uniform where nothing is known."""
     of = np.repeat(np.arange(cover.sizes.size), cover.sizes)
     likely = share[cover.held]
     sums = added(of, likely, cover.sizes.size)[of]
@@ -198,7 +198,7 @@ class _NumberPoints:
 
 
 def _class_shift(block: Block, name: str, points: _NumberPoints, rows: Ints, weight: Floats) -> Floats | None:
-    """What brings the points of every class to its sum; None where no sums are told."""
+    """The shift that gives the points of every class its sum; None where no sums are published."""
     told = None if block.classified is None else block.classified.moments.get(name)
     if block.classified is None or told is None or not told.label.size:
         return None
@@ -231,8 +231,8 @@ def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPo
 
 
 def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
-    """Every item of a list as one of its codes, each of them in turn. A code that is in no item stays suppressed:
-    nothing is published of who has it."""
+    """Every item of a list as one of its codes, each in turn. A code that is in no item stays suppressed: nothing is
+    published about who has it."""
     told = column.dictionary
     known = np.flatnonzero(~told.suppressed)
     item_of = np.full(len(told.codes), MISSING)

@@ -1,8 +1,7 @@
-"""Frame cells in which classes tell nothing of a sensitive column: it is taken to be as in the cell whose people are
-most alike.
+"""Frame cells that withhold a sensitive column: it is assumed to be distributed as in the most similar cell.
 
-That is a guess from what is told of others. That classes are silent is not used: it may mean that all have one value,
-which is what the silence protects.
+That is a guess from data about others. The fact that the column is withheld is not used: it may mean that all people
+have the same value, which is what withholding protects.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from querygate.estimates.column_pieces import UNTOLD
 
 
 def nearest(own: Sequence[Ints], others: Mapping[int, Sequence[Ints]], sizes: Sequence[int]) -> int | None:
-    """Of other cells the one whose quasi-identifiers lie nearest. A cell comes with its pieces on each axis, of which
-    there are so many in all."""
+    """The cell whose quasi-identifiers lie nearest to this one's. A cell is given by its pieces on each axis."""
 
     def away(other: Sequence[Ints]) -> float:
         axes = zip(own, other, sizes, strict=False)
@@ -31,7 +29,8 @@ def _middle(held: Ints) -> float:
 
 
 def borrowed(weight: Floats, there: Sequence[Ints], here: Sequence[Ints], even: Floats) -> Floats:
-    """How likely values are here, by their weight there; a little of it stays even, so that nothing is excluded."""
+    """The likely shares of values here, from their weights there; a small part stays uniform, so that nothing is
+    excluded."""
     whole = np.zeros([1 + int(max(a.max(initial=-1), b.max(initial=-1))) for a, b in zip(there, here, strict=True)])
     whole[np.ix_(*there)] = weight
     found: Floats = whole[np.ix_(*here)]

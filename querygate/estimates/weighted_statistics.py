@@ -1,4 +1,4 @@
-"""Statistics of points with weights: what a statement's aggregates are on a likely table.
+"""Statistics of weighted points: the aggregates of a statement on a likely table.
 
 Each takes values and weights and gives a number, or None where the statistic has none. Weights add up to the number of
 records; a point may be a small part of one.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.types import Floats
 from querygate.estimates.column_pieces import added
@@ -19,7 +19,7 @@ from querygate.estimates.column_pieces import added
 Figure: TypeAlias = "float | None"
 
 HALF = 0.5
-"""Somebody is expected beyond a value where half a record is."""
+"""A record is expected beyond a value if half a record is."""
 
 
 def _mean(x: Floats, w: Floats) -> Figure:
@@ -81,12 +81,12 @@ def _by_value(x: Floats, w: Floats) -> tuple[Floats, Floats]:
 
 
 def present(w: Floats) -> Floats:
-    """How likely somebody is there where so many are expected."""
+    """The probability that there is anybody, given the expected number."""
     return -np.expm1(-w)
 
 
 def distinct(x: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Different values, each with how likely it is there at all."""
+    """Distinct values, each with the probability that it occurs."""
     values, weights = _by_value(x, w)
     return values, present(weights)
 
@@ -287,7 +287,7 @@ def of_table(statistic: str, n11: float, n10: float, n01: float, n00: float) -> 
 
 
 def of_values(present_in: Sequence[frozenset[int]], w: Floats) -> Figure:
-    """How many different values are expected, of points that have one each."""
+    """The expected number of distinct values, for points that have one each."""
     totals: dict[int, float] = {}
     for values, weight in zip(present_in, w.tolist(), strict=True):
         for value in values:

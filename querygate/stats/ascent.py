@@ -18,7 +18,7 @@ from querygate.stats.numerics import exact_sum, tree_sum
 
 _ROUNDS = 60
 _MANY, _STEP = 8000, 8  # with more cells than these, each eighth cell is looked at first
-_GAIN, _GAIN_MANY = 1e-9, 1e-6  # what a step has to gain, in units of the statistic
+_GAIN, _GAIN_MANY = 1e-9, 1e-6  # the least gain of a step, in units of the statistic
 
 
 class PairMoments(NamedTuple):
@@ -58,7 +58,7 @@ def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[
         for every in (1, 2, 5, 20):
             trial = _moved(state, wanted, every)
             gain = value(trial.at) - now
-            if gain > (-needed if many else needed):  # a standstill is left by smaller steps if they cost little
+            if gain > (-needed if many else needed):  # at a standstill smaller steps are tried if they cost little
                 break
         if gain > 0.0:
             state = trial
@@ -80,7 +80,7 @@ def _start(plane: Plane, value: Value, gradient: Gradient, guide: PairMoments | 
 
 
 def _response(plane: Plane, form: Form, at: PairMoments) -> _State | None:
-    """Cells take the point that the gradient wants, and most or least records; None where that leaves no record."""
+    """Each cell takes the point that the gradient prefers, and most or least records; None where no record remains."""
     best = best_points(plane, form, at.mean_x, at.mean_y)
     level = at.covariance * form.xy + form.xx * at.var_x + form.yy * at.var_y
     taken, x, y = plane.selection(best.values, level), best.x + at.mean_x, best.y + at.mean_y
@@ -88,7 +88,7 @@ def _response(plane: Plane, form: Form, at: PairMoments) -> _State | None:
 
 
 def _moved(state: _State, wanted: _State | None, every: int) -> _State:
-    """The data set in which each n-th cell is as wanted."""
+    """The data set in which each n-th cell is moved."""
     if wanted is None or every == 1:
         return wanted or state
     moved = np.arange(state.x.size) % every == 0

@@ -1,8 +1,8 @@
 """Covariance, correlation and regression of two columns. Proof: docs/explanation/proofs/association.md.
 
 For each upper end a value that is reached is found first, by letting every cell respond to the gradient of the
-statistic. Then a little more than that is proved by covering (`covering.py`); where the proof fails, more is tried.
-Lower ends are upper ends of the mirror image.
+statistic. Then a slightly larger bound is proved by covering (`cover_proof.py`); if the proof fails, a larger one is
+tried. Lower ends are upper ends of the mirror image.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from querygate.stats.variance.spread import real_variance
 from querygate.stats.variance.welford import deviation_error
 
 _PROOF = "association.md"
-_STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reached value, in units of the statistic
-_FINE = (1e-12, 1e-10, 1e-8, 1e-6)  # tried first where there is only one data set: then rounding is all there is
+_STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # added to a reached value, in units of the statistic
+_FINE = (1e-12, 1e-10, 1e-8, 1e-6)  # tried first where there is only one data set: then only rounding matters
 _HALVINGS = 3
-_STRIPS = 120  # intervals of sy / sx tried before a proof is given up
+_STRIPS = 120  # intervals of sy / sx tried before a proof is abandoned
 
 
 class AssociationData(NamedTuple):
@@ -99,7 +99,7 @@ def covar_samp(cells: PairCells) -> Range:
 
 
 def as_sample(found: Range, least: int, most: int) -> Range:
-    """The sample covariance of between so many records, from the population covariance."""
+    """The sample covariance for this range of numbers of records, from the population covariance."""
     if found.low is None or found.high is None or not math.isfinite(found.high - found.low):
         return found
     fewest = max(least, 2)
@@ -342,8 +342,8 @@ def is_moderate(cells: PairCells) -> bool:
 
 
 def _is_tame(cells: PairCells) -> bool:
-    """Whole numbers, few and small enough that rounding is nothing beside the least deviation of a column that is not
-    constant: its variance is at least (n - 1) / n^2, and n additions of values up to s err by at most n s units."""
+    """Whole numbers, few and small enough that rounding is negligible beside the least deviation of a column that is
+    not constant: its variance is at least (n - 1) / n^2, and n additions of values up to s err by at most n s units."""
     if not cells.whole:
         return False
     size = max(float(np.abs(ends).max(initial=0.0)) for ends in (cells.x_low, cells.x_high, cells.y_low, cells.y_high))

@@ -1,4 +1,4 @@
-"""By how much a database's own doubles may miss a covariance, a correlation or a slope."""
+"""How far a covariance, correlation or slope that a database computes in doubles may be off."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def _relative(shift: float, low: float, factor: float) -> float:
 
 
 def correlation_error(spread: VarianceRanges) -> float:
-    """Covariance and both deviations are off by small parts of the deviations; infinite where they need not be."""
+    """Covariance and both deviations are off by small fractions of the deviations; infinite where the fractions may be
+    large."""
     x, y = (
         _relative(shift, low, spread.factor)
         for shift, low in ((spread.shift_x, spread.x_low), (spread.shift_y, spread.y_low))

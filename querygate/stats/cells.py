@@ -1,4 +1,4 @@
-"""Cells made ready for an algorithm: checked, and without what cannot be selected."""
+"""Cells prepared for an algorithm: checked, and without those that cannot be selected."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def selectable(cells: Cells) -> Cells:
 
 
 def _ends(ends: Floats | Ints, inward: np.ufunc, integer: bool) -> Floats | Ints:
-    """Ends as doubles, or as int64 on an integer column, where a fractional end says no more than the whole number
-    inside it."""
+    """Ends as doubles, or as int64 on an integer column, where a fractional end is moved to the whole number inside the
+    interval."""
     if not integer:
         return np.asarray(ends, dtype=np.float64)
     if np.issubdtype(ends.dtype, np.integer):
@@ -40,7 +40,7 @@ def _ends(ends: Floats | Ints, inward: np.ufunc, integer: bool) -> Floats | Ints
 
 
 def merged(cells: Cells) -> Cells:
-    """Cells of one interval as one: they allow the same data sets, and fewer of them are bounded faster.
+    """Merges cells with the same interval: they allow the same data sets, and fewer cells are bounded faster.
 
     >>> merged(Cells(np.array([1, 5, 1]), np.array([2, 9, 2]), np.array([1, 0, 2]), np.array([1, 3, 4]), True)).most
     array([5, 3])
@@ -59,9 +59,10 @@ def merged(cells: Cells) -> Cells:
 def leaning_up(
     values: Floats | Ints, least: Ints, most: Ints, place: Ints, totals: tuple[Ints, Ints]
 ) -> tuple[Ints, Ints]:
-    """Least and most of each row, so that of each place the largest values are taken first, as many as `totals` say.
+    """Least and most of each row, such that in each place the largest values are taken first, as many as `totals`
+    allow.
 
-    Whoever takes other records of a place takes as many smaller ones: what grows with the values is no larger then.
+    Any other choice takes as many smaller values, so a statistic that grows with the values is no larger.
 
     >>> nobody, place = np.array([0, 0]), np.array([0, 0])
     >>> least, most = leaning_up(np.array([3, 9]), nobody, np.array([4, 4]), place, (np.array([5]), np.array([6])))
@@ -83,7 +84,7 @@ def leaning_up(
 
 
 def meet(found: Range, other: Range | None) -> Range:
-    """What two ranges of one statistic say together. Ends that the other moved are not known to be attained.
+    """The intersection of two ranges of one statistic. Ends that moved are not known to be attained.
 
     >>> meet(Range(1, 9, 1, 9), Range(0, 5)).high
     5
@@ -91,7 +92,7 @@ def meet(found: Range, other: Range | None) -> Range:
     if other is None or found.low is None or found.high is None or other.low is None or other.high is None:
         return found
     low, high = max(found.low, other.low), min(found.high, other.high)
-    if low > high:  # both hold, so what was computed lies where they nearly meet: roundings of one value
+    if low > high:  # both hold, so the value lies where they nearly meet: they differ only by rounding
         return found
     null = found.may_be_null and other.may_be_null
     if (low, high) == (found.low, found.high):

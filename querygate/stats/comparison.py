@@ -12,7 +12,7 @@ from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Floats, Ints, Range
@@ -27,7 +27,7 @@ _SPECIAL = 1e-10  # relative error that Student's distribution is trusted with
 
 
 class ToldGroup(NamedTuple):
-    """What is known of the values of one group besides its cells: the ranges of avg and var_samp."""
+    """What is known about the values of one group besides its cells: the ranges of avg and var_samp."""
 
     mean: Range | None = None
     variance: Range | None = None
@@ -35,8 +35,8 @@ class ToldGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupCells:
-    """Classes of `size` records with values in [low, high]; of these at least and at most so many are in the first
-    and in the second group. `told` is what else is known of the first and of the second."""
+    """Classes of `size` records with values in [low, high]; with the least and most in the first and in the second
+    group. `told` is what else is known about the first and the second."""
 
     low: Floats | Ints
     high: Floats | Ints
@@ -86,7 +86,7 @@ Algorithm = Callable[[GroupCells], Range]
 
 
 def comparison(name: str, summary: str, needs: int, proof: str = "inference.md") -> Callable[[Algorithm], Algorithm]:
-    """Register the algorithm. It sees groups of which each can have `needs` records; NULL is taken care of here."""
+    """Register the algorithm. It only sees groups that can each have `needs` records; NULL is handled here."""
 
     def register(algorithm: Algorithm) -> Algorithm:
         @wraps(algorithm)
@@ -109,8 +109,8 @@ def mean_difference(cells: GroupCells) -> Range:
 
     Requires: finite ends.
     Ensures:  sound: rounding is monotone, so the computed difference is between the differences of computed ends. Sharp
-              where no class is wanted by both groups beyond its size; otherwise the attained value is that of a data
-              set that gives such classes to one of them.
+              if no class is too small for what both groups want of it; otherwise the attained value is that of a data
+              set that gives such classes to one group.
     """
     first, second = (
         meet(avg(group), told.mean) for group, told in zip((cells.first, cells.second), cells.told, strict=True)
@@ -185,8 +185,8 @@ def welch_t(cells: GroupCells) -> Range:
     """Range of (avg1 - avg2) / sqrt(var_samp1 / n1 + var_samp2 / n2).
 
     Requires: finite ends.
-    Ensures:  sound; difference and standard error are bounded apart, so not sharp. Infinite, and maybe NULL, where both
-              variances may be 0.
+    Ensures:  sound; difference and standard error are bounded separately, so not sharp. Infinite, and possibly NULL,
+              where both variances may be 0.
     """
     difference, (first, second) = mean_difference(cells), _errors(cells)
     if difference.low is None or difference.high is None:
@@ -214,8 +214,7 @@ def _quotient(above: float, least: float, most: float) -> float:
 
 
 def _attained_t(cells: GroupCells) -> list[float]:
-    """Smallest and largest t of some data sets: each group pulled towards one level, all levels of the one with all
-    levels of the other."""
+    """Smallest and largest t of some data sets: each group is pulled towards a level, for all pairs of levels."""
     taken = np.minimum(cells.first_most, cells.size - cells.second_least)
     groups = [
         _levels(replace(cells.first, most=taken)),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.limits.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
@@ -31,7 +31,7 @@ _RESPONSES = 8
 _LARGE = 1e150  # whose square is still a double
 
 QUANTILE = 1e-12
-"""Relative error that Student's quantile is trusted with."""
+"""Assumed relative error of Student's quantile."""
 
 
 @statistic(
@@ -43,7 +43,7 @@ def mean_ci_high(cells: Cells, level: float) -> Range:
 
     Requires: finite ends, 0 < level < 1.
     Ensures:  sound. The high end is close to what is attained, exact on small cohorts. The low end is sharp where it is
-              certain who is selected and values are real; otherwise mean and deviation are bounded apart.
+              certain who is selected and values are real; otherwise mean and deviation are bounded separately.
     """
     if not 0.0 < level < 1.0:
         raise ValueError("a confidence level must be between 0 and 1")
@@ -92,7 +92,7 @@ class Student(NamedTuple):
     probability: float
 
     def factor(self, records: int) -> float:
-        """k of H = E + k sigma; it falls with the number of records."""
+        """k in H = E + k sigma; it falls with the number of records."""
         return float(scipy.special.stdtrit(records - 1, self.probability)) / math.sqrt(records - 1)
 
     def standard(self, records: int) -> float:
@@ -105,7 +105,7 @@ class Student(NamedTuple):
 
 
 class End(NamedTuple):
-    """A bound, a limit that is reached if one is known, and whether the one is the other."""
+    """A bound, a limit that is reached if one is known, and whether they are equal."""
 
     bound: float
     reached: float | None
@@ -165,9 +165,9 @@ def _largest(boxes: Boxes, student: Student) -> End:
 
 
 def _respond(boxes: Boxes, scale: float, threshold: float, taken: Ints | None = None) -> Response:
-    """The data set that is best for one threshold: high ends above it, low ends below, and who gains from it.
+    """The best data set for one threshold: high ends above it, low ends below, and the records that raise the limit.
 
-    `taken` is a selection to begin with, such as the best one for a threshold nearby.
+    `taken` is a selection to start from, such as the best one for a nearby threshold.
     """
     values = np.where(boxes.low + boxes.high > 2 * threshold, boxes.high, boxes.low)
     found = _data_set(boxes.most if taken is None else taken, values)
@@ -185,7 +185,7 @@ def _respond(boxes: Boxes, scale: float, threshold: float, taken: Ints | None = 
 
 
 def _bracket(boxes: Boxes, scale: float) -> tuple[Response, Response]:
-    """Data sets on both sides of the threshold that agrees with its own best data set: p = m - tau / c."""
+    """Data sets on both sides of the threshold that is consistent with its own best data set: p = m - tau / c."""
     middles = (boxes.low + boxes.high) / 2
     low, high = float(middles.min()) - 1.0, float(middles.max()) + 1.0
     below = _respond(boxes, scale, low)

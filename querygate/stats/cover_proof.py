@@ -22,10 +22,10 @@ from querygate.stats.numerics import TINY, UNIT, RealBounds, exact_sum, pieces, 
 from querygate.stats.variance.largest import largest_pooled_mean
 
 _PASSES = 6  # for m, which converges in one to three
-_POINTS = 60  # intervals tried on one side before a proof is given up
-_TRUST = 0.95  # part of a predicted radius that is relied upon
-_LEAST_TRUST = 0.05  # below which a proof is given up
-_BEND = 0.35  # growth of radii that is expected before any is known
+_POINTS = 60  # intervals tried on one side before a proof is abandoned
+_TRUST = 0.95  # fraction of a predicted radius that is relied on
+_LEAST_TRUST = 0.05  # below which a proof is abandoned
+_BEND = 0.35  # assumed growth of radii before any is known
 
 
 class Plane(NamedTuple):
@@ -158,7 +158,7 @@ def _clipped(values: Floats, low: Floats, high: Floats) -> Floats:
 
 
 class ProvedDisc(NamedTuple):
-    """All data sets with E_B within `radius` of `centre` are proved; `middle` is the m that did it."""
+    """All data sets with E_B within `radius` of `centre` are proved; `middle` is the m that proved it."""
 
     centre: float
     radius: float
@@ -199,7 +199,7 @@ def _walk(plane: Plane, claim: Claim, start: ProvedDisc, end: float) -> bool:
             bend = min(max((found.radius**2 - start.radius**2) / aim**2, 0.0), _TRUST)
         if found is not None and aim - found.radius <= reached:
             reached, middle, trust = max(reached, aim + found.radius), found.middle, _TRUST
-        else:  # a gap is left: come nearer
+        else:  # a gap is left: move nearer
             trust *= 0.5
     return False
 
@@ -207,7 +207,7 @@ def _walk(plane: Plane, claim: Claim, start: ProvedDisc, end: float) -> bool:
 def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> ProvedDisc | None:
     """How far around c the claim is proved; None where no m proves anything."""
     determinant = claim.ax * claim.by - claim.ay * claim.bx
-    if determinant == 0.0:  # A and B lost their difference to rounding
+    if determinant == 0.0:  # rounding made A and B equal
         return None
     low, high = -math.inf, math.inf
     for _ in range(_PASSES):
@@ -236,7 +236,7 @@ def _mean_of(taken: Ints, best: Best, along_x: float, along_y: float) -> float:
 
 
 def _margins(plane: Plane, claim: Claim, mx: float, my: float) -> tuple[float, float]:
-    """What a value of q may be off by, and c."""
+    """How far a value of q, and c, may be off."""
     size_x = max(-float(plane.x_low.min()), float(plane.x_high.max()), 0.0) + abs(mx)
     size_y = max(-float(plane.y_low.min()), float(plane.y_high.max()), 0.0) + abs(my)
     reach_a = abs(claim.ax) * size_x + abs(claim.ay) * size_y

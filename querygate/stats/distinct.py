@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from heapq import heappop, heappush, heapreplace
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 from numpy.typing import NDArray
 
 from querygate.core.types import Cells, Floats, Ints, Range
@@ -41,7 +41,7 @@ def count_distinct(cells: Cells) -> Range:
 
 @statistic("mode", proof=_PROOF, result="value", summary="most frequent value")
 def mode(cells: Cells) -> Range:
-    """Range of the most frequent value; of several the database takes the first, so each is possible.
+    """Range of the most frequent value; among equally frequent ones the database takes the first, so each is possible.
 
     Ensures: sharp. A value can be the mode exactly if as many records can take it as some value must have at least.
     """
@@ -80,7 +80,7 @@ def _room(low: Ints, high: Ints) -> NDArray[np.uint64]:
 def narrow_cells(low: Ints, high: Ints, counts: Ints) -> tuple[list[int], list[int], list[int], int]:
     """The cells with fewer places than there are records, equal ones merged; and the records of the other cells.
 
-    Those have room for all their records whatever the narrow ones take.
+    The wide ones have room for all their records, whatever the narrow ones take.
     """
     records = exact_sum(counts)
     narrow = (_room(low, high) < records) & (counts > 0)
@@ -147,11 +147,11 @@ def crowds(at: Ints, low: Ints, high: Ints, most: Ints) -> Ints:
 
 
 def distinct_cells(cells: Cells) -> Cells:
-    """Cells for the different values alone, each of which counts once: what SUM(DISTINCT x) and the like are over.
+    """Cells in which each distinct value counts once, for SUM(DISTINCT x) and the like.
 
     Ensures: whatever the data set, its different values are a selection of the result. A point that somebody certainly
     has is one certain value; another point is one possible value; of an interval up to `most` values are possible, and
-    no more than it holds. Nothing is taken twice: each value is represented by one cell that holds it, its point if it
+    no more than it holds. Nothing counts twice: each value is represented by one cell that contains it, its point if it
     has one.
 
     >>> low, high = np.array([3, 3, 5]), np.array([3, 3, 6])

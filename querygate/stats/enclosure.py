@@ -1,4 +1,4 @@
-"""What a statistic of interval data gives back to a person: the range, readable, with the cells it came from."""
+"""The result of a statistic of interval data: a readable range, with the cells it came from."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Enclosure:
 
     @property
     def attained(self) -> tuple[int | float | None, int | float | None]:
-        """Values that some data set really reaches, None where none is known: the distance from the ends is all that
-        could still be gained."""
+        """Values that some data set really reaches, None where none is known: the range cannot be narrower than
+        these."""
         return self.range.attained_low, self.range.attained_high
 
     @property
@@ -80,7 +80,7 @@ class Enclosure:
         return in_words(self.range.low, self.range.high)
 
     def _remarks(self) -> list[str]:
-        """Outward digits are for reading; what is sharp or may be missing is said in words."""
+        """Remarks in words: whether the range is sharp, and whether it may be undefined."""
         if self.range.low is None:
             return []
         remarks = [] if self.range.low == self.range.high else ["sharp" if self.sharp else "not sharp"]

@@ -130,7 +130,8 @@ def _least_even(cells: Cells, low: Ints, high: Ints, fewest: int) -> Bits:
 
 
 def _concentrated(cells: Cells, low: Ints, high: Ints) -> float | None:
-    """The entropy when one value after the other takes all the certain records it can; the first also the others."""
+    """The entropy if one value after another takes all the certain records it can; the first also takes the optional
+    ones."""
     order = np.argsort(low)
     low, high, left, most = low[order], high[order], cells.least[order], cells.most[order]
     counts: list[int] = []

@@ -1,9 +1,9 @@
-"""Proportions and two-by-two tables: P(B|A), risk difference, risk ratio, odds ratio, chi-square. All sharp, also where
-it is uncertain who is selected at all. Proof: docs/explanation/proofs/tables.md.
+"""Proportions and two-by-two tables: P(B|A), risk difference, risk ratio, odds ratio, chi-square. All sharp, even where
+the selection is uncertain. Proof: docs/explanation/proofs/tables.md.
 
 A table has n11 records with exposure and outcome, n10 with exposure only, n01 with outcome only, n00 with neither. Each
-of the statistics rises with n11 and n00 and falls with n10 and n01, and in every class the two latter can be made least
-at once. What is left is one whole number t = n11 with n11 + n00 = K fixed, and a function of t with one peak.
+of the statistics rises with n11 and n00 and falls with n10 and n01, and in every class the latter two can be minimal at
+once. What remains is one whole number t = n11 with n11 + n00 = K fixed, and a function of t with one peak.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _table_statistic(
 
 
 class Frontier(NamedTuple):
-    """The tables that no other beats: n10 and n01 least, n11 = t and n00 = both - t, first <= t <= last."""
+    """The tables that no other table beats: n10 and n01 minimal, n11 = t and n00 = both - t, first <= t <= last."""
 
     n10: int
     n01: int
@@ -172,7 +172,8 @@ INFINITE = Peak(Fraction(0), True, True)
 
 
 def _shares(table: Frontier, t: int) -> tuple[Fraction, Fraction, bool]:
-    """P(B|A) and P(B|not A). In an empty group no table has an outcome better than 0 and 1; the last says if so."""
+    """P(B|A) and P(B|not A). For an empty group 0 and 1 are the best bounds; the last value says whether one is
+    empty."""
     exposed, unexposed = t + table.n10, table.n01 + table.both - t
     first = Fraction(t, exposed) if exposed else Fraction(0)
     second = Fraction(table.n01, unexposed) if unexposed else Fraction(1)
@@ -258,7 +259,7 @@ def _ratio_range(high: Peak, inverse: Peak, may_be_null: bool) -> Range:
     bottom = 0.0 if inverse.infinite else math.inf
     if inverse.value:
         bottom = enclose(1 / inverse.value).low
-    if bottom > top:  # no table has a ratio: neither side of it is ever above 0
+    if bottom > top:  # no table has a ratio: numerator and denominator are always 0
         return Range.null()
     return Range(
         down(bottom, 6) if 0.0 < bottom < math.inf else bottom,

@@ -1,6 +1,6 @@
-"""Whatever a person has at hand (lists, NumPy, pandas, Arrow) read as cells, or a ValueError that says what is wrong.
+"""Reads lists, NumPy, pandas or Arrow columns as cells, or raises a ValueError that says what is wrong.
 
-pandas and Arrow are recognised by what their objects can do, so neither is imported here. Where a number is not a
+pandas and Arrow objects are recognised by their methods, so neither library is imported here. Where a number is not a
 double (a large integer, a Decimal, a Fraction, an extended float) lower ends are rounded down and upper ends up, so the
 interval that is read contains the one that was given.
 """
@@ -41,7 +41,7 @@ def read_cells(lo: Column, hi: Column = None, counts: Counts = None, *, integer:
 
 
 def read_ends(lo: Column, hi: Column = None, *, integer: bool = False) -> tuple[Floats | Ints, Floats | Ints]:
-    """Lower and upper ends, checked: known, in order, as many of the one as of the other."""
+    """Lower and upper ends, checked: known, in order, and equally many."""
     if hi is None:
         lo, hi = _split(lo)
     low, high = _numbers(lo, "lower end", -np.inf), _numbers(hi, "upper end", np.inf)
@@ -132,8 +132,8 @@ def _sizes(sizes: Counts, size: int) -> Ints:
 
 
 def _split(intervals: object) -> tuple[Column, Column]:
-    """Both ends of a pandas IntervalArray, IntervalIndex or Series of intervals. Whether its ends are open makes no
-    difference to a range: what an open end can come as near to as it likes is the same end."""
+    """Both ends of a pandas IntervalArray, IntervalIndex or Series of intervals. Whether ends are open makes no
+    difference to a range: values come arbitrarily close to an open end."""
     inner = getattr(intervals, "array", intervals)
     if not (hasattr(inner, "left") and hasattr(inner, "right")):
         raise ValueError("give lower and upper ends, or a pandas IntervalArray alone")

@@ -1,4 +1,4 @@
-"""The largest mean that a selection can reach (Dinkelbach 1967): the device behind most statistics here.
+"""The largest mean that a selection can reach (Dinkelbach 1967): the basis of most statistics here.
 
 max over least <= s <= most of sum(s v) / sum(s). For a guess t, F(t) = max_s sum(s (v - t)) is reached by taking `most`
 where v > t and `least` elsewhere, and the largest mean is the root of F. Newton's method on F climbs to it in a few
@@ -52,7 +52,7 @@ def largest_mean_exact(values: Ints, least: Ints, most: Ints) -> Fraction:
 
 
 def largest_mean(values: Floats, least: Ints, most: Ints, ddof: int = 0) -> Largest:
-    """The largest sum(s v) / (sum(s) - ddof) of doubles, with a bound proved whatever the roundings on the way.
+    """The largest sum(s v) / (sum(s) - ddof) of doubles, with a bound that holds despite all rounding.
 
     Requires: at least one cell, most >= 1; with ddof = 1 values >= 0 and at least two records that can be selected.
     Ensures:  no quotient of more than ddof records exceeds `bound`.
@@ -82,9 +82,10 @@ class Choices(NamedTuple):
 
 
 def quiet_largest_mean(choices: Choices, ddof: int) -> Largest:
-    """The same where more than ddof records are certain, for whoever has told numpy already not to speak of overflows.
+    """The same where more than ddof records are certain, for callers that have already silenced numpy's overflow
+    warnings.
 
-    A value that is not finite makes the first mean not finite, be it selected or not.
+    A value that is not finite makes the first mean not finite, whether it is selected or not.
     """
     mean = _climb(choices, ddof)
     if not math.isfinite(mean):
@@ -152,7 +153,7 @@ def _certify(choices: Choices, mean: float, ddof: int) -> float:
     certain = choices.certain - ddof
     fallback = up(mean + up(excess / certain))
     if 2 * certain > choices.records and excess > _CLEAR:
-        return fallback  # no step is smaller: three times the excess over all who are taken
+        return fallback  # no smaller step is tried: three times the excess over all selected records
     step = 3.0 * excess / (exact_sum(taken) - ddof)
     for _ in range(4):
         guess = up(mean + step)

@@ -1,8 +1,8 @@
-"""Means of many groups and readings at once, from intervals and counts: what `avg` says of each of them.
+"""Means of many groups and readings at once, from intervals and counts, as `avg` gives for each of them.
 
-Each end is a largest mean (see `largest_mean`), found here for all of them together: without any rounding where values
-are whole numbers of some unit whose products stay below 2^53, which are doubles that add and multiply exactly.
-Proof: docs/explanation/proofs/location.md.
+Each end is a largest mean (see `largest_mean`), found here for all of them together, and without rounding where values
+are whole numbers of some unit whose products stay below 2^53, since such doubles add and multiply exactly. Proof:
+docs/explanation/proofs/location.md.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from querygate.stats.numerics import ADDABLE, EXACT, GRID, are_within, exact_sum
 
 
 def stacked_means(cells: Cells, of: Ints, number: int, among: SelectedAmong | None) -> list[Range] | None:
-    """The range of the mean of each of so many selections, `of` tells which each row belongs to. No end is called
-    attained; None where ends are not finite, or whole numbers too large to be added."""
+    """The range of the mean of each selection; `of` says which one each row belongs to. No end is called attained; None
+    where ends are not finite, or whole numbers too large to be added."""
     if not are_within(ADDABLE, cells.low, cells.high):
         return None
     values = np.concatenate([cells.high, -cells.low]).astype(np.float64)
@@ -45,14 +45,14 @@ def stacked_means(cells: Cells, of: Ints, number: int, among: SelectedAmong | No
 
 
 class _Stack:
-    """Selections, one after the other: `of` tells which each row belongs to. The largest mean of each is wanted."""
+    """Selections, one after the other, whose largest means are wanted; `of` says which one each row belongs to."""
 
     def __init__(self, values: Floats, least: Ints, most: Ints, of: Ints, number: int) -> None:
         self.values, self.least, self.most, self.of, self.number = values, least, most, of, number
         self.is_empty: Bools = totals(of, least, number) == 0.0
 
     def is_whole(self, scale: int) -> Bools:
-        """Of which selections values are whole numbers of 1/scale that add up to less than 2^53 of them?"""
+        """Which selections have values that are whole numbers of 1/scale with a sum below 2^53 units?"""
         held = self.most > 0
         units = np.where(held, self.values * scale, 0.0)
         reach = np.zeros(self.number)
@@ -77,11 +77,12 @@ class _Stack:
     def exact_means(self, scale: int) -> list[float | None]:
         """The doubles next above, of values that are whole numbers of 1/scale; None where nobody is selected.
 
-        Dinkelbach (1967): from a selection to the one that takes all who exceed its mean, until that is the same.
+        Dinkelbach (1967): from a selection to the one that takes all records above its mean, until it no longer
+        changes.
         """
         values, of, number = self.values * scale, self.of, self.number
         total, count = totals(of, self.most * values, number), totals(of, self.most, number)
-        # Whoever is certain is added up once: whole numbers add up to the same in any order.
+        # Certain records are added up once: whole numbers have the same sum in any order.
         sure_total, sure_count = totals(of, self.least * values, number), totals(of, self.least, number)
         (open_,) = (self.most > self.least).nonzero()
         values, of, more = values[open_], of[open_], (self.most - self.least)[open_]
@@ -104,8 +105,8 @@ class _Stack:
         ]
 
     def rounded_means(self) -> list[float | None]:
-        """The same of any doubles, whose sum a database rounds in an order of its own: with N records a computed sum is
-        at most sum(x) + gamma(N - 1) sum|x|, and two more steps cover the division."""
+        """The same for any doubles, which a database adds in an order of its own: with N records a computed sum is at
+        most sum(x) + gamma(N - 1) sum|x|, and two more steps cover the division."""
         records = exact_sum(self.most)
         inflated = np.nextafter(self.values + np.abs(self.values) * gamma(max(records - 1, 0)), np.inf)
         uncapped, each = np.full(self.number, np.inf), np.arange(self.number)
@@ -119,7 +120,7 @@ class _Stack:
         return [None if mean == -math.inf else mean for mean in means.tolist()]
 
     def _largest_value(self) -> Floats:
-        """Where nobody is certain the largest value alone is the best."""
+        """If no record is certain, the largest value alone is best."""
         top = np.full(self.number, -np.inf)
         (held,) = self.most.nonzero()
         np.maximum.at(top, self.of[held], self.values[held])

@@ -36,7 +36,7 @@ from querygate.stats.numerics import UNIT, exact_sum
 from querygate.stats.variance.largest import Boxes
 
 _POINTS = 17  # means at which the search starts
-_MANY, _TRIED = 20_000, 4  # with more boxes than these, only four data sets at a time are looked at
+_MANY, _TRIED = 20_000, 4  # with more boxes than this, only four data sets are considered at a time
 _ELEMENTS = 1_500_000  # numbers in one array at a time
 _AROUND = np.array(list(product((0.0, -1.0, 1.0), repeat=2))).T  # a point and its neighbours, itself first
 
@@ -44,7 +44,7 @@ _CHANGES = np.array([-2.0, -0.6, 0.0, 0.6, 2.0])
 _SIZES = np.array([0.0, *(side * 10.0**power for side in (1.0, -1.0) for power in np.arange(-3.0, 1.1, 0.5))])
 
 _CELLS = 400  # cells that may wait for a proof at a time
-_LIMIT = 100.0  # of t and k; what decides is far below
+_LIMIT = 100.0  # of t and k; the relevant ones are far smaller
 
 Deadline = Callable[[], bool]
 """True when time is up."""
@@ -100,7 +100,8 @@ class MomentSearch:
         self.sketch, self.outer = sketch_of(self.boxes), widened_boxes(self.boxes)
 
     def run(self) -> MomentBound:
-        """Prove what the search expects to hold, and while that is far above what is reached, try for less."""
+        """Prove the target that the search expects, and while that is far above the reached value, try a smaller
+        one."""
         if self.deadline():
             return MomentBound(math.inf, -math.inf, 0)
         target, seeds = self._estimate(self._start())
@@ -139,7 +140,7 @@ class MomentSearch:
     # -- the bound ---------------------------------------------------------------------------------------
 
     def _excess(self, boxes: Boxes, region: Region, target: float) -> Floats:
-        """No data set of a cell has sign C_p - R V^q above this."""
+        """An upper bound of sign C_p - R V^q over all data sets of a cell."""
         step = max(1, _ELEMENTS // boxes.low.size)
         parts = []
         for start in range(0, region.t.size, step):
@@ -179,7 +180,7 @@ class MomentSearch:
         return best + 16 * UNIT * size
 
     def _per_variance(self, excess: Floats, region: Region) -> Floats:
-        """What an excess means for the value."""
+        """The excess, converted to units of the value."""
         with np.errstate(divide="ignore"):
             return np.where(excess > 0.0, excess / region.v1**self.goal.power, 0.0)
 
@@ -195,7 +196,7 @@ class MomentSearch:
     # -- the search --------------------------------------------------------------------------------------
 
     def _start(self) -> Region:
-        """Means at which to look first, with t and k as they are for the best data set known."""
+        """Means to try first, with t and k as for the best known data set."""
         means = np.linspace(*self.means, _POINTS)
         low, high = (np.full(_POINTS, v) for v in self.variances)
         nothing = np.zeros(_POINTS)
@@ -283,7 +284,7 @@ class MomentSearch:
     def _attain(self, region: Region) -> None:
         """Values of data sets that are best responses at the edges of cells, and of those they lead to.
 
-        On very many boxes only those are tried that lead far on the sketch.
+        With very many boxes only those are tried that do well on the sketch.
         """
         chosen = region if region.t.size <= 2 * _POINTS else region.part(slice(None, None, region.t.size // _POINTS))
         first = (chosen.e1 + chosen.e2) / 2, chosen.t, chosen.k

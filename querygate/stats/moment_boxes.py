@@ -1,4 +1,4 @@
-"""What boxes do in the search for moments: where a polynomial is largest in each, and how many boxes become few.
+"""Boxes in the search for moments: where a polynomial is largest in each, and how many boxes are merged into few.
 
 Proof: docs/explanation/proofs/shape.md.
 """
@@ -19,7 +19,7 @@ _FINE, _WIDENED = 128, 3000  # more boxes than these are widened to a grid of 1/
 
 
 class Goal(NamedTuple):
-    """What is to be made large: sign C_degree / V^power."""
+    """The quantity to maximise: sign C_degree / V^power."""
 
     degree: int
     sign: float
@@ -69,7 +69,7 @@ def best_places(boxes: Boxes, goal: Goal, e: Floats, t: Floats, k: Floats) -> tu
 def _level_places(goal: Goal, t: Floats, k: Floats) -> list[Floats]:
     """Where P can have a local maximum, among others; NaN where there is no such place.
 
-    A place too many does no harm, so that near the borders between the formulas both are used.
+    A superfluous place does no harm, so near the border between the formulas both are used.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         if goal.degree == 3:

@@ -3,8 +3,8 @@
 The one theorem used (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2): a sum evaluated by
 any tree of height h differs from the real sum by at most gamma(h) * sum|x|, with gamma(h) = h u / (1 - h u). The order
 in which numpy adds a long vector is not documented, so the height is forced here: rows of 128, then the row sums in
-rows of 128, and so on. Inside a row anything may happen: its height is at most 127.
-Proof: docs/explanation/proofs/numerics.md.
+rows of 128, and so on. Inside a row any order is fine: its height is at most 127. Proof:
+docs/explanation/proofs/numerics.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ADDABLE = 1e300
 """Numbers below this can be multiplied by small constants and added without overflow."""
 
 TINY = 5e-324
-"""Smallest positive double: what one underflowing product may lose."""
+"""Smallest positive double: the most that one underflowing product may lose."""
 
 EXACT = 2**53
 """Whole numbers up to here are doubles."""
@@ -39,7 +39,7 @@ INT64_SAFE = 2**62
 GRID = 1024  # doubles that are multiples of 1/1024 are treated as whole numbers of that unit
 
 _FEW, _SMALL = 8, 256
-"""So few doubles numpy adds one after the other, and so few whole numbers are added sooner without it."""
+"""numpy adds this few doubles one after the other, and this few whole numbers are added faster without it."""
 
 _ROW = 128
 _PIECE = 8192
@@ -48,7 +48,7 @@ _SLACK = 1.0 + 2.0**-48  # covers the few roundings made while a (positive) marg
 
 
 class RealBounds(NamedTuple):
-    """The real number meant lies in [low, high]."""
+    """The real number lies in [low, high]."""
 
     low: float
     high: float
@@ -98,7 +98,8 @@ def enclose(value: Fraction) -> RealBounds:
 
 
 def quotient_above(dividend: int, divisor: int) -> float:
-    """The upper end of `enclose` of a quotient of moderate whole numbers, many times as fast; the divisor is positive.
+    """The upper end of `enclose` of a quotient of moderate whole numbers, but much faster; the divisor must be
+    positive.
 
     >>> quotient_above(15, 3), quotient_above(1, 3) > 1 / 3
     (5.0, True)
@@ -130,7 +131,7 @@ def tree_sum(values: Floats) -> tuple[float, int]:
 
 
 def quiet_sum(values: Floats) -> tuple[float, int]:
-    """The same for whoever has told numpy already not to speak of overflows: to say so costs as much as a sum."""
+    """The same for callers that have already silenced numpy's overflow warnings, which costs as much as a sum."""
     if values.size < _FEW:
         return reduce(add, values.tolist(), 0.0), max(values.size - 1, 0)
     height = 0
@@ -152,13 +153,13 @@ def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> RealB
 
 
 def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealBounds, float]:
-    """The same, and an upper bound of the sum of the magnitudes as they are."""
+    """The same, and an upper bound of the sum of magnitudes."""
     with np.errstate(over="ignore", invalid="ignore"):
         return quiet_bounds(values, roundings, underflows)
 
 
 def quiet_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealBounds, float]:
-    """The same for whoever has told numpy already not to speak of overflows."""
+    """The same for callers that have already silenced numpy's overflow warnings."""
     total, height = quiet_sum(values)
     size, height_of_size = quiet_sum(np.abs(values))
     # Terms are known up to gamma(roundings) of their true size, so up to gamma(2 * roundings) of the computed one.
@@ -176,7 +177,7 @@ def totals(place: Ints, numbers: Floats | Ints, places: int) -> Floats:
 
 
 class BoundsByPlace(NamedTuple):
-    """The real sums meant lie in [low, high], place by place; infinite where there is no bound."""
+    """The real sums lie in [low, high], place by place; infinite where there is no bound."""
 
     low: Floats
     high: Floats
@@ -271,7 +272,7 @@ def whole_units(values: Floats, most: Ints) -> Ints | None:
     if not values.size:
         return values.astype(np.int64)
     first = values[:64] * GRID if are_within(ADDABLE, values) else np.array([0.5])
-    if np.any(first != np.floor(first)):  # the usual reason, seen at a glance
+    if np.any(first != np.floor(first)):  # the usual reason, quickly checked
         return None
     reach = max(-float(values.min()), float(values.max())) * GRID
     if not reach * float(exact_sum(most)) < EXACT:

@@ -66,9 +66,9 @@ Algorithm = Callable[[PairCells], Range]
 def pair_statistic(
     name: str, *, proof: str, summary: str, needs: int = 1, by_order: bool = False
 ) -> Callable[[Algorithm], Algorithm]:
-    """Register the decorated algorithm; it sees cells that can be selected, at least `needs` records in all.
+    """Register the decorated algorithm; it only sees cells that can be selected, with at least `needs` records in all.
 
-    `by_order` says that it is of the order of values alone: it sees the places of ends among all ends of a column.
+    With `by_order` it depends only on the order of values, and sees the ranks of ends among all ends of a column.
     """
 
     def register(algorithm: Algorithm) -> Algorithm:
@@ -87,7 +87,7 @@ def pair_statistic(
 
 
 def places(low: Floats | Ints, high: Floats | Ints) -> tuple[Floats, Floats]:
-    """Ends as their places in the order of all ends: whole numbers that doubles would take for equal stay apart.
+    """Ends as their ranks among all ends: whole numbers that would be equal as doubles stay distinct.
 
     >>> places(np.array([7, 2**60]), np.array([9, 2**60 + 1]))
     (array([0., 2.]), array([1., 3.]))
@@ -122,7 +122,7 @@ def ratio_of_sums(cells: PairCells) -> Range:
     x_low, x_high = cells.x_low.astype(np.float64), cells.x_high.astype(np.float64)
     high = _largest_ratio(x_high, y_low, y_high, cells.least, cells.most)
     low = _largest_ratio(-x_low, y_low, y_high, cells.least, cells.most)
-    bound_low = max(-low[0], 0.0) if x_low.min() >= 0.0 else -low[0]  # sums of one sign have it, however rounded
+    bound_low = max(-low[0], 0.0) if x_low.min() >= 0.0 else -low[0]  # sums of one sign keep it when rounded
     bound_high = min(high[0], 0.0) if x_high.max() <= 0.0 else high[0]
     sharp = math.isfinite(low[0]) and math.isfinite(high[0])
     return Range(bound_low, bound_high, -low[1], high[1], sharp=sharp)
@@ -145,7 +145,7 @@ def _largest_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: 
 def _certified_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints, ratio: float) -> float:
     """A t with sum s (x + g|x| - t (1 - g) y) <= 0 for every selection; g covers the sums of the database."""
     g = gamma(2 * exact_sum(most) + 8)
-    # A ratio of 0 gives no scale of its own: the first step is then tiny beside what one record can contribute.
+    # A ratio of 0 gives no scale: the first step is then tiny beside what one record can contribute.
     step = 8 * UNIT * abs(ratio) + 2.0**-100 * float(np.max(np.abs(x)) / np.min(y_low)) + 1e-300
     for _ in range(200):
         t = ratio + step
@@ -161,7 +161,8 @@ def _certified_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most
 
 @pair_statistic("weighted_mean", proof="pairs.md", summary="sum(y x) / sum(y): the mean of x with weights y")
 def weighted_mean(cells: PairCells) -> Range:
-    """Range of sum(y x) / sum(y). A record's weight is the same above and below, so the mean is one of values of x.
+    """Range of sum(y x) / sum(y). A record has the same weight in numerator and denominator, so the result is a mean of
+    values of x.
 
     Requires: y > 0, ends below 10^140. Otherwise there is no bound.
     Ensures:  every computed mean is in the range; both ends attained up to rounding.

@@ -20,8 +20,8 @@ from querygate.stats.numerics import ADDABLE, GRID, UNIT, are_within, down, exac
 from querygate.stats.registry import statistic
 
 _PROOF = "quantiles.md"
-_BINS, _BINNED = 8192, 20_000  # a histogram pays from this many cells on
-_SCAN = 2**21  # numbers of records looked at one by one; more than these are taken in blocks
+_BINS, _BINNED = 8192, 20_000  # a histogram is worth it from this many cells
+_SCAN = 2**21  # numbers of records considered one by one; more than this are taken in blocks
 
 
 # -- discrete --------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def _threshold(ends: Floats | Ints, cells: Cells, reachable: Callable[[int, int]
     left = np.cumsum(cells.most[here][order][::-1])[::-1] + above[bin_ + 1]
 
     def fits(i: int) -> bool:
-        first = int(np.searchsorted(sorted_ends, sorted_ends[i]))  # equal ends stand or fall together
+        first = int(np.searchsorted(sorted_ends, sorted_ends[i]))  # equal ends go together
         return reachable(int(passed[first]), int(passed[first] + left[first]))
 
     found: int | float = sorted_ends[_last(sorted_ends.size, fits)].item()
@@ -109,7 +109,7 @@ class _Neighbours(NamedTuple):
         return np.where(self.lower == self.upper, self.lower, self.lower + (self.upper - self.lower) * self.along)
 
     def margins(self) -> Floats:
-        """What interpolation may be off by, here and in the database together: nothing where it is exact.
+        """How far interpolation may be off, here and in the database together: 0 where it is exact.
 
         On multiples of 1/1024 below 2^38 and with eighths every product and sum is a double.
         """
@@ -124,8 +124,8 @@ def _on_grid(values: Floats) -> Bools:
 
 
 def on_edges(cells: Cells) -> Cells:
-    """Ends that are a hair inside a multiple of 1/1024 as that number, which interpolation does not round: the interval
-    of a bin below 10 ends at the double before 10. The hair is less than the margin that it saves."""
+    """Moves ends that are barely inside a multiple of 1/1024 to that multiple, which interpolation does not round: the
+    interval of a bin below 10 ends at the double before 10. This loses less than the margin that it saves."""
     return replace(cells, low=_snapped(cells.low, np.floor), high=_snapped(cells.high, np.ceil))
 
 
@@ -202,7 +202,7 @@ def _bottoms(cells: Cells, counts: Ints, share: float) -> _Neighbours:
 
 
 def _block_tops(cells: Cells, first: Ints, last: Ints, share: float) -> _Neighbours:
-    """What no quantile exceeds with first <= S <= last: the upper neighbour, each rank at its best, one to spare."""
+    """A bound of the quantile for first <= S <= last: the upper neighbour, each rank at its best, with one to spare."""
     certain = exact_sum(cells.least)
     ranks = first - _position(first, share)[1] - 1
     top = _kth_largest(cells.high, cells, ranks, certain - _position(last, share)[1] - 1)

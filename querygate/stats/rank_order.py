@@ -1,7 +1,7 @@
-"""Statistics of order alone: Mann-Whitney's U, the probability of superiority, Spearman's and Kendall's correlations.
+"""Rank statistics: Mann-Whitney's U, the probability of superiority, Spearman's and Kendall's correlations.
 
-They count pairs of records by which of two values is larger, ties by half or not at all. U and the probability have
-exact ends where groups do not compete for records; the correlations have outer bounds: each pair of boxes is put at its
+They count pairs of records by which value is larger, with ties as half or not at all. U and the probability have exact
+ends where groups do not compete for records. The correlations have outer bounds: each pair of boxes is taken at its
 best by itself, and ranks are intervals. Proof: docs/explanation/proofs/ranks.md.
 """
 
@@ -20,13 +20,13 @@ from querygate.stats.numerics import exact_sum
 from querygate.stats.pairs import PairCells, pair_statistic, places
 
 RANKS = frozenset({"mann_whitney", "superiority"})
-"""Comparisons of two groups by order alone."""
+"""Comparisons of two groups by the order of values alone."""
 
 _PROOF = "ranks.md"
 _MOST_BOXES = 2_000
 _MOST_VALUES = 3_000
 _BLOCK = 256
-_SLACK = 1e-12  # of numbers about 1: counts of pairs are exact to 16 digits, and so is what software makes of them
+_SLACK = 1e-12  # for numbers about 1: counts of pairs are exact to 16 digits, and so is software that uses them
 
 
 # -- two groups ------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def mann_whitney(cells: GroupCells) -> Range:
     """Range of the number of pairs in which the first is larger, ties counted by half.
 
     Requires: finite ends.
-    Ensures:  sharp where no class is wanted by both groups beyond its size, and neither group may be empty.
+    Ensures:  sharp if no class is too small for what both groups want of it, and neither group may be empty.
     """
     first, second = _merged_groups(cells)
     low = _won(first.low, first.least, second.high, second.least)
@@ -52,7 +52,7 @@ def superiority(cells: GroupCells) -> Range:
     """Range of U / (n1 n2).
 
     Requires: finite ends.
-    Ensures:  sharp where no class is wanted by both groups beyond its size and there are few different ends.
+    Ensures:  sharp if no class is too small for what both groups want of it, and there are few different ends.
     """
     groups = _merged_groups(cells)
     few = all(np.unique(ends).size <= _MOST_VALUES for group in groups for ends in (group.low, group.high))
@@ -62,7 +62,7 @@ def superiority(cells: GroupCells) -> Range:
 
 
 def _merged_groups(cells: GroupCells) -> tuple[Cells, Cells]:
-    """Both groups without cells that cannot be in them, with places as ends."""
+    """Both groups, each without cells that cannot be in it, with ranks as ends."""
     low, high = places(cells.low, cells.high)
     found = []
     for group in (cells.first, cells.second):
@@ -76,7 +76,7 @@ def _is_free(cells: GroupCells) -> bool:
 
 
 def _won(first: Floats | Ints, many: Ints, second: Floats | Ints, against: Ints) -> float:
-    """How many pairs the first wins, ties by half: of each record how many it is above of the others."""
+    """How many pairs the first wins, ties as half: for each record the number of the others below it."""
     order = np.argsort(second, kind="stable")
     below = np.concatenate([[0], np.cumsum(against[order])])
     under, upto = (below[np.searchsorted(second[order], first, side)] for side in ("left", "right"))
@@ -86,9 +86,9 @@ def _won(first: Floats | Ints, many: Ints, second: Floats | Ints, against: Ints)
 
 
 def _largest_share(first: Cells, second: Cells) -> float:
-    """The first at their upper ends, the second at their lower ones. Whoever is in the second, those of the first with
-    larger values do no worse: so the best first group takes all it can from some value on, and what it must below; the
-    best second group up to some value. All pairs of such values are tried."""
+    """The first at their upper ends, the second at their lower ones. Whatever the second group is, records of the first
+    with larger values win no fewer pairs. So the best first group takes all it can above some value, and only what it
+    must below; the best second group takes all it can up to some value. All pairs of such values are tried."""
     high, taken = _by_value(np.asarray(first.high, np.float64), first, up=True)
     low, met = _by_value(np.asarray(second.low, np.float64), second, up=False)
     wins = (high[:, None] > low[None, :]) + 0.5 * (high[:, None] == low[None, :])
@@ -104,7 +104,7 @@ def _largest_share(first: Cells, second: Cells) -> float:
 
 
 def _by_value(values: Floats, cells: Cells, *, up: bool) -> tuple[Floats, tuple[Floats, Floats]]:
-    """Different values with the least and what may be more; where they are too many, rounded to some of them."""
+    """Distinct values with their least and additional records; if there are too many, rounded to some of them."""
     different = np.unique(values)
     if different.size > _MOST_VALUES:
         kept = different[np.linspace(0, different.size - 1, _MOST_VALUES).astype(int)]
@@ -167,7 +167,7 @@ def kendall(cells: PairCells) -> Range:
     """Range of (concordant - discordant) / sqrt(pairs not tied in x * pairs not tied in y); NULL where a column is
     constant.
 
-    Ensures: sound. Each pair of records is taken at its best by itself.
+    Ensures: sound. Each pair of records is taken at its best independently.
     """
     boxes = _few_boxes(cells)
     above, below = _PairCounts.of(boxes), _PairCounts.of(boxes.mirrored)
@@ -184,7 +184,7 @@ def _within_one(low: float, high: float, *, may_be_null: bool) -> Range:
 
 
 def _few_boxes(cells: PairCells) -> PairCells:
-    """Boxes as they are, equal ones as one; where there are too many, wider ones on a grid, which have fewer kinds."""
+    """Boxes, with equal ones merged; if there are too many, widened to a grid, which leaves fewer."""
     ends = [np.asarray(end, np.float64) for end in (cells.x_low, cells.x_high, cells.y_low, cells.y_high)]
     lines = 512
     while True:
@@ -206,8 +206,8 @@ def _few_boxes(cells: PairCells) -> PairCells:
 
 @dataclass(frozen=True, slots=True)
 class _PairCounts:
-    """Pairs of records: how many may be concordant, how many are discordant for certain, how many cannot be concordant
-    and are not tied in x for certain, or in y; and how many are not tied at all, at least and at most."""
+    """Pairs of records: how many may be concordant, how many are certainly discordant, how many cannot be concordant
+    and are certainly not tied in x, or in y; and the least and most that are not tied at all."""
 
     concordant: float
     discordant: float
@@ -220,7 +220,7 @@ class _PairCounts:
 
     @classmethod
     def of(cls, boxes: PairCells) -> _PairCounts | None:
-        """None where there is no time to count."""
+        """None if there is no time to count."""
         least, most = boxes.least.astype(np.float64), boxes.most.astype(np.float64)
         found = np.zeros(8)
         for begin in range(0, least.size, _BLOCK):
@@ -231,7 +231,7 @@ class _PairCounts:
         inside = most * (most - 1) / 2
         wide_x, wide_y = boxes.x_low < boxes.x_high, boxes.y_low < boxes.y_high
         for place, kept in ((0, wide_x & wide_y), (5, wide_x), (7, wide_y)):
-            alone = most * most / 2  # what the block counted of a box with itself
+            alone = most * most / 2  # the pairs of each box with itself, which the block counted
             found[place] += float((inside - alone)[kept].sum())
         return cls(*map(float, found))
 
@@ -245,10 +245,10 @@ class _PairCounts:
 
 
 def _relations(boxes: PairCells, rows: slice, least: Floats, most: Floats) -> list[tuple[Bools, Floats]]:
-    """Which pairs of boxes are in each of the eight counts, from a part of them to all, with the weights to take."""
+    """Which pairs of boxes, between some of them and all, are in each of the eight counts, with their weights."""
 
     def before(low: Floats | Ints, high: Floats | Ints) -> tuple[Bools, Bools, Bools, Bools]:
-        """Below for certain, above for certain, perhaps below, perhaps above."""
+        """Certainly below, certainly above, possibly below, possibly above."""
         own_low, own_high = low[rows, None], high[rows, None]
         return own_high < low, high < own_low, own_low < high, low < own_high
 

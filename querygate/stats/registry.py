@@ -1,9 +1,8 @@
-"""The seam where statistics meet the gate: one registry, one decorator.
+"""The registry through which the gate finds statistics, and its decorator.
 
-A statistic is registered beside its algorithm and names the file that proves it. The decorator takes care of what is
-the same for all: cells that cannot be selected are dropped, too few records give NULL, and `may_be_null` is set where
-the selection may turn out too small. What is decorated therefore only ever sees cells that can be selected, and enough
-of them.
+A statistic is registered beside its algorithm and names the file that proves it. The decorator does what all have in
+common: it drops cells that cannot be selected, returns NULL for too few records, and sets `may_be_null` where the
+selection may turn out too small. So the algorithm only ever sees cells that can be selected, and enough of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Skewness and kurtosis. Proof: docs/explanation/proofs/shape.md.
 
-The ratio C_p / V^q is bounded by a search over cells of means (`querygate.stats.moment_bounds`). It stops at a gap,
-after some passes, or when the deadline says so: it is sound whenever it stops, and the attained values tell what is
-left. Statistics are alpha(n) C_p / V^q - beta(n) for n records. Small cohorts of whole numbers are enumerated.
+The ratio C_p / V^q is bounded by a search over cells of means (`querygate.stats.moment_bounds`). It stops when the gap
+is small, after some passes, or at the deadline: it is sound whenever it stops, and the attained values show the
+remaining gap. Statistics are alpha(n) C_p / V^q - beta(n) for n records. Small cohorts of whole numbers are enumerated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from querygate.stats.variance.welford import deviation_error, mean_error
 
 _PROOF = "shape.md"
 _PASSES = 24
-_DATA_SETS = 4096  # that are looked at one by one
+_DATA_SETS = 4096  # that are enumerated
 _NARROW = 1e-60  # a reach whose fourth power is still far from the subnormal numbers
 
 
@@ -42,7 +42,7 @@ class ShapeMeasure(NamedTuple):
     beta: Callable[[Floats], Floats] = np.zeros_like
 
     def largest(self, records: Floats) -> Floats:
-        """What C_p / V^q cannot exceed with so many records, whatever their values."""
+        """An upper bound of C_p / V^q for this many records, whatever their values."""
         others = np.maximum(records - 1.0, 1.0)
         most = np.maximum(records - 2.0, 0.0) / np.sqrt(others)
         if self.degree == 4:
@@ -50,7 +50,7 @@ class ShapeMeasure(NamedTuple):
         return most * (1.0 + 16 * UNIT)
 
     def smallest(self, records: Floats) -> Floats:
-        """What it cannot fall below."""
+        """A lower bound of the same."""
         if self.degree == 4:
             return np.full_like(records, 1.0 - 16 * UNIT)
         return -self.largest(records)
@@ -80,7 +80,7 @@ def skewness(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
 
     Requires: finite ends.
     Ensures:  sound; within 0.005 of an attained value on large groups if time allows. NULL where all values may be
-              equal; where they may be so on a column of reals there are no bounds, because rounding errors rule.
+              equal; where they may be so on a column of reals there are no bounds, because rounding errors dominate.
     """
     return _range(cells, SKEWNESS, deadline)
 
@@ -140,7 +140,7 @@ def _unbounded() -> Range:
 
 
 def _constant(cells: Cells) -> Range:
-    """All values are the same. On doubles the database may still see a spread, and what it makes of it is not known."""
+    """All values are the same. On doubles the database may still compute a spread, and the result is unknown."""
     return Range.null() if cells.integer else _unbounded()
 
 
@@ -184,7 +184,7 @@ def _search(
     low = max(-1.0, (float(mean.low or 0.0) - middle) / scale - blur)
     high = min(1.0, (float(mean.high or 0.0) - middle) / scale + blur)
     span = variances[0] / scale**2 * (1.0 - 4 * UNIT), variances[1] / scale**2 * (1.0 + 4 * UNIT)
-    # On few records more is not worth its time: counting them as real numbers costs as much anyway.
+    # For few records more is not worthwhile: counting them as real numbers already loses as much.
     records = exact_sum(cells.most)
     passes = min(_PASSES, 3 + records // 2)
     gap = measure.gap + 0.5 / records
@@ -253,7 +253,8 @@ def _power_sums(cells: Cells) -> Floats:
 
 
 def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
-    """The range over data sets given by their power sums. On whole numbers all up to the last divisions is exact."""
+    """The range over data sets given by their power sums. On whole numbers everything up to the last divisions is
+    exact."""
     n, one, two, three, four = sums[:, sums[0] >= measure.needs]
     variance = (n * two - one * one) / (n * n)
     moment = (n * n * three - 3 * n * one * two + 2 * one**3) / (n * n * n)
@@ -289,7 +290,7 @@ def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
 
 
 def _noise(cells: Cells, measure: ShapeMeasure, sigma: Floats) -> Floats:
-    """What updating formulas may add to C_p / V^q of data with a deviation of at least sigma."""
+    """The error that updating formulas may add to C_p / V^q of data with a deviation of at least sigma."""
     bottom, top = float(cells.low.min()), float(cells.high.max())
     records, size, reach = max(2, exact_sum(cells.most)), max(abs(bottom), abs(top)), top - bottom
     e, log, root = mean_error(records, size, reach), math.log(records), math.sqrt(max(1.0, math.log2(records)))

@@ -1,9 +1,9 @@
 """Statistics of a two-by-two table whose counts and totals are each known to lie in a range.
 
-A count is at least its total without the most of the other one, and at most its total without the least of it. A share
-n / (n + m) rises with n and falls with m, so its ends are at ends of both; a difference or a quotient of two shares,
-and an odds ratio, rise with some of the counts and fall with the others. No range here is sharp: which counts go
-together is not looked at further. Proof: docs/explanation/proofs/views-answers.md.
+A count is at least its total minus the most of the other count, and at most its total minus the least. A share n / (n +
+m) rises with n and falls with m, so its ends are at ends of both; a difference or a quotient of two shares, and an odds
+ratio, rise with some of the counts and fall with the others. The ranges are not sharp: further dependence between
+counts is ignored. Proof: docs/explanation/proofs/views-answers.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Count(NamedTuple):
 
 
 def table_of_counts(statistic: str, counts: Sequence[Range]) -> Range | None:
-    """The range of a statistic where it is not NULL; None where the counts say nothing of it. Counts are of records
+    """The range of a statistic where it is not NULL; None where the counts do not determine one. Counts are of records
     with exposure and outcome, with exposure only, with outcome only, and with neither; then of all with exposure, all
     without it, all with the outcome and all without it.
 
@@ -43,7 +43,7 @@ def table_of_counts(statistic: str, counts: Sequence[Range]) -> Range | None:
         return None
     four = _narrowed([_Count(int(one.low or 0), int(one.high or 0)) for one in counts])
     if any(one.low > one.high for one in four):
-        return None  # in this group there is nobody
+        return None  # this group is empty
     found = _STATISTICS[statistic](*four)
     low, high = enclose(found.low).low, math.inf if found.high is None else enclose(found.high).high
     if statistic == "proportion":  # one rounding
@@ -54,13 +54,13 @@ def table_of_counts(statistic: str, counts: Sequence[Range]) -> Range | None:
 
 
 _TOTALS = ((0, 1), (2, 3), (0, 2), (1, 3))
-"""The two counts that each total is of."""
+"""The two counts that each total consists of."""
 
 
 def _narrowed(counts: Sequence[_Count]) -> list[_Count]:
-    """The four counts, by what their totals leave."""
+    """The four counts, narrowed by their totals."""
     four = list(counts[:4])
-    for _ in range(2):  # what is known of one count then narrows those beside and below it
+    for _ in range(2):  # knowledge of one count then narrows those beside and below it
         for pair, total in zip(_TOTALS, counts[4:], strict=True):
             one, other = (four[place] for place in pair)
             four[pair[0]] = _Count(max(one.low, total.low - other.high), min(one.high, total.high - other.low))
@@ -69,7 +69,7 @@ def _narrowed(counts: Sequence[_Count]) -> list[_Count]:
 
 
 def _share(part: _Count, rest: _Count) -> tuple[Fraction, Fraction]:
-    """Of the part; without anybody in one of them it is 0 or 1."""
+    """The share of the part; 0 or 1 where one of them is empty."""
     low = Fraction(part.low, part.low + rest.high) if part.low + rest.high else Fraction(1)
     high = Fraction(part.high, part.high + rest.low) if part.high + rest.low else Fraction(0)
     return low, high

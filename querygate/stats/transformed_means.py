@@ -17,7 +17,7 @@ from querygate.stats.registry import statistic
 from querygate.stats.sums_and_means import avg
 
 _PROOF = "means.md"
-_LIBM = 4  # ulps that a logarithm or exponential of the C library is trusted with; published errors are below 1
+_LIBM = 4  # assumed error in ulps of a logarithm or exponential of the C library; published errors are below 1
 
 
 @statistic("geometric_mean", proof=_PROOF, result="number", summary="geometric mean, exp(avg(ln x))")
@@ -59,7 +59,7 @@ def _mean_of(values: Floats, cells: Cells) -> Largest:
 
 
 def _logarithm(values: Floats, side: float) -> Floats:
-    """Logarithms, moved up or down past what the library may be wrong by, here and in the database."""
+    """Logarithms, moved up or down by more than the error of the library here and in the database."""
     logs = np.log(values)
     moved: Floats = logs + side * (4 * _LIBM * UNIT * np.abs(logs) + TINY)
     return moved

@@ -1,8 +1,8 @@
-"""A source with ages beside its own columns: whole years from a date of birth to another date, worked out on reading.
+"""A source with derived ages beside its own columns: whole years from a date of birth to another date.
 
-A year is complete on the birthday, and for those born on 29 February on 1 March of a year that has no such day. Nobody
-has an age where one of both dates is missing or birth comes last. What cannot be read as a date, and a birth so long
-ago that its year was written with two digits, is given on as what cannot be read as a number.
+A year is complete on the birthday, and for those born on 29 February on 1 March of a year that has no such day. The age
+is missing where one of the dates is missing or birth comes last. Dates that cannot be read, and births so long ago that
+the year must have been written with two digits, are passed on as a text that is no number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNREAD = "?"
 
 
 def with_ages(source: Source, ages: Sequence[AgeAt]) -> Source:
-    """The source with the ages that it does not have yet; rows of a vault have theirs."""
+    """The source with the ages that it does not have yet; rows of a vault already have theirs."""
     missing = [age for age in ages if age.name not in source.columns()]
     if not missing:
         return source
@@ -30,7 +30,7 @@ def with_ages(source: Source, ages: Sequence[AgeAt]) -> Source:
 
 
 class AgedSource:
-    """`ages` are columns behind those of the source."""
+    """The columns `ages` come after those of the source."""
 
     def __init__(self, source: Source, ages: Sequence[AgeAt]) -> None:
         self._source, self._ages = source, {age.name: age for age in ages}
@@ -44,7 +44,7 @@ class AgedSource:
             return self._source.batches(columns)
         dates = [name for age in asked for name in (age.born, age.at) if name]
         needed = list(dict.fromkeys([*(name for name in columns if name not in self._ages), *dates]))
-        database = in_memory(threads="1")  # in the order in which rows come
+        database = in_memory(threads="1")  # in the order in which rows arrive
         database.register("incoming", self._source.batches(needed))
         stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
         shown = [
@@ -58,7 +58,7 @@ class AgedSource:
 
 
 class _IdentifiedAges(AgedSource):
-    """Of a source that can tell whether it is still the same."""
+    """The same for a source that can tell whether it has changed."""
 
     def identity(self) -> str:
         return (

@@ -1,5 +1,5 @@
-"""A source as its custodian says it is to be read, column by column: texts that stand for no value, such as NA, are
-none, spellings of a value are one, values beyond a limit of detection are the limit, and dates with slashes are written
+"""A source with the amendments of its policy, column by column: texts such as NA become missing values, spellings of a
+value become one, values beyond a limit of detection become the limit, and dates with slashes are rewritten with the
 year first.
 """
 
@@ -19,14 +19,14 @@ from querygate_adapters.store.duckdb_lockdown import in_memory
 
 
 def amended(source: Source, read_as: ReadAs) -> Source:
-    """The source as it is to be read: what stands for no value is none, and days are days, before ages are worked
-    out.
+    """The source with its amendments, before ages are derived: texts for missing values are removed, and days are
+    rewritten.
     """
     return with_ages(with_values(source, read_as), read_as.ages)
 
 
 def with_values(source: Source, read_as: ReadAs) -> Source:
-    """The source with its values as they are to be read; the same where it has none of these columns."""
+    """The source with its amended values; unchanged where it has none of these columns."""
     here = source.columns()
     own = replace(
         read_as,
@@ -41,7 +41,7 @@ def with_values(source: Source, read_as: ReadAs) -> Source:
 
 
 class AmendedSource:
-    """A value is compared as it is written, without spaces around it, and other spellings with them; 99.0 is 99."""
+    """A value is compared as written, without surrounding spaces, and other spellings with them; 99.0 equals 99."""
 
     def __init__(self, source: Source, read_as: ReadAs) -> None:
         self._source, self._read_as = source, read_as
@@ -54,7 +54,7 @@ class AmendedSource:
         read, own = self._source.batches(columns), self._read_as
         if not self._amended.intersection(columns):
             return read
-        database = in_memory(threads="1")  # in the order in which rows come
+        database = in_memory(threads="1")  # in the order in which rows arrive
         database.register("incoming", read)
         stored = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
         shown = [f"{_value(name, stored[name], own)} AS {quoted(name)}" for name in columns]
@@ -65,7 +65,7 @@ class AmendedSource:
 
 
 class _IdentifiedValues(AmendedSource):
-    """Of a source that can tell whether it is still the same."""
+    """The same for a source that can tell whether it has changed."""
 
     def identity(self) -> str:
         own = f"{self._source.identity()}" if isinstance(self._source, IdentifiedSource) else ""

@@ -1,4 +1,4 @@
-"""How many people have which values in a table of events, the commonest first: what columns can be derived from."""
+"""How many people have which values in a table of events, the most common first: candidates for derived columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from querygate_adapters.store.duckdb_lockdown import in_memory
 
 
 def count_people(source: Source, person: str, by: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
-    """Each combination of texts that people have in these columns, with how many do; a missing one is empty."""
+    """Each combination of texts that people have in these columns, with the number of people; a missing text is
+    empty."""
     with (
         tempfile.TemporaryDirectory(prefix="querygate-") as folder,
         in_memory(spill=Path(folder)) as database,

@@ -1,8 +1,8 @@
-"""CSV, Parquet and DuckDB files as sources, read by a DuckDB that may open that one file and nothing else.
+"""CSV, Parquet and DuckDB files as sources, read by a DuckDB that may open only that file.
 
 A CSV is read strictly and as text: its shape is not guessed, a row with too few or too many fields is an error that
-names its line, and what each text means is decided by the policy. Engine messages quote the line they choke on, so
-only the line number is taken from them.
+names its line, and what each text means is decided by the policy. Engine messages quote the offending line, so only the
+line number is taken from them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from querygate_adapters.store.duckdb_lockdown import CONFIG, in_memory
 
 BATCH_ROWS = 100_000
 DAMAGED = (OSError, EOFError, zlib.error)
-"""What Python raises for a file that is not compressed although it is called so, or was cut off."""
+"""What Python raises for a file that is truncated, or not compressed although its name says so."""
 
 LONGEST_HEADER = 1_000_000
-"""Characters of the first line that are read: what is no table may have no second one."""
+"""Characters of the first line that are read: a file that is not a table may have only one line."""
 
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 
@@ -98,11 +98,11 @@ def translated(name: str) -> Iterator[None]:
 
 
 ROW_NAMES = "row_names"
-"""The first column where the header leaves it empty, as R and pandas do above the names of rows."""
+"""The name of the first column if the header leaves it empty, as R and pandas do for row names."""
 
 
 class CsvFile(FileSource):
-    """Delimited text with a header. The delimiter is the commonest of comma, semicolon, tab and bar in the header."""
+    """Delimited text with a header. The delimiter is the most common of comma, semicolon, tab and bar in the header."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -199,7 +199,7 @@ class DuckDBFile:
 
 
 def stamp_of(path: Path) -> str:
-    """Where a file is, how large, and when it was last changed; nobody can set the time of change (ctime) back."""
+    """Where a file is, its size, and when it last changed; nobody can set the time of change (ctime) back."""
     if not path.exists():
         return "-"
     found = path.stat()
@@ -207,7 +207,7 @@ def stamp_of(path: Path) -> str:
 
 
 def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:
-    """A DuckDB in memory that may read this file; the order of the settings is what makes it stick."""
+    """An in-memory DuckDB that may read only this file; the order of the settings matters."""
     connection = in_memory(enable_external_access="true")
     connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "'" + "]")
     for name, value in {**CONFIG, "lock_configuration": "true"}.items():
@@ -224,7 +224,7 @@ def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
 
 
 def _check_encoding(path: Path) -> None:
-    """ConfigError with the first line that is not UTF-8, and what the file may be written in instead."""
+    """ConfigError with the first line that is not UTF-8, and the likely encoding."""
     with _bytes(path) as stream, suppress(*DAMAGED):
         decoder, number = codecs.getincrementaldecoder("utf-8")(), 1
         for line in iter(lambda: stream.readline(LONGEST_HEADER), b""):

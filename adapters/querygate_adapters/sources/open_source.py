@@ -1,4 +1,4 @@
-"""Where data comes from: the part of a source specification before the colon, or a file's ending, names the adapter.
+"""Opens a source: the part of its specification before the colon, or the file's extension, names the adapter.
 
     patients.csv   patients.csv.gz   patients.tsv   patients.parquet   duckdb:hospital.duckdb#patients
     postgresql://user@host:5432/hospital#public.patients   spark:#hospital.patients   spark:/data/patients
@@ -48,7 +48,7 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
 
 @cache
 def _available() -> dict[str, EntryPoint]:
-    """The adapters that are installed. To look for them reads the metadata of every package there is."""
+    """The installed adapters. Finding them reads the metadata of every package."""
     return {point.name: point for point in entry_points(group=GROUP)}
 
 

@@ -3,9 +3,9 @@
     postgresql://user@host:5432/hospital#schema.table      (without a schema: the first on the user's search path)
 
 One COPY in a read-only transaction, as text, turned into Arrow batches on its way, so that memory is bounded whatever
-the size of the table. Whole numbers, floating-point numbers and truth values come typed. All else (dates, decimals,
-texts, whatever a database has) comes as PostgreSQL writes it, and the policy says what it means, as with a CSV: what
-cannot be read is then told with its row.
+the size of the table. Whole numbers, floating-point numbers and truth values come typed. Everything else (dates,
+decimals, texts ...) comes as PostgreSQL writes it, and the policy says what it means, as with a CSV: values that cannot
+be read are then reported with their row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ARROW = {
     "float8": pa.float64(),
 }
 
-# A moment is told in the time zone of the session, without naming it: what is published is its day there.
+# A moment arrives in the time zone of the session, without naming it: its day there is published.
 _WRITTEN = {"timestamptz": sql.SQL("{}::timestamp")}
 
 _WHOLE, _TEXTS = ("int2", "int4", "int8"), ("text", "varchar")
@@ -51,7 +51,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog',
 
 
 class PostgresTable:
-    """One table or view. Every read is a transaction of its own, on a connection of its own."""
+    """One table or view. Every read is a separate transaction on a separate connection."""
 
     def __init__(self, location: str) -> None:
         self._location = Location.read(location, CODE)
@@ -74,13 +74,14 @@ class PostgresTable:
         return self._read(columns, sql.SQL("TRUE"))
 
     def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
-        """The same of rows of which a condition may be true: the server leaves the others out."""
+        """The same for rows for which a condition may be true: the server leaves the others out."""
         tests = [self._may_be_true(test) for test in either]
         return self._read(columns, sql.SQL(" OR ").join(tests))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """The engine that pulls the stream wraps our errors in its own, which may quote rows; ours are kept aside."""
+        """The engine that pulls the stream wraps our errors in its own, which may quote rows; ours are kept
+        separately."""
         try:
             yield
         except (psycopg.Error, duckdb.Error, pa.ArrowException, UnicodeDecodeError):
@@ -111,8 +112,8 @@ class PostgresTable:
     # -- the stream ------------------------------------------------------------------------------------------------
 
     def _may_be_true(self, test: EventCondition) -> sql.Composable:
-        """What an index can answer of whole numbers; of texts, that they contain what is looked for: whoever reads
-        them compares them without the spaces around them.
+        """For whole numbers a test that an index can answer; for texts, that they contain the wanted text, since the
+        reader later ignores spaces around them.
         """
         column, kind = sql.Identifier(test.column), self._type(test.column)
         if kind in _WHOLE and test.texts and not test.begins:
@@ -144,7 +145,7 @@ class PostgresTable:
         )
 
     def _type(self, column: str) -> str:
-        return self._types.get(column, "")  # one that is not there is for the server to refuse
+        return self._types.get(column, "")  # the server refuses a table that does not exist
 
 
 class _Reader:
@@ -169,7 +170,7 @@ class _Reader:
 
 
 def _batches(stream: _Reader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """CSV as COPY writes it: a missing value is nothing, an empty text is two quotes."""
+    """CSV as COPY writes it: a missing value is an empty field, an empty text two quotes."""
     reader = csv.open_csv(
         pa.PythonFile(stream, mode="r"),
         csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),

@@ -1,7 +1,7 @@
-"""A part of a source that is read once and kept in memory, for whoever publishes it many times on trial.
+"""A sample of a source that is read once and kept in memory, for many trial publications.
 
-Whole persons are drawn, by a fixed seed: half of somebody's rows would make k easier to keep than it is. Columns are
-read as they are asked for, so what a policy withholds stays where it is.
+Whole persons are drawn, with a fixed seed: with only some of a person's rows, k would seem easier to reach. Columns are
+read when they are needed, so withheld ones are never read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SEED = 20060627
 
 
 class SampledSource:
-    """Up to `most` records of a source: all, where it has no more. `person` is the column that tells people apart;
-    where it is empty, every row is a person of its own.
+    """Up to `most` records of a source. `person` is the column that identifies people; if it is empty, every row is a
+    person.
     """
 
     def __init__(self, source: Source, most: int, person: str = "") -> None:
@@ -45,7 +45,7 @@ class SampledSource:
         return self._source.reading()
 
     def _draw(self, most: int) -> tuple[int, pa.Array | None, Bools | None]:
-        """How many records there are, the persons that are drawn, and the rows that they have."""
+        """The number of records, the persons drawn, and their rows."""
         names = [self._person] if self._person else list(self._source.columns()[:1])
         table = self._all(names)
         if table.num_rows <= most:
@@ -72,7 +72,7 @@ class SampledSource:
 
 
 def _drawn_people(values: pa.Array, most: int, rng: np.random.Generator) -> pa.Array:
-    """Persons in a drawn order, as long as their rows fit; one at least."""
+    """Persons in random order, as long as their rows fit; at least one."""
     coded = values.dictionary_encode()
     rows = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(coded.dictionary))
     in_order = np.argsort(np.array(coded.dictionary.to_pylist(), dtype=object).astype(str), kind="stable")
@@ -89,5 +89,6 @@ def _drawn_people(values: pa.Array, most: int, rng: np.random.Generator) -> pa.A
 
 
 def _rows_of(column: pa.ChunkedArray, people: pa.Array) -> Bools:
-    """Rows of these persons; and those of nobody, so that a publication refuses them as it would refuse the source."""
+    """Rows of these persons, and rows without a person, so that a publication refuses them as it would refuse the
+    source."""
     return np.asarray(pc.or_(pc.is_in(column, value_set=people), pc.is_null(column)), dtype=np.bool_)

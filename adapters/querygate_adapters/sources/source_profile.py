@@ -1,6 +1,6 @@
-"""A look over a source on DuckDB: exact counts over all rows, patterns over a sample.
+"""The profile of a source, computed by DuckDB: exact counts over all rows, patterns over a sample.
 
-The rows are held by a database in memory, which spills into a private folder that is removed in the end.
+An in-memory database holds the rows, and spills into a private folder that is removed at the end.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ SAMPLE = 10_000
 """Rows on which patterns are tried, drawn over the whole table with a fixed seed."""
 
 FEW = 100
-"""Different values up to which each is counted."""
+"""Columns with at most this many distinct values have each value counted."""
 
 STEPS = (1000, 500, 100, 50, 10, 5, 2, 1, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001)
-"""What measured values may be multiples of, the widest first."""
+"""Steps that measured values may be multiples of, the widest first."""
 
 OUTERMOST = 6
-"""Least and greatest values that are told of a number column: more than codes for missing values are."""
+"""Number of smallest and largest values listed for a number column: more than there are codes for missing values."""
 
 NEARLY = 0.99
-"""Share of the values that are multiples of a step, for the others may be mistakes."""
+"""Share of the values that must be multiples of a step; the others may be mistakes."""
 
 TYPES = ("integer", "number", "date", "timestamp", "boolean")
 _AXIS = {"date": "CAST({x} - DATE '1970-01-01' AS BIGINT)", "timestamp": "epoch_us({x})"}
@@ -57,7 +57,7 @@ def survey(source: Source, patterns: Mapping[str, str], *, memory_mb: int = 4096
 
 
 def _axis(kind: str | None, casts: Mapping[str, str]) -> str | None:
-    """A column as a number: of a date its days, of a timestamp its microseconds; None of anything else."""
+    """A column as a number: a date as days, a timestamp as microseconds; None for anything else."""
     return None if kind is None else _AXIS.get(kind, "CAST({x} AS DOUBLE)").format(x=f"({casts[kind]})")
 
 
@@ -108,7 +108,7 @@ class _Column:
         return median, deviation, step
 
     def _sample(self, number: str | None) -> Floats:
-        """The sampled numbers, days or moments, or the places of sampled texts among all; NaN where missing."""
+        """The sampled numbers, days or moments, or the ranks of sampled texts; NaN where missing."""
         value = number or f"CASE WHEN {self._x} IS NOT NULL THEN DENSE_RANK() OVER (ORDER BY {self._text}) END"
         values = f"SELECT rowid AS i, CAST({value} AS DOUBLE) AS x FROM sample"
         found = self._db.execute(f"SELECT COALESCE(x, 'nan') AS x FROM ({values}) ORDER BY i").fetchnumpy()["x"]
@@ -161,8 +161,8 @@ class _Column:
     def _sampled(
         self, patterns: Mapping[str, str], *, inside: bool
     ) -> tuple[dict[str, float], dict[str, float], float]:
-        """Shares of the sampled values that are, and that contain, each pattern; and the mean number of words. Numbers
-        and dates contain nothing.
+        """Shares of the sampled values that match, and that contain, each pattern; and the mean number of words.
+        Numbers and dates contain no patterns.
         """
         calls = ("regexp_full_match", "regexp_matches") if inside else ("regexp_full_match",)
         different = f"SELECT TRIM({self._text}) AS t, COUNT(*) AS n FROM sample WHERE {self._x} IS NOT NULL GROUP BY 1"

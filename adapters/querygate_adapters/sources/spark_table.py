@@ -4,9 +4,9 @@
     spark:/data/patients          a folder (or any location Spark knows) of Parquet files
     spark:/data/patients#csv      the same with CSV files, each with a header; all columns are texts
 
-Spark's own settings (SPARK_HOME, spark-defaults.conf) say where it runs; without any it runs here. It reads, and is
-given no SQL. Its workers send the rows as Arrow batches, one partition after the other, so that memory is bounded by
-the largest partition.
+Spark's own settings (SPARK_HOME, spark-defaults.conf) say where it runs; without any it runs on this machine. It only
+reads, and gets no SQL. Its workers send the rows as Arrow batches, one partition after the other, so that memory is
+bounded by the largest partition.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from querygate_adapters.store.spark_session import FAILURES, is_alive, open_sess
 
 CODE = "QG802"
 _EXACT = ("string", "byte", "short", "integer", "long")
-"""Types whose texts are the same wherever they are written."""
+"""Types that are written as text in the same way everywhere."""
 
 FORMATS = ("parquet", "csv")
 
@@ -44,7 +44,7 @@ _CSV: dict[str, bool | str] = {
 
 
 class SparkTable:
-    """One table or folder. Every read is a job of its own."""
+    """One table or folder. Every read is a separate job."""
 
     def __init__(self, location: str) -> None:
         place, _, fragment = location.partition("#")
@@ -68,7 +68,7 @@ class SparkTable:
         return self._read(self._rows, columns)
 
     def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
-        """The same of rows of which a condition may be true: Spark's workers leave the others out."""
+        """The same for rows for which a condition may be true: Spark's workers leave the others out."""
         with self.reading():
             kinds = {field.name: field.dataType.typeName() for field in self._rows.schema.fields}
             tests = [_may_be_true(test, kinds[test.column]) for test in either]
@@ -81,7 +81,7 @@ class SparkTable:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Spark's words, and those of the engine that pulls the stream, may quote rows."""
+        """Messages of Spark, and of the engine that pulls the stream, may quote rows."""
         try:
             with quiet():
                 yield
@@ -112,7 +112,7 @@ def _name(column: str) -> str:
 
 
 def _may_be_true(test: EventCondition, kind: str) -> Column:
-    """Texts contain what is looked for: whoever reads them compares them without the spaces around them."""
+    """Texts must contain the wanted text, since the reader later ignores spaces around them."""
     column, sought = functions.col(_name(test.column)), (*test.texts, *test.begins)
     if kind not in _EXACT or not sought:
         return functions.lit(True)
@@ -121,7 +121,7 @@ def _may_be_true(test: EventCondition, kind: str) -> Column:
 
 def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # Runs in Spark's workers, which need pyarrow and nothing of QueryGate: it is sent by value, as it stands here.
+        # Runs in Spark's workers, which need pyarrow but not QueryGate: the function is sent by value.
         for batch in batches:
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, batch.schema) as stream:

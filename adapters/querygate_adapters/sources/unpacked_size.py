@@ -1,4 +1,4 @@
-"""How large a table is once it is unpacked: a file of a few kilobytes can hold terabytes of zeros."""
+"""The unpacked size of a table: a file of a few kilobytes can hold terabytes of zeros."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from querygate_adapters.sources.files import translated
 CHUNK = 1 << 20
 BATCH_ROWS = 4_096
 CELL_BYTES = 8
-"""What a value of a column takes at least: a Parquet file tells a constant once, however many rows have it."""
+"""The least memory of a column's value: a Parquet file stores a constant once, however many rows have it."""
 
 
 def is_larger(path: Path, most_bytes: int) -> bool:
-    """Whether a CSV, gzip or Parquet file unpacks to more than this. No more than that is unpacked to find out."""
+    """Whether a CSV, gzip or Parquet file unpacks to more than this. It unpacks no more than that to find out."""
     with translated(path.name):
         if path.suffix.lower() == ".gz":
             return _unpacks_beyond(path, most_bytes)
@@ -27,7 +27,7 @@ def is_larger(path: Path, most_bytes: int) -> bool:
             told = pyarrow.parquet.read_metadata(path)
             groups = [told.row_group(place) for place in range(told.num_row_groups)]
             packed = sum(group.total_byte_size for group in groups)
-            cells = sum(_values(told, place) for place in range(told.num_columns))  # of a list, each of its values
+            cells = sum(_values(told, place) for place in range(told.num_columns))  # for a list, each of its values
             if max(packed, cells * CELL_BYTES) > most_bytes:
                 return True
             return _texts_beyond(path, told, most_bytes)
@@ -43,8 +43,8 @@ def _values(told: pyarrow.parquet.FileMetaData, place: int) -> int:
 
 
 def _texts_beyond(path: Path, told: pyarrow.parquet.FileMetaData, most_bytes: int) -> bool:
-    """Whether the texts of all rows take more: a Parquet file tells one once, too, or only how it differs from the one
-    before."""
+    """Whether the texts of all rows take more: a Parquet file may store a text once, or only its difference from the
+    one before."""
     left = most_bytes
     for place in range(told.num_columns):
         column, chunks = told.schema.column(place), _chunks(told, place)
@@ -52,7 +52,7 @@ def _texts_beyond(path: Path, told: pyarrow.parquet.FileMetaData, most_bytes: in
             continue
         longest = max((chunk.total_uncompressed_size for chunk in chunks), default=0)
         is_by_difference = any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in chunks)
-        if is_by_difference and column.max_repetition_level:  # one row may have all of them: what they take at most
+        if is_by_difference and column.max_repetition_level:  # one row may have all of them: their largest size
             left -= longest * _values(told, place)
         rows = max(1, min(BATCH_ROWS, most_bytes // max(1, longest))) if is_by_difference else BATCH_ROWS
         for batch in _batches(path, column.path, rows, kept=not is_by_difference) if left >= 0 else ():
@@ -66,14 +66,14 @@ def _texts_beyond(path: Path, told: pyarrow.parquet.FileMetaData, most_bytes: in
 
 def _batches(path: Path, column: str, rows: int, *, kept: bool) -> Iterator[pyarrow.RecordBatch]:
     """A column of texts, or of lists of them. Dictionaries are kept, so that a text that many rows share is in memory
-    once. Differences have to be decoded: of those, no more rows at once than fit, were each text as long as the packed
+    once. Differences have to be decoded, in batches that would fit even if each text were as long as the packed
     column."""
     file = pyarrow.parquet.ParquetFile(path, read_dictionary=[column] if kept else None)
     yield from file.iter_batches(rows, columns=[column])
 
 
 def _decoded_bytes(values: pyarrow.Array) -> int:
-    while pyarrow.types.is_nested(values.type):  # one column was read, so there is one way down
+    while pyarrow.types.is_nested(values.type):  # one column was read, so there is only one path down
         values = pyarrow.concat_arrays(values.flatten()) if pyarrow.types.is_struct(values.type) else values.flatten()
     if not isinstance(values, pyarrow.DictionaryArray):
         return int(values.nbytes)

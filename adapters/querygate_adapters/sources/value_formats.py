@@ -1,6 +1,6 @@
 """How values are written in a source, and the SQL that reads each as a type of the policy.
 
-What cannot be read is NULL, and is found by `is_unread`.
+Values that cannot be read become NULL, and `is_unread` finds them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def cast_to(name: str, kind: str, found: str) -> str:
         return CASTS[kind](name, found)
     x = quoted(name)
     if found == "TIMESTAMP WITH TIME ZONE" and kind in ("timestamp", "date"):
-        moment = f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC, and so is its day
+        moment = f"make_timestamp(epoch_us({x}))"  # a moment is in UTC, and so is its day
         return moment if kind == "timestamp" else f"CAST({moment} AS DATE)"
     if found == "VARCHAR":
         text = f"TRIM({x})"
@@ -75,7 +75,7 @@ def cast_to(name: str, kind: str, found: str) -> str:
 
 
 def as_key(name: str, found: str) -> str:
-    """A key as text, so that one kept as a number here and as a text there still meet. 7.0 is 7."""
+    """A key as text, so that a number in one table matches a text in the other. 7.0 is 7."""
     x = quoted(name)
     if found in _FLOATS or found.startswith("DECIMAL"):
         return (
@@ -85,8 +85,8 @@ def as_key(name: str, found: str) -> str:
 
 
 def iso_day(text: str, order: str) -> str:
-    """SQL for a text that may be a date with slashes as ISO writes it, with its time of day if it has one. A year of
-    two digits and a day that there is not become a text that no type can read.
+    """SQL that rewrites a text that may be a date with slashes in ISO form, with its time of day if it has one. A
+    two-digit year or an impossible day becomes a text that no type can read.
     """
     trimmed, day = f"TRIM({text})", _WITH_SLASHES[order]
     moments = ", ".join(f"'{day} {clock}'" for clock in _CLOCKS)
@@ -112,12 +112,12 @@ def at_limit(text: str, *, missing: bool) -> str:
 
 
 def is_sure(kind: str, found: str) -> bool:
-    """Whether every value of the stored type can be read: a text as a text, a whole number as one."""
+    """Whether every value of the stored type can be read: texts as texts, whole numbers as whole numbers."""
     return kind == "category" or (kind in ("integer", "number") and found in _WHOLE) or (kind, found) in _ALIKE
 
 
 def is_unread(name: str, cast: str) -> str:
-    """Whether a value that is there was not read. NaN, also as a text, is not there."""
+    """Whether a value is present but could not be read. NaN, even as a text, counts as missing."""
     x = quoted(name)
     is_nan = f"COALESCE(isnan(TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)), FALSE)"
     return f"CASE WHEN {x} IS NULL OR ({cast}) IS NOT NULL THEN FALSE ELSE NOT {is_nan} END"

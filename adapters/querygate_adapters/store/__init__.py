@@ -1,1 +1,1 @@
-"""The published plane on its engines: what a serving machine needs."""
+"""The published plane on its engines: all that a serving machine needs."""

@@ -1,4 +1,4 @@
-"""What the releases of all engines share: the catalog as text, the blocks that were read, and the refusals."""
+"""What the releases of all engines share: the catalog as text, the cache of blocks, and the refusals."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog, Column, Margin, NoiseOptions, Reference
 
 KEPT_BYTES = 256 * 2**20
-"""What a release may keep of the blocks it has read."""
+"""Memory for the blocks that a release caches."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
 FORMAT = 10
-"""The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
-rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
-people who have several rows or a name for rare values (7), views (8), groups of codes in these (9), categories whose
-values have an order (10) is of the first form, and does not say so."""
+"""The newest store format that can be read. Each feature raises the format: code lists (2), moments of classes (3),
+noisy answers (4), a rule about differencing that the gate has to keep (5), columns only for extracts and one that
+identifies persons (6), people with several rows or a name for rare values (7), views (8), groups of codes in views (9),
+ordered categories (10). A store with none of them has the first format, and does not name it."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
-    """As older programs read it too, unless there is something that they do not know."""
+    """In a form that older programs can read too, unless it has features that they do not know."""
     body = _fields(catalog) | {"columns": [_fields(column) for column in catalog.columns]}
     for column in body["columns"]:
         if not column["parents"]:
@@ -72,7 +72,7 @@ def catalog_to_json(catalog: Catalog) -> str:
 
 
 def _fields(of: Any) -> dict[str, Any]:
-    """A dataclass as it is written. Nothing in it is copied: a list of codes is long."""
+    """A dataclass as a dict, without copying its values: a list of codes is long."""
     return {field.name: getattr(of, field.name) for field in fields(of)}
 
 
@@ -83,7 +83,7 @@ def catalog_from_json(text: str) -> Catalog:
             "QG804", "This version was published by a newer QueryGate.", "Update the gate, or serve another version."
         )
     columns = tuple(Column(**column) for column in body["columns"])
-    references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
+    references = tuple(Reference(**table) for table in body.get("references", ()))  # missing in older catalogs
     noise = NoiseOptions(**body["noise"]) if body.get("noise") else None
     margins = tuple(Margin(**margin) for margin in body.get("margins", ()))
     return Catalog(**{**body, "columns": columns, "references": references, "noise": noise, "margins": margins})
@@ -93,7 +93,7 @@ NESTED = frozenset((list, dict))
 
 
 def _with_tuples(body: JsonValue) -> Any:
-    """JSON has lists where the catalog has tuples, at any depth."""
+    """Turns JSON's lists into the catalog's tuples, at any depth."""
     if isinstance(body, dict):
         return {key: _with_tuples(value) for key, value in body.items()}
     if isinstance(body, list):
@@ -107,8 +107,8 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class KeptBlocks:
-    """Blocks by the columns they were grouped to, those whose moments were wanted, their margin, and whether classes
-    are apart. A version never changes, so what was read once is kept."""
+    """A cache of blocks, by their columns, the columns with moments, their margin, and whether they are grouped by
+    class. A version never changes, so blocks stay valid."""
 
     def __init__(self) -> None:
         self._blocks: dict[tuple[Names, Names, int | None, bool], tuple[Block, int]] = {}
@@ -123,7 +123,7 @@ class KeptBlocks:
         by_class: bool,
         read: Callable[[Names, Names, int | None, bool], Block],
     ) -> Block:
-        """The block of these names, read now if it was not before. The oldest make room."""
+        """The block for these names, from the cache if possible. The oldest blocks make room."""
         wanted = tuple(sorted(names)), tuple(sorted(moments)), margin, by_class
         with self._lock:
             known = self._blocks.get(wanted)

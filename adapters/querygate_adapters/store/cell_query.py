@@ -4,10 +4,10 @@
 
 Physical columns of column number i: c{i}_lo, c{i}_hi, and c{i}_null (0 none, 1 some, 2 all of the cell's values are
 missing; absent where nothing is missing) for numbers; c{i}_set for categories; c{i}_items for code lists. A version of
-views has the cells of all its margins in one table: `margin` says whose a cell is, `frame` in which frame cell it lies,
-columns that are not in the margin are NULL, and `class` is a number of its own in every margin. There is no constant in
-the text but the number of a margin, so there is nothing to inject; and the order is fixed, so that every engine gives
-the same bytes.
+views has the cells of all its margins in one table: `margin` and `frame` are the margin and the frame cell of each
+cell, columns that are not in the margin are NULL, and `class` numbers are unique over all margins. The only constant in
+the text is the number of a margin, so nothing can be injected; and the order is fixed, so that every engine gives the
+same bytes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def projection(
     margin: int | None = None,
     dialect: Dialect = PLAIN,
 ) -> str:
-    """The statement that groups cells to these columns, and to classes where these are wanted.
+    """The statement that groups cells by these columns, and by class if wanted.
 
     >>> sex = Column("sex", 0, "quasi-identifier", "category", False)
     >>> projection(Catalog("t", 1, "", 5, 9, (sex,)), [sex])
@@ -80,10 +80,11 @@ def grouping(
 ) -> tuple[str, ...]:
     """The physical columns to group by, in the order of the result.
 
-    The class is among them where it is wanted, and where edges are tight, as that ties a class's members to its ends.
+    The class is among them if it is wanted, or if edges are tight, since then each end belongs to a member of the
+    class.
     """
     if bool(catalog.margins) != (margin is not None):
-        raise ValueError("cells of views are read margin by margin, and others have none")
+        raise ValueError("cells of views need a margin, and other cells have none")
     last = ("class", "class_n") if catalog.tight else ("class",) if by_class else ()
     there = (column for column in columns if _is_told(catalog, column, margin))
     frame = () if margin is None else ("frame",)
@@ -95,7 +96,8 @@ def _is_told(catalog: Catalog, column: Column, margin: int | None) -> bool:
 
 
 def stored(column: Column) -> tuple[str, ...]:
-    """The physical columns of a published column; a list of codes with groups has none, as these are columns."""
+    """The physical columns of a published column; a list of codes with groups has none, because its groups are
+    columns."""
     stem = f"c{column.index}"
     if column.groups:
         return ()
@@ -116,7 +118,8 @@ def make_block(
     *,
     by_class: bool = False,
 ) -> Block:
-    """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class too."""
+    """The result of the projection (NumPy arrays by physical name) as a block; with moments it is grouped by class
+    too."""
     n = np.asarray(found["n"], dtype=np.int64)
     made: dict[str, BlockColumn] = {}
     for column in columns:
@@ -143,7 +146,7 @@ def make_block(
 
 
 def _anything(column: Column, rows: int) -> BlockColumn:
-    """A column of which nothing is told: any value of its domain, or none."""
+    """A column about which nothing is known: any value of its domain, or missing."""
     if column.is_codes:  # any code, or none
         return CodeColumn(np.zeros(rows, np.int64), CodeSets.of(column.values, [MISSING] * len(column.values), [[]]))
     if not column.is_numeric:
@@ -160,5 +163,6 @@ def _of_sets(ids: Ints, meant: Dictionary | CodeSets) -> BlockColumn:
 
 
 def _end(values: Array, kind: type[np.int64] | type[np.float64]) -> Array:
-    """Zero where there is none; and one zero only, as engines differ in which of -0.0 and 0.0 stands for both."""
+    """Zero where there is none; and only one kind of zero, since engines differ in whether -0.0 or 0.0 stands for
+    both."""
     return np.asarray(np.ma.filled(values, 0), dtype=kind) + kind(0)

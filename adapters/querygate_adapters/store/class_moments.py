@@ -1,6 +1,6 @@
 """Moments of classes in a store: the sum and the variance of a sensitive number in each class, as public cells.
 
-    class_moment(column_id, class, n, sum_lo, sum_hi, var_lo, var_hi)     variances may be NULL; one row at most a class
+    class_moment(column_id, class, n, sum_lo, sum_hi, var_lo, var_hi)     variances may be NULL; one row per class
 
 A store that publishes no moments has no such table, and one that does says so in its catalog.
 """
@@ -32,7 +32,7 @@ def wanted_columns(catalog: Catalog, names: Collection[str], margin: int | None 
 
 def make_moments(found: Sequence[Array]) -> ClassMoments:
     """From class, n, sum_lo, sum_hi, var_lo, var_hi as arrays, in order of class; a missing variance is NaN."""
-    # One zero only, as engines differ in which of -0.0 and 0.0 they keep.
+    # Only one kind of zero, since engines differ in whether they keep -0.0 or 0.0.
     label, n = (np.asarray(column, dtype=np.int64) for column in found[:2])
     told = ClassMoments(label, n, *(floats(column) + 0.0 for column in found[2:]))
     if (np.diff(told.label) <= 0).any() or not (told.sum_low <= told.sum_high).all():

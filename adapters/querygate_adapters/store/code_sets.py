@@ -1,9 +1,9 @@
 """Code lists in a store: the codes of each item, and the items of each set that a cell may name.
 
-    code_item(column_id, item_id, code)      a code in no item is suppressed; '': or none at all
-    item_set(column_id, set_id, item_id)     set 0 is the empty one and has no row; every other has one at least
+    code_item(column_id, item_id, code)      a code in no item is suppressed; '' means: or none at all
+    item_set(column_id, set_id, item_id)     set 0 is the empty one and has no row; every other set has at least one
 
-The codes that there are stand in the catalog. A store that has no code list has none of these tables.
+The public codes are in the catalog. A store without code lists has none of these tables.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ CODE_TABLES = {"code_item": "column_id, item_id, code", "item_set": "column_id, 
 """Tables and their columns."""
 
 NOTHING = ""
-"""What stands for MISSING in an item; no code is empty."""
+"""Stands for MISSING in an item; no code is empty."""
 
 
 def code_columns(catalog: Catalog) -> list[Column]:
-    """Lists that are told as sets of items."""
+    """Lists that are published as sets of items."""
     return [column for column in catalog.columns if column.is_codes and not column.groups]
 
 

@@ -1,4 +1,4 @@
-"""Columns of a result as plain arrays: engines give masked ones where something is missing."""
+"""Columns of a result as plain arrays: engines return masked arrays where values are missing."""
 
 from __future__ import annotations
 

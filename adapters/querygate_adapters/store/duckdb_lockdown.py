@@ -25,13 +25,13 @@ CONFIG: Config = {
 def connect(
     path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None, beside: Sequence[Path] = ()
 ) -> duckdb.DuckDBPyConnection:
-    """Open a database file from which SQL can reach nothing else on the machine but the files in the folders `beside`,
-    and which its owner alone may read.
+    """Open a database file that only its owner may read, and from which SQL can reach nothing on the machine but the
+    files in the folders `beside`.
     """
     config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "lock_configuration": "true"}
     if threads:
         config["threads"] = str(threads)
-    if beside:  # which can be said once the engine has begun, and before it is locked
+    if beside:  # which must be set after the engine has started and before it is locked
         del config["enable_external_access"], config["lock_configuration"]
     database = duckdb.connect(str(path), read_only=read_only, config=config)
     if beside:
@@ -45,8 +45,8 @@ def connect(
 
 
 def in_memory(*, spill: Path | None = None, **config: str) -> duckdb.DuckDBPyConnection:
-    """A database without a file. What does not fit into memory goes into the folder `spill`, or nowhere: the engine by
-    itself would write it into the current folder, where everybody may read it.
+    """A database without a file. Data that do not fit into memory go into the folder `spill`, or nowhere: by default
+    the engine would write them into the current folder, where everybody may read them.
     """
     return duckdb.connect(config={**CONFIG, "temp_directory": str(spill or ""), **config})
 
@@ -55,9 +55,7 @@ def in_memory(*, spill: Path | None = None, **config: str) -> duckdb.DuckDBPyCon
 def attached(
     database: duckdb.DuckDBPyConnection, files: Mapping[str, Path], *, read_only: bool = True
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Other files under the given names, in an engine that is open: to begin one takes longer than to read a small
-    file.
-    """
+    """Other files under the given names, in an open engine: starting one takes longer than reading a small file."""
     with ExitStack() as ended:
         own = database.cursor()  # others may use the connection at the same time
         ended.callback(own.close)
@@ -79,7 +77,7 @@ def path_text(path: Path) -> str:
 
 @contextmanager
 def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
-    """Interrupt the cursor's statement after `timeout_s`, or when the request has had its time; running out of time or
+    """Interrupt the cursor's statement after `timeout_s`, or when the request's time is up; running out of time or
     memory is a coded refusal.
     """
     with interrupted_after(timeout_s, cursor.interrupt):

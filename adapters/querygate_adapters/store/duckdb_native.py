@@ -1,8 +1,8 @@
-"""DuckDB by itself, without data: how it reads a statement, and what a function of one column makes of public values.
+"""DuckDB without data: how it parses a statement, and the results of a function of one column on public values.
 
-Asking the engine is what makes the gate's meaning its own. It reads a statement and the gate's own wording of it, and
-both must be one tree; it evaluates expressions generated from an allow-listed tree on values that are public anyway,
-in memory, under a limit of time and memory, and can open no file.
+By asking the engine, the gate gives statements exactly the engine's meaning. The engine parses a statement and the
+gate's own wording of it, and both must give the same tree. It evaluates expressions generated from an allow-listed tree
+on values that are public anyway, in memory, with limits on time and memory, and cannot open files.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
 KEPT, KEPT_BYTES = 512, 64 * 2**20
-"""How many readings and tables are kept, and how much the tables may take."""
+"""How many parsed statements and tables are cached, and the memory for the tables."""
 
 _SERIALISED = "SELECT json_serialize_sql(?), json_serialize_sql(?)"
 
 
 class DuckDBNative:
-    """An engine in memory that holds nothing. Results are kept: texts and domains are public and few."""
+    """An in-memory engine without data. Results are cached: texts and domains are public and few."""
 
     def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
         self._timeout_s = timeout_s
@@ -43,7 +43,7 @@ class DuckDBNative:
         self._bytes = 0
         self._lock = threading.Lock()
         self._db = in_memory(memory_limit=f"{memory_mb}MB", threads="1", lock_configuration="true")
-        self._mine = threading.local()  # a cursor for each thread: one costs as much as a fifth of a reading
+        self._mine = threading.local()  # a cursor for each thread: making one costs a fifth of a parse
         self._alike: dict[tuple[str, str], None] = {}
 
     # -- reading -------------------------------------------------------------------------------------------------
@@ -51,8 +51,8 @@ class DuckDBNative:
     def read(self, sql: str, own: str) -> SqlReading:
         """Does the database read the statement as it reads the gate's own wording of it?
 
-        What it found alike it finds alike with other numbers in the same places: its grammar knows a number by its
-        kind and not by its value.
+        Statements that it reads alike it also reads alike with other numbers in the same places: its grammar depends on
+        the kind of a number, not on its value.
         """
         (shape, numbers), (own_shape, own_numbers) = _shape(sql), _shape(own)
         is_known = (shape, own_shape) in self._alike and numbers == own_numbers
@@ -70,7 +70,7 @@ class DuckDBNative:
         except duckdb.Error:
             return SqlReading(False)
         if texts is not None and _PLACES.sub("", texts[0]) == _PLACES.sub("", texts[1]) and _IS_READ in texts[0]:
-            return SqlReading(True)  # word for word, and most statements are
+            return SqlReading(True)  # identical texts, as for most statements
         theirs, ours = (json.loads(text) for text in texts or ())
         if theirs["error"] or ours["error"]:
             place = theirs.get("position")
@@ -80,8 +80,8 @@ class DuckDBNative:
     # -- evaluating ----------------------------------------------------------------------------------------------
 
     def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
-        """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
-        if kind == "number":  # asked while a step is looked for, and not again
+        """The result of the expression over the column `x` for each value, in order; None stands for NULL."""
+        if kind == "number":  # used in the search for a step, and not again
             return self._calculate(text, kind, values)[0]
         key = (text, kind, _axis_key(kind, values))
         with self._lock:
@@ -103,7 +103,7 @@ class DuckDBNative:
 
 
 def _keep(kept: dict[_Key, _Kept], key: _Key, value: _Kept) -> None:
-    """Remember it, and forget the oldest of too many."""
+    """Cache it, and drop the oldest entries if there are too many."""
     kept[key] = value
     while len(kept) > KEPT:
         kept.pop(next(iter(kept)))
@@ -134,7 +134,7 @@ def _shape(sql: str) -> tuple[str, list[str]]:
 
 
 def _axis_key(kind: str, values: Sequence[SqlValue]) -> Hashable:
-    """What tells axes apart: whole numbers and days come without gaps, so their ends do."""
+    """A key that distinguishes axes: whole numbers and days have no gaps, so their ends suffice."""
     if kind in ("integer", "date"):
         return len(values), values[0], tuple(values[-2:])
     return tuple(values)
@@ -174,7 +174,7 @@ _TYPES = {
 
 
 def _are_alike(one: JsonValue, two: JsonValue) -> bool:
-    """Two trees side by side; only where they differ is it asked whether they mean the same."""
+    """Compares two trees side by side; only where they differ are their meanings compared."""
     if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
         for key, value in one.items():
             if key not in _IGNORED and value != two[key] and not _are_alike_inside(value, two[key]):
@@ -192,7 +192,7 @@ def _are_alike_inside(one: JsonValue, two: JsonValue) -> bool:
 
 
 def _meaning(tree: JsonValue) -> JsonValue:
-    """A tree without places and without the choices of wording that mean the same."""
+    """A tree without positions and without differences in wording that do not matter."""
     if isinstance(tree, list):
         return [_meaning(part) for part in tree]
     if not isinstance(tree, dict):
@@ -223,7 +223,7 @@ def _meaning(tree: JsonValue) -> JsonValue:
 
 
 def _type_meant(node: _Node) -> _Node:
-    """DuckDB ignores the length of a VARCHAR, and a DECIMAL without figures has 18 of them, 3 after the point."""
+    """DuckDB ignores the length of a VARCHAR, and a DECIMAL without a precision has 18 digits, 3 after the point."""
     name = str(node["type_name"]).upper()
     name, figures = _TYPES.get(name, name), node["children"]
     if name == "DECIMAL":
@@ -284,7 +284,7 @@ def _interval_text(node: _Node) -> _Node | None:
 
 
 def _only_number(arguments: list[_Node]) -> str | None:
-    """The whole number that a constant interval has, whatever the database wraps around it."""
+    """The whole number in a constant interval, whatever the database wraps around it."""
     (argument,) = arguments
     found = argument["expression"]
     while found.get("class") == "CAST" or found.get("function_name") == "trunc":
@@ -294,7 +294,7 @@ def _only_number(arguments: list[_Node]) -> str | None:
 
 
 def _whole_texts(tree: JsonValue) -> JsonValue:
-    """INTERVAL '3' DAY is INTERVAL 3 DAY: the number of units may stand in quotes."""
+    """INTERVAL '3' DAY is INTERVAL 3 DAY: the number of units may be in quotes."""
     if isinstance(tree, list):
         return [_whole_texts(part) for part in tree]
     if not isinstance(tree, dict):
@@ -305,7 +305,7 @@ def _whole_texts(tree: JsonValue) -> JsonValue:
 
 
 def _number(literal: _Node) -> _Node:
-    """Numbers by their value and kind: 1_000 is 1000, .5 is 0.5, while 1e0 stays a double."""
+    """Numbers are equal by value and kind: 1_000 is 1000, .5 is 0.5, while 1e0 stays a double."""
     if literal.get("kind") == "STRING":
         return literal
     try:

@@ -34,8 +34,9 @@ from querygate_adapters.store.duckdb_lockdown import connect, limited
 WITHDRAWN = "withdrawn"
 
 READ_UP_TO = 64 * 2**20
-"""A version file of up to so many bytes is read whole before it is served: a tenth of a second. Of a larger one the
-length is compared, and `querygate doctor` reads it: nobody waits half a minute for the start of a gate with 10 GB.
+"""A version file up to this size in bytes is hashed before it is served, which takes a tenth of a second. For a larger
+one only the length is compared, and `querygate doctor` reads it: nobody waits half a minute for a gate with 10 GB to
+start.
 """
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
@@ -52,7 +53,7 @@ def versions_in(folder: Path) -> tuple[int, ...]:
 
 
 def is_withdrawn(folder: Path | str) -> bool:
-    return os.path.exists(f"{folder}/{WITHDRAWN}")  # each request asks, and a Path takes longer
+    return os.path.exists(f"{folder}/{WITHDRAWN}")  # every request needs this, and Path is slower
 
 
 def current_version(folder: Path | str) -> int | None:
@@ -77,8 +78,8 @@ class DuckDBStore:
         threads: int | None = None,
         noted: Callable[[str, int], FileDigest | None] = lambda dataset, version: None,
     ) -> None:
-        """`noted` is what the log has of the file of a version. Where it has nothing, as that of a gate with copies of
-        files has not, the digest beside the file is what it must have; without one it is served as it is.
+        """`noted` is what the log says about the file of a version. If it says nothing, as on a gate with copied files,
+        the file must match the digest beside it; without a digest it is served as it is.
         """
         self.root, self._noted = root, noted
         self._memory_mb, self._threads = memory_mb, threads
@@ -105,14 +106,14 @@ class DuckDBStore:
                 release = self._open.get(dataset)
                 if release is None or not release.is_of(version, file):
                     release = self._open[dataset] = self._opened(dataset, version, file)
-            except (duckdb.Error, OSError):  # its words may quote what it read
+            except (duckdb.Error, OSError):  # its message may quote what it read
                 raise _cannot_be_opened(dataset, version) from None
             return release
 
     def _opened(self, dataset: str, version: int, file: Path) -> DuckDBRelease:
         before = self._open.pop(dataset, None)
         if before is not None and before.catalog.version == version:
-            before.close()  # the engine gives again what it has open under a name, though another file has it now
+            before.close()  # the engine returns what it has open under a name, even if another file has that name now
         self._check_noted(dataset, version, file)
         return DuckDBRelease(file, memory_mb=self._memory_mb, threads=self._threads)
 
@@ -132,7 +133,7 @@ class DuckDBStore:
 
 
 def _identity(path: Path) -> tuple[int, int, int, int]:
-    """What another file under the same name has otherwise; OSError where there is none."""
+    """What distinguishes a file from another one under the same name; OSError where there is none."""
     found = os.stat(path)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -162,11 +163,11 @@ class DuckDBRelease:
         }
 
     def is_of(self, version: int, path: Path) -> bool:
-        """Whether it is what lies there now: a site that was made anew counts its versions from one again."""
+        """Whether this is still the file in place: a site that was recreated numbers its versions from one again."""
         return self.catalog.version == version and self._file == _identity(path)
 
     def close(self) -> None:
-        """Whoever is reading finishes with a cursor of their own."""
+        """Current readers finish with their own cursors."""
         self._connection.close()
 
     def _code_sets(self, column: Column) -> CodeSets:
@@ -196,7 +197,7 @@ class DuckDBRelease:
         margin: int | None = None,
         by_class: bool = False,
     ) -> Block:
-        """The cells grouped to these columns, and to classes where these or their moments are wanted."""
+        """The cells grouped by these columns, and by class if classes or their moments are wanted."""
         return self._blocks.get(names, moments, margin, by_class, partial(self._read, limits))
 
     def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:
@@ -209,7 +210,7 @@ class DuckDBRelease:
         return make_block(self.catalog, columns, found, self.dictionaries, told, margin, by_class=by_class)
 
     def moments(self, column: Column) -> ClassMoments:
-        """What is told about the classes of a column, read once."""
+        """The published moments of a column's classes, read once."""
         if column.index not in self._moments:
             wanted = f"SELECT {COLUMNS} FROM {TABLE} WHERE column_id = {int(column.index)} ORDER BY class"
             found = self._connection.cursor().execute(wanted).fetchnumpy()

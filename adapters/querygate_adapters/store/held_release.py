@@ -1,4 +1,5 @@
-"""A version whose cells are held in memory and grouped there: one that is asked many questions and soon gone."""
+"""A version whose cells are held and grouped in memory: for trial versions that answer many questions and are soon
+dropped."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ Table = dict[str, Array]
 
 
 class HeldRelease(DuckDBRelease):
-    """Each margin is read once, as a whole: a statement to the engine takes longer than grouping thousands of cells."""
+    """Each margin is read once, as a whole: a statement to the engine takes longer than grouping thousands of cells
+    here."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)  # as whoever verifies opens it: an engine has one configuration for a file
+        super().__init__(path)  # as the verifier opens it: an engine has one configuration for each file
         self._tables: dict[int | None, Table] = {}
 
     def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:
@@ -40,7 +42,7 @@ class HeldRelease(DuckDBRelease):
 
 
 def grouped(cells: Table, keys: Sequence[str]) -> Table:
-    """The cells by these columns, in their order, NULL last, as the engine would give them.
+    """The cells grouped by these columns, sorted, NULL last, as the engine would return them.
 
     >>> grouped({"a": np.array([2, 1, 2]), "n": np.array([3, 4, 5])}, ["a"])
     {'a': array([1, 2]), 'n': array([4, 8])}

@@ -1,19 +1,19 @@
-"""The ledger of privacy budgets on a PostgreSQL server, for several gates that spend one budget.
+"""The ledger of privacy budgets on a PostgreSQL server, for several gates that share a budget.
 
     postgresql://gate@host:5432/database#schema        (without a fragment: the schema querygate)
 
     reservation     what was paid for, and when
     charge          against which limits, with the total after it
-    noisy_answer    what stands for a key
+    noisy_answer    the answer for a key
 
-`core/budget_ledger.py` says what is decided, and why. Here a transaction begins with an advisory lock of its
-dataset, which dies with its holder, and whatever it reads afterwards is what was committed before (READ COMMITTED takes
-a new snapshot for each statement). Should somebody write without the lock, the primary key and the trigger of `charge`
-let one of the two in. A commit is on the server's disk when it returns, whatever the server's own default.
+`core/budget_ledger.py` says what is decided, and why. Here a transaction begins with an advisory lock for its dataset,
+which ends with its holder, and everything it reads afterwards was committed before (READ COMMITTED takes a new snapshot
+for each statement). If somebody writes without the lock, the primary key and the trigger of `charge` let only one of
+the two in. A commit is on the server's disk when it returns, whatever the server's own default.
 
-The entry of the gate's own log that is evidence of a spend follows the commit, before anything is drawn. A crash
-between them leaves a spend of which no log has an entry: too much is counted, never too little. A gate spends only
-where the server still has what its log noted last of each limit: a server that was set back has forgotten.
+The log entry that is evidence of a spend follows the commit, before anything is drawn. A crash between them leaves a
+spend without a log entry: too much is counted, never too little. A gate spends only if the server still has what the
+log last noted for each limit: a server that was restored from a backup has forgotten.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {charge} EXECU
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {noisy_answer} EXECUTE FUNCTION {append_only}();
 """
 
-# A gate that hangs in a transaction is put out, and one that waits for it gives up; nothing is spent then.
+# A gate that hangs in a transaction is disconnected, and one that waits for it gives up; nothing is spent then.
 _BEGIN = """SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
             SET LOCAL synchronous_commit = on;
             SET LOCAL idle_in_transaction_session_timeout = '10s';
@@ -109,11 +109,11 @@ _COUNTS = """SELECT
 
 
 LedgerTest: TypeAlias = Callable[[Sequence[Scope], Callable[[Scope, int], SpentTotal | None]], None]
-"""Raises where limits are not what the log says. It is given them, and what looks up the total after a charge."""
+"""Raises if limits are not what the log says. It gets them, and a function that looks up the total after a charge."""
 
 
 class PostgresBudgets(Ledger):
-    """The budgets in one schema of a database. Whoever asks what is being answered waits up to `patience_s`."""
+    """The budgets in one schema of a database. A question that is already being answered waits up to `patience_s`."""
 
     def __init__(
         self,
@@ -135,14 +135,14 @@ class PostgresBudgets(Ledger):
         self._is_prepared = False
 
     def prepare(self) -> None:
-        """Make the tables where they are not there. Somebody who may make tables does it once; a gate needs no more
-        than SELECT and INSERT afterwards."""
+        """Create the tables if they do not exist. Somebody with the right to create tables does it once; afterwards a
+        gate needs only SELECT and INSERT."""
         with told(CODE), self._location.connect(read_only=False) as connection:
             _lock(connection, "")
             [(there,)] = connection.execute("SELECT to_regclass(%s)", [self._name("charge").as_string()]).fetchall()
             if there is not None:
                 return
-            # The schema may be there already and belong to somebody who may not make one.
+            # The schema may exist already and belong to somebody who may not create one.
             known = connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [self._schema])
             if known.fetchone() is None:
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
@@ -253,6 +253,6 @@ class _Page:
 
 
 def _lock(connection: Connection, name: str) -> None:
-    """Held until the transaction ends. Names that fall together wait for each other, and that is all."""
+    """Held until the transaction ends. If the hashes of two names collide they merely wait for each other."""
     number = int.from_bytes(hashlib.sha256(f"querygate budgets {name}".encode()).digest()[:8], signed=True)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", [number])

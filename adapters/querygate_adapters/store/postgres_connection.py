@@ -1,11 +1,11 @@
-"""The way into PostgreSQL, and what may be told of it when it is closed.
+"""Connections to PostgreSQL, and what may be said when they fail.
 
-A location holds a password perhaps, and one that was typed wrongly may show part of it where a host or a table is
-expected. Server messages quote values. So neither is ever passed on: what went wrong is told in words of our own.
+A location may hold a password, and a mistyped one may show part of it where a host or a table is expected. Server
+messages quote values. So neither is ever passed on: messages are in our own words.
 
     postgresql://user@host:5432/database?sslmode=verify-full#fragment
 
-Everything before the fragment is libpq's: a password may also come from PGPASSWORD or the password file.
+libpq reads everything before the fragment: a password may also come from PGPASSWORD or the password file.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ SCHEMES = ("postgresql://", "postgres://")
 DEFAULTS = {
     "connect_timeout": 10,
     "application_name": "querygate",
-    "keepalives_idle": 30,  # a server that vanished without a word is noticed
+    "keepalives_idle": 30,  # so that a server that vanished silently is noticed
     "keepalives_interval": 5,
     "keepalives_count": 4,
 }
 
 RETRY_S = 5.0
-"""When to ask again while a server is being started."""
+"""Pauses between attempts while a server is starting."""
 
-# SQLSTATE, or its first two characters, to what is told of it.
+# Messages by SQLSTATE, or by its first two characters.
 _TOLD = {
     "22021": ("a text is not UTF-8", "Correct it, or use a view that leaves it out."),
     "25006": ("the statement would write, and sources are read-only", "Name a table, or a view that changes nothing."),
@@ -58,14 +58,14 @@ _OTHER = ("the server reported an error", "See the server's log.")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a server is, and what is wanted there. It is not printed: it may hold a password."""
+    """A server's location, and the fragment. It is never printed, since it may hold a password."""
 
     parameters: dict[str, Any] = field(repr=False)
     fragment: str = field(repr=False)
 
     @classmethod
     def read(cls, text: str, code: str) -> Location:
-        """From its text; a ConfigError with this code that quotes nothing where it cannot be read."""
+        """Read from its text; a ConfigError with this code, which quotes nothing, if it cannot be read."""
         url, _, fragment = text.rpartition("#") if "#" in text else (text, "", "")
         try:
             if not url.startswith(SCHEMES):
@@ -80,9 +80,9 @@ class Location:
             ) from None
 
     def connect(self, *, read_only: bool = True) -> Connection:
-        """A connection whose transactions change nothing unless it is asked for."""
+        """A connection that is read-only unless requested otherwise."""
         try:
-            # Statements are not prepared on the server, so that a pooler may stand in between.
+            # Statements are not prepared on the server, so that it works through a connection pooler.
             connection = psycopg.connect(**self.parameters, prepare_threshold=None)
         except psycopg.Error as error:
             raise NotConnected(*_why_not(error)) from None
@@ -91,12 +91,12 @@ class Location:
 
 
 class NotConnected(psycopg.OperationalError):
-    """There is no way in. Its arguments are what may be told: what went wrong, and what to do."""
+    """The connection failed. Its arguments may be shown: what went wrong, and what to do."""
 
 
 @contextmanager
 def told(code: str) -> Iterator[None]:
-    """Turn what the driver says into a coded error that quotes nothing."""
+    """Turn the driver's error into a coded one that quotes nothing."""
     try:
         yield
     except psycopg.Error as error:
@@ -105,7 +105,7 @@ def told(code: str) -> Iterator[None]:
 
 @contextmanager
 def lost_told(code: str) -> Iterator[None]:
-    """The same for a server that is out of reach or goes away; all else is left to who asked."""
+    """The same only for a server that is out of reach or goes away; the caller handles other errors."""
     try:
         yield
     except psycopg.Error as error:
@@ -132,7 +132,7 @@ def _explain(error: psycopg.Error) -> tuple[str, str]:
 
 
 def _why_not(error: psycopg.Error) -> tuple[str, str]:
-    """libpq gives no codes here; whether a password was asked for and used is what it knows for sure."""
+    """libpq gives no codes here, but it knows whether a password was requested and used."""
     attempt = error.pgconn
     if attempt is not None and attempt.needs_password:
         return _NO_PASSWORD

@@ -1,16 +1,16 @@
-"""The published plane on a PostgreSQL server: versions that `postgres_writer` copied there, read and nothing else.
+"""The published plane on a PostgreSQL server: reads versions that `postgres_writer` copied there.
 
     postgresql://gate@host:5432/database#schema        (without a fragment: the schema querygate)
 
     release      id, dataset, version, catalog         one row per version; never changed
-    served       dataset, release                      which one is served; none of a dataset that was withdrawn
+    served       dataset, release                      which one is served; no row for a withdrawn dataset
     cells_7      the cells of release 7
     value_text, set_value                              values and sets of the categories, by release
     code_item, item_set                                items and sets of the code lists, by release
     class_moment                                       moments of the classes, by release
 
-Cells are grouped by the server. What comes back are eight-byte numbers as the server holds them, so every end and every
-count is exact; categories are ids, so no collation has a say.
+The server groups the cells. It returns eight-byte numbers as it holds them, so every end and every count is exact;
+categories are ids, so collations do not matter.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class PostgresStore:
             return release
 
     def _ask(self, text: str, *values: Scalar) -> list[Row]:
-        """Rows from the tables of the schema; none where nothing was ever copied there."""
+        """Rows from the tables of the schema; none if nothing was ever copied there."""
         tables = {name: sql.Identifier(self._schema, name) for name in ("served", "release")}
         try:
             with self._links.reading() as connection:
@@ -118,7 +118,7 @@ class PostgresRelease:
         margin: int | None = None,
         by_class: bool = False,
     ) -> Block:
-        """The cells grouped to these columns, and to classes where these or their moments are wanted."""
+        """The cells grouped by these columns, and by class if classes or their moments are wanted."""
         return self._blocks.get(names, moments, margin, by_class, partial(self._read, limits))
 
     def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:
@@ -137,7 +137,7 @@ class PostgresRelease:
 
 
 class ConnectionPool:
-    """Connections for threads to take and give back. A new one is made when all are in use."""
+    """A pool of connections for threads. A new one is made when all are in use."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -168,7 +168,7 @@ class ConnectionPool:
             else:
                 return connection
         connection = self._location.connect()
-        connection.autocommit = True  # a transaction is begun where one is wanted, read-only as the connection says
+        connection.autocommit = True  # a transaction begins when it is needed, read-only by the connection's setting
         return connection
 
 
@@ -215,7 +215,8 @@ def _code_sets(column: Column, rows: _Rows) -> CodeSets:
 
 
 def read_moments(connection: Connection, schema: str, number: int, column: Column, limits: Limits) -> ClassMoments:
-    """What is told about the classes of a column. A variance that is not told is NaN, so that rows have one width."""
+    """The published moments of a column's classes. A variance that is not published is NaN, so that all rows have the
+    same width."""
     names = COLUMNS.split(", ")[1:]
     kinds = ["i8", "i8", "f8", "f8", "f8", "f8"]
     statement = sql.SQL(
@@ -246,7 +247,7 @@ def read_block(
     *,
     by_class: bool = False,
 ) -> Block:
-    """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
+    """Cells grouped by these columns, within the limits; NotPermitted QG305 beyond them."""
     names = grouping(catalog, columns, by_class=by_class or bool(moments), margin=margin)
     kinds = [*(_kind(name, columns) for name in names), "i8"]
     statement = _statement(connection, cells, catalog, columns, by_class or bool(moments), margin)
@@ -262,12 +263,12 @@ def _limited(connection: Connection, statement: sql.Composed | bytes, limits: Li
     except psycopg.errors.QueryCanceled:
         raise over_the_limit() from None
     if time.monotonic() - began_s > timeout_s:
-        raise over_the_limit()  # what is over the limit does not depend on how finely the server measures
+        raise over_the_limit()  # whether the limit is exceeded must not depend on the server's clock resolution
     return body
 
 
 def _kind(name: str, columns: Sequence[Column]) -> str:
-    """How NumPy calls the values of a physical column: everything is a whole number but the ends of real numbers."""
+    """The NumPy type of a physical column: whole numbers, except for the ends of real numbers."""
     real = {
         f"c{column.index}_{end}"
         for column in columns
@@ -288,7 +289,7 @@ def _statement(
     by_class: bool,
     margin: int | None,
 ) -> bytes:
-    """The projection, with a number in every place: rows of one width can be read as an array."""
+    """The projection, with a number in every field: rows of fixed width can be read as an array."""
     dialect = Dialect(
         cells.as_string(connection),
         lambda name: f"CAST(COALESCE({name}, 0) AS {_TYPES[_kind(name, columns)]})",
@@ -299,7 +300,7 @@ def _statement(
 
 
 def _fetch(connection: Connection, statement: sql.Composed | bytes, timeout_s: float, memory_mb: int) -> bytes:
-    milliseconds = max(1, math.ceil(timeout_s * 1000))  # to PostgreSQL, zero is no limit at all
+    milliseconds = max(1, math.ceil(timeout_s * 1000))  # PostgreSQL takes zero as no limit
     connection.execute("SELECT set_config('statement_timeout', %s, true)", [f"{milliseconds}ms"])
     parts: list[bytes] = []
     room = memory_mb * 2**20
@@ -313,7 +314,7 @@ def _fetch(connection: Connection, statement: sql.Composed | bytes, timeout_s: f
 
 
 def _numbers(body: bytes, kinds: Sequence[str]) -> list[Array]:
-    """The columns of a binary COPY: a row is its number of fields, and for each its width and its eight bytes."""
+    """The columns of a binary COPY: a row is its number of fields, and then the width and eight bytes of each."""
     fields = [
         (f"{part}{i}", f">{kind}") for i, of in enumerate(kinds) for part, kind in (("width", "i4"), ("value", of))
     ]

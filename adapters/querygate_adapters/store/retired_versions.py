@@ -1,10 +1,10 @@
-"""Versions that are never served again: which they are, and how a version is retired so that a kill leaves it whole.
+"""Versions that are never served again, and how a version is retired so that a kill leaves no half-finished state.
 
     store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came; "1 0": by itself,
                                      after the dataset was withdrawn or its file was lost
 
-A line is written before the version that takes the place is there, and counts from the moment it is: retiring and
-serving are one step. What was not finished is finished, or forgotten, by the next one who holds the dataset's lock.
+A line is written before the version that replaces it is in place, and takes effect when it is: retiring and serving are
+one step. The next holder of the dataset's lock finishes or discards what a killed process left.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from querygate_adapters.store.duckdb_store import current_version, version_file,
 
 FILE = "retired"
 STAGED = "staged-"
-"""How the name of a file begins that is still being written."""
+"""Prefix of the name of a file that is still being written."""
 
 NOTHING = 0
-"""In the place of a version that took the place."""
+"""Stands in for a version that took the place."""
 
 
 def retired_in(folder: Path) -> dict[int, int]:
@@ -38,12 +38,12 @@ def readable_in(folder: Path) -> tuple[int, ...]:
 
 
 def mark(folder: Path, versions: Sequence[int], by: int) -> None:
-    """Note that these are retired as soon as version `by` is there."""
+    """Note that these are retired as soon as version `by` is in place."""
     _write(folder, {**_lines(folder), **dict.fromkeys(versions, by)})
 
 
 def settle(folder: Path) -> None:
-    """Finish what was marked, or forget it where the version that was to take the place never came."""
+    """Finish what was marked, or discard it if the replacing version never came."""
     retired = retired_in(folder)
     if retired != _lines(folder):
         _write(folder, retired)
@@ -60,7 +60,7 @@ def settle(folder: Path) -> None:
 
 
 def point_to(folder: Path, version: int) -> None:
-    """Serve a version: the pointer is replaced as a whole."""
+    """Serve a version: the pointer is replaced atomically."""
     _replace(folder, "current", str(version))
 
 

@@ -1,1 +1,1 @@
-"""Raw rows, and whoever writes or reads them. Only custody imports this."""
+"""Raw rows, and the code that writes and reads them. Only custody imports this."""

@@ -1,9 +1,9 @@
-"""The records behind a log without their secrets: for an audit whose readers may not learn any.
+"""The records behind a log without their secrets, for masked audits.
 
-Who has which known columns is as it is. Secret columns are dropped, and secret conditions are tried on *imagined*
-records instead, which have every combination of values that the statements themselves can tell apart. So two
-conditions are one if they mean the same, not if they happen to hold for the same people; and whatever is derived from
-these records is the same for all data with the same known columns.
+The known columns of all people are kept. Secret columns are dropped, and secret conditions are tried on *imagined*
+records instead, which have every combination of values that the statements can distinguish. So two conditions are equal
+if they mean the same, not if they happen to hold for the same people; and everything derived from these records is the
+same for all data with the same known columns.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from querygate_adapters.sources.files import quoted
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 MOST_IMAGINED = 20_000
-"""Imagined records. Where there are more combinations, so many are drawn, always the same ones."""
+"""The most imagined records. If there are more combinations, this many are drawn, always the same ones."""
 
 _WIDEST_RUN = 400
-"""Whole numbers that are imagined one by one where statements calculate with them."""
+"""The most whole numbers imagined one by one where statements calculate with them."""
 
 _WHOLE = frozenset({"BIGINT", "UBIGINT", "HUGEINT"})
 _TIMES = {"DATE": "1 DAY", "TIMESTAMP": "1 MICROSECOND", "TIMESTAMP WITH TIME ZONE": "1 MICROSECOND"}
 _OTHER_TEXTS = ("", "\N{WHITE SQUARE}", "\N{WHITE CIRCLE}")
-"""Texts that hardly a statement mentions."""
+"""Texts that statements are unlikely to mention."""
 
 
 class BlindRecords(DuckDBRecords):
-    """Records by place that have no secret columns. `nullable` are the secret columns known to have missing values."""
+    """Records by place, without secret columns. `nullable` are the secret columns known to have missing values."""
 
     has_secrets = False
 
@@ -54,7 +54,7 @@ class BlindRecords(DuckDBRecords):
         self.expect({})
 
     def expect(self, tests: Mapping[str, SecretTests]) -> None:
-        """Imagine records that differ wherever the statements can tell a difference."""
+        """Imagine records that differ wherever the statements can see a difference."""
         for number, name in enumerate(self._secret):
             told = tests.get(folded(name), SecretTests())
             missing = told.asks_missing or folded(name) in self._nullable
@@ -65,7 +65,7 @@ class BlindRecords(DuckDBRecords):
         self._cross([name for name in self._secret if folded(name) in tests])
 
     def _values_sql(self, name: str, *, missing: bool) -> str:
-        """The values of a column that are imagined, numbered."""
+        """The imagined values of a column, numbered."""
         kind = self._kinds[name]
         near = f"[x, x - INTERVAL {_TIMES[kind]}, x + INTERVAL {_TIMES[kind]}]" if kind in _TIMES else "[x]"
         read = f"CAST([x] AS {kind})" if kind.endswith("[]") else f"TRY_CAST(x AS {kind})"
@@ -75,7 +75,7 @@ class BlindRecords(DuckDBRecords):
         return f"SELECT row_number() OVER (ORDER BY x) - 1 AS n, x FROM ({listed})"
 
     def _cross(self, used: Sequence[str]) -> None:
-        """Every combination of the values of the columns that are asked about, or as many as there is room for."""
+        """Every combination of the values of the columns in use, or as many as fit."""
         numbers = {name: self._secret.index(name) for name in used}
         sizes = {name: int(self._rows(f"SELECT COUNT(*) FROM value_{i}")[0][0]) for name, i in numbers.items()}
         sizes = {name: size for name, size in sizes.items() if size}
@@ -92,7 +92,7 @@ class BlindRecords(DuckDBRecords):
         self._db.unregister("chosen")
 
     def held(self, secret: str) -> Bools:
-        """Of which imagined records it holds; what fails for one does not."""
+        """The imagined records for which it holds; if it fails for a record, it does not hold."""
         found = self._column(f"SELECT COALESCE(TRY(({secret})), FALSE) AS x FROM imagined ORDER BY number")
         return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
 
@@ -102,7 +102,7 @@ class BlindRecords(DuckDBRecords):
         return [row[0] for row in found]
 
     def counts(self, value: str, secret: str) -> Ints:
-        """All records of each place: each of them could have the value, and be one for whom the condition holds."""
+        """All records of each place: each of them could have the value and satisfy the condition."""
         self._rows(f"SELECT ({value or 'TRUE'}), ({secret or 'TRUE'}) FROM imagined LIMIT 0")
         return super().counts("", "")
 
@@ -130,7 +130,7 @@ def _combinations(sizes: tuple[int, ...]) -> Ints:
 
 
 def _points(kind: str, told: SecretTests) -> Iterator[str]:
-    """Texts of values on each side of everything that a column is compared with."""
+    """Texts of values on each side of every constant that a column is compared with."""
     if kind == "BOOLEAN":
         yield from ("true", "false")
     elif kind in _WHOLE:

@@ -1,4 +1,4 @@
-"""A published version with the class of each cell: what the custodian's reports on a store read. No vault is opened."""
+"""A published version with the class of each cell, for the custodian's reports. No vault is opened."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 
 
 class ClassedRelease(DuckDBRelease):
-    """One published version, whose cells can be had class by class."""
+    """One published version whose cells can be read by class."""
 
     def by_class(self, names: Collection[str], margin: int | None = None) -> Block:
-        """The cells (of views: of one margin) grouped to these columns and to classes; `classified` tells the class of
-        each row.
+        """The cells (for views: of one margin) grouped by these columns and by class; `classified` is the class of each
+        row.
         """
         columns = [column for column in self.catalog.columns if column.name in names]
         wanted = projection(self.catalog, columns, by_class=True, margin=margin)
@@ -30,7 +30,7 @@ class ClassedRelease(DuckDBRelease):
 
 
 def open_version(store: Path, dataset: str, version: int, *, memory_mb: int = 1024) -> ClassedRelease | None:
-    """A version, served or not; None where its file is not there."""
+    """A version, served or not; None if its file is missing."""
     if not NAME.fullmatch(dataset):
         return None
     path = version_file(store / dataset, version)

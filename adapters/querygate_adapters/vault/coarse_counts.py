@@ -1,7 +1,7 @@
-"""Counts by coarse parts, in SQL that every engine reads alike: the half of the coarse split that runs where rows are.
+"""Counts by coarse parts, in SQL that all engines understand: the half of the coarse split that runs inside the engine.
 
 Codes are whole numbers and never NULL (a missing value is -1), so parts are plain conditions on them. The engine is a
-function from a statement to named arrays; DuckDB and Spark are each one line.
+function from a statement to named arrays; for DuckDB and Spark it is one line each.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class CoarseCounts:
         self._query, self._table, self._code_of, self._keys = query, table, code_of, tuple(keys)
 
     def codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
-        """(part, code, records) of everything that occurs."""
+        """(part, code, records) for every code that occurs."""
         part, code = number_of(parts, self._code_of), self._code_of(column)
         found = self._query(f"SELECT {part} AS part, {code} AS code, COUNT(*) AS n FROM {self._table} GROUP BY 1, 2")
         return ints(found["part"]), ints(found["code"]), ints(found["n"])
 
     def combinations(self, parts: Parts) -> dict[int, int]:
-        """How many different keys each part has."""
+        """The number of distinct keys in each part."""
         part, keys = number_of(parts, self._code_of), ", ".join(self._keys)
         different = f"SELECT DISTINCT {part} AS part, {keys} FROM {self._table}"
         found = self._query(f"SELECT part, COUNT(*) AS n FROM ({different}) AS different GROUP BY 1")

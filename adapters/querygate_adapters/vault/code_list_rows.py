@@ -1,7 +1,7 @@
 """Lists of codes in a vault, as a publication reads them: raw texts, the records that have them, and visits.
 
-A column of codes is kept as lists of texts, as the source wrote them. What separates codes inside a text, and what a
-text means, is applied anew at every reading, so that the rows stay what the source said.
+A column of codes is kept as lists of texts, as the source wrote them. Splitting and interpreting the texts happens at
+every reading, so that the rows stay as the source has them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class CodeListRows:
         return self._told(f"SELECT {self._row} AS row_id, unnest({quoted(column)}) AS text FROM rows", separator)
 
     def visits(self, column: str, separator: str, between: str) -> CodeTexts:
-        """Which visit has which text. A visit is a list in a list, or what stands between the marks in a text."""
+        """Which visit has which text. A visit is a list in a list, or a part of a text between separators."""
         x, numbered = quoted(column), "row_number() OVER () - 1"
         lists = f"SELECT unnest({x}) AS texts FROM rows WHERE {x} IS NOT NULL"
         if between:
@@ -41,7 +41,7 @@ class CodeListRows:
         return np.asarray(found["row_id"], dtype=np.int64)
 
     def classes(self) -> Ints:
-        """The class of each record, read anew; -1 where it has none."""
+        """The class of each record, read again; -1 where it has none."""
         found = self._db.execute(
             f"SELECT COALESCE(c.class, -1) AS class FROM rows r LEFT JOIN row_class c ON c.row_id = r.{self._row} "
             f"ORDER BY r.{self._row}"
@@ -49,7 +49,8 @@ class CodeListRows:
         return np.asarray(found["class"], dtype=np.int64)
 
     def _told(self, lists: str, separator: str) -> CodeTexts:
-        """From (row_id, text), each text perhaps several codes: pairs of a place and a text, each once, in order."""
+        """From (row_id, text), where a text may hold several codes: distinct pairs of a record's position and a text,
+        in order."""
         pieces = f"unnest(string_split(text, {_text(separator)}))" if separator else "text"
         self._db.execute(
             f"CREATE OR REPLACE TEMP TABLE told AS SELECT DISTINCT row_id, trim(text) AS text "
@@ -70,7 +71,7 @@ class CodeListRows:
 def codes_cast(name: str, found: str) -> str:
     """SQL for a source column of the stored type as a list of texts; NULL where it cannot be one.
 
-    A list of lists is none, and numbers with a fraction are not: 250.0 and 250.00 are different codes.
+    A list of lists cannot, nor can numbers with a fraction: 250.0 and 250.00 are different codes.
     """
     x, of = quoted(name), found.partition("[")[0]
     if found.count("[") > 1 or of in ("FLOAT", "DOUBLE") or of.startswith("DECIMAL"):

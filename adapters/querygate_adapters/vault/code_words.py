@@ -1,4 +1,4 @@
-"""Codes of many columns packed into as few numbers as hold them: grouping, sorting and joining go by these words."""
+"""Codes of many columns packed into few numbers (words), for grouping, sorting and joining."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ WORD = 2**62
 def distinct_rows(columns: Sequence[Array], near: Ints) -> Ints:
     """The number of each row, 0..m-1 in order of first use: equal rows have equal numbers. NULL (masked) equals NULL.
 
-    Rows of equal `near` are expected to be equal. Where they are, one of each is looked at and the rest follow it.
-    Where any is not, all rows are looked at, so the numbers do not depend on `near`.
+    Rows with equal `near` are probably equal. If they are, only one of each is examined. Otherwise all rows are, so the
+    numbers do not depend on `near`.
 
     >>> distinct_rows([np.array([5, 5, 7, 5]), np.ma.array([1, 1, 2, 2], mask=[0, 0, 1, 1])], np.array([0, 0, 1, 2]))
     array([0, 0, 1, 2])

@@ -1,8 +1,8 @@
-"""Columns of people worked out from a table of events, in one pass over it: only sums, extremes and lists are kept.
+"""Columns of people derived from a table of events in one pass: only sums, extremes and lists are kept.
 
-An event is taken where it fulfils every condition of a column and lies in its window. First and last go by time, and at
-the same time by value, so that the order of rows does not matter; events without a time are neither. Numbers are added
-in rising order for the same reason.
+An event counts if it fulfils every condition of a column and lies in its window. First and last are by time, and then
+by value, so that the order of rows does not matter; events without a time are neither. For the same reason numbers are
+added in ascending order.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class People:
 
 
 def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, people: People) -> None:
-    """Make a table with one row for each of the people who have events: its number and the derived columns. Events are
+    """Make a table with a row for each person with events: the row's number and the derived columns. Events are
     registered as `incoming`.
     """
     found = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
@@ -63,7 +63,7 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
             absent = f"COALESCE({text} IN ({', '.join(map(_literal, ('', *column.absent)))}), FALSE)"
             wrong = f"NOT {absent} AND {is_unread(column.column, value)}"
             if column.take in ("mean", "sum") and join.columns[column.name] == "number":
-                wrong = f"({wrong}) OR COALESCE(isinf({value}), FALSE)"  # two of them add up to no number
+                wrong = f"({wrong}) OR COALESCE(isinf({value}), FALSE)"  # two infinities may add up to NaN
             value = f"CASE WHEN NOT {absent} THEN {value} END"
         inner += [f"{_is_meant(column.where, found)} AS c{i}", f"{value} AS v{i}", f"{wrong} AS w{i}"]
         meant = " AND ".join([f"e.c{i}", *_window(column, people)])
@@ -95,7 +95,7 @@ def derived_value(column: DerivedColumn, kind: str, table: str) -> str:
 
 
 def _check_read(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable) -> None:
-    """Every value and every time that is there must have been read, of the events that a column is about."""
+    """Check that every value and time of the events that a column uses could be read."""
     problems, (wrong, late) = [], _marks(join)
     for i, column in enumerate(join.derived):
         wanted = "number" if column.take == "mean" else join.columns[column.name]
@@ -113,13 +113,13 @@ def _check_read(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTab
 
 
 def _marks(join: JoinedTable) -> tuple[str, str]:
-    """What counts of unread values and times are called, beside the columns of the policy."""
+    """Names for the counts of unread values and times, distinct from the columns of the policy."""
     names = [column.name for column in join.derived]
     return free_stem("wrong", names), free_stem("late", names)
 
 
 def _execute(database: duckdb.DuckDBPyConnection, join: JoinedTable, sql: str) -> None:
-    """A total of whole numbers may be none of 64 bits."""
+    """Run it; a total of whole numbers may exceed 64 bits."""
     try:
         database.execute(sql)
     except (duckdb.ConversionException, duckdb.OutOfRangeException):
@@ -135,7 +135,7 @@ def _is_meant(where: Sequence[EventCondition], found: Mapping[str, str]) -> str:
 
 
 def _condition(test: EventCondition, stored: str) -> str:
-    """Whether an event fulfils it: never NULL."""
+    """Whether an event fulfils the condition: never NULL."""
     text = f"TRIM({as_key(test.column, stored)})"
     either = [f"{text} IN ({', '.join(map(_literal, test.texts))})"] if test.texts else []
     either += [f"starts_with({text}, {_literal(begin)})" for begin in test.begins]
@@ -169,7 +169,7 @@ def date_sql(name: str, found: str) -> str:
 
 
 def _value(column: DerivedColumn, kind: str, found: Mapping[str, str]) -> str:
-    """SQL for what is taken of an event: of the column's type, or where values are only counted, as text."""
+    """SQL for the value of an event: in the column's type, or as text where values are only counted."""
     if not column.column:
         return "1"
     stored = found[column.column]

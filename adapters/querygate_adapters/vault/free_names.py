@@ -1,4 +1,4 @@
-"""Names for columns of our own beside those of a source, whatever these are called. DuckDB does not tell case apart."""
+"""Names for our own columns that do not clash with those of a source. DuckDB ignores case."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with as many underscores behind it as make it nobody else's.
+    """The name, with underscores appended until it is unique.
 
     >>> free_name("row_id", ["age", "Row_ID"])
     'row_id_'
@@ -18,7 +18,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def free_stem(stem: str, taken: Iterable[str]) -> str:
-    """A beginning that no name has, for a number behind it.
+    """A prefix that no name has, to be followed by a number.
 
     >>> free_stem("wrong", ["Wrong0"])
     'wrong_'

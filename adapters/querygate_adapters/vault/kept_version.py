@@ -1,4 +1,4 @@
-"""An earlier version as it is kept: its file in the store, and its raw rows in the vault."""
+"""An earlier version: its file in the store, and its raw rows in the vault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AXIS = {
 
 
 class KeptVersion:
-    """Rows that are attached to a database as `schema`, beside what was published of them."""
+    """Rows that are attached to a database as `schema`, and what was published from them."""
 
     def __init__(self, number: int, written: WrittenStore, database: duckdb.DuckDBPyConnection, schema: str) -> None:
         self.number, self.written, self._db = number, written, database
@@ -35,7 +35,7 @@ class KeptVersion:
         return tuple(self._rows.types)
 
     def raw_column(self, column: str) -> RawColumn:
-        """As those of a version in the making."""
+        """The same as for a version in the making."""
         kind = self._rows.types[column]
         axis = _AXIS.get(kind, "CAST({x} AS VARCHAR)").format(x=quoted(column))
         sql = f"SELECT {axis} AS v FROM {self._rows.schema}.rows ORDER BY {quoted(self._rows.row)}"
@@ -46,7 +46,7 @@ def read_column(database: duckdb.DuckDBPyConnection, sql: str, *, is_number: boo
     """The column `v` of a statement."""
     if is_number:
         found = database.execute(sql).fetchnumpy()["v"]
-        values = np.ma.getdata(found)  # objects where all are missing
+        values = np.ma.getdata(found)  # an array of objects if all are missing
         missing = np.ma.getmaskarray(found)
         return RawColumn(np.zeros(missing.size, np.int64) if values.dtype == object else values, missing)
     found = database.sql(sql).to_arrow_table()["v"].combine_chunks().dictionary_encode()

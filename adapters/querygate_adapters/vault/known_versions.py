@@ -1,7 +1,7 @@
-"""Versions that were published, whatever became of their files: the store, the vault and the log each know some.
+"""All versions ever published, even if their files are gone: the store, the vault and the log each know some.
 
-A file can be lost. The number of its version is taken all the same, and people know its answers, so a new version is
-compared with it until somebody retires it.
+A file can be lost. The number of its version stays taken, and people know its answers, so a new version is compared
+with it until somebody retires it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from querygate_adapters.store.retired_versions import retired_in
 
 @dataclass(frozen=True, slots=True)
 class NotedVersions:
-    """What the log says of the versions of a dataset."""
+    """What the log says about the versions of a dataset."""
 
     published: frozenset[int] = frozenset()
     retired: frozenset[int] = frozenset()
 
 
 def ever_published(store: Path, vault: Path, noted: NotedVersions) -> frozenset[int]:
-    """Every version that a number was given to."""
+    """Every version that got a number."""
     found = {*versions_in(store), *versions_in(vault), *retired_in(store), *noted.published}
     served = current_version(store)
     return frozenset(found if served is None else found | {served})

@@ -1,8 +1,8 @@
-"""Columns of raw rows, for answers that are told with noise. It reads vaults, and only the noisy path is given it.
+"""Columns of raw rows for noisy answers. It reads vaults, and only the noisy path gets it.
 
-The database is asked for whole columns and nothing else: neither the question nor the time it takes depends on what a
-row holds, or on whom a statement selects. What was read is kept until others need the room, as public codes where a
-column has few values.
+The database is asked for whole columns and nothing else: neither the question nor its time depends on the content of a
+row, or on the rows that a statement selects. Columns are cached until others need the room, as public codes if a column
+has few values.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from querygate_adapters.store.duckdb_lockdown import connect, limited
 from querygate_adapters.store.duckdb_store import version_file
 
 MOST_CODED = 100_000
-"""Whole numbers or days of a domain up to which they are kept as codes."""
+"""Columns with at most this many whole numbers or days in their domain are cached as codes."""
 
 ORDER = ""
-"""Stands for the order of the rows where others have the name of a column."""
+"""Stands for the order of the rows in place of a column name."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowOrder:
-    """How many rows there are, and where persons are told apart: which row comes where, and whose it is."""
+    """The number of rows and, if persons are identified, the order of the rows and the person of each."""
 
     size: int
     places: Ints | None = None
     persons: Ints | None = None
 
 
-Part: TypeAlias = tuple[Path, str, str]  # of which file, with whom for persons, which column
+Part: TypeAlias = tuple[Path, str, str]  # the file, the column that identifies persons, the column
 
 
 class VaultColumns:
-    """The vaults of a site, each opened for reading while a column of it is wanted that is not kept."""
+    """The vaults of a site, each opened only to read columns that are not cached."""
 
     def __init__(self, vault: Path, *, memory_mb: int) -> None:
         self._vault, self._memory_mb = vault, memory_mb
@@ -55,7 +55,7 @@ class VaultColumns:
         self._lock = threading.Lock()
 
     def read(self, catalog: Catalog, names: Collection[str], limits: Limits) -> Rows:
-        """These columns of all rows, and whose rows they are."""
+        """These columns of all rows, and the person of each row."""
         path = version_file(self._vault / catalog.dataset, catalog.version)
         person = catalog.noise.person if catalog.noise is not None else ""
         wanted = [(path, person, name) for name in (ORDER, *sorted(names))]
@@ -76,7 +76,7 @@ class VaultColumns:
         return Rows(order.size, columns, order.persons)
 
     def _renew(self, path: Path) -> None:
-        """Forget what was read from a file that has been written since, for example without somebody who left."""
+        """Drop what was read from a file that has changed since, for example after a person was deleted."""
         try:
             told = path.stat()
         except FileNotFoundError:
@@ -91,7 +91,7 @@ class VaultColumns:
             self._written[path] = written
 
     def _make_room(self) -> None:
-        """What was wanted longest ago goes first."""
+        """The least recently used columns are dropped first."""
         most = self._memory_mb * 2**20 // 2
         sizes = {part: _bytes(kept) for part, kept in self._kept.items()}
         held = sum(sizes.values())
@@ -127,10 +127,10 @@ class VaultColumns:
 
 
 def _order(database: duckdb.DuckDBPyConnection, person: str) -> RowOrder:
-    """Rows of one person together, in an order of chance that stays: by the person and the place among their own rows.
+    """Rows of one person together, in a fixed random order: by the person and the position among their own rows.
 
-    It depends on nobody else. A number in the whole table would not do: without somebody, other rows of others would be
-    kept, and one person would change what many contribute.
+    It depends on nobody else. A position in the whole table would not do: without one person, different rows of
+    others would be kept, so one person would change what many contribute.
     """
     if not person:
         return RowOrder(int(database.execute("SELECT count(*) FROM rows").fetchall()[0][0]))
@@ -147,7 +147,7 @@ def _order(database: duckdb.DuckDBPyConnection, person: str) -> RowOrder:
 
 
 def _mixed(numbers: Array) -> Array:
-    """Neighbouring numbers far from each other: the last step of SplitMix64 (Steele, Lea and Flood 2014)."""
+    """Scatters neighbouring numbers: the last step of SplitMix64 (Steele, Lea and Flood 2014)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
     found: Array = numbers ^ (numbers >> np.uint64(31))
@@ -174,7 +174,7 @@ def _column(found: pa.Array, column: Column, places: Ints | None) -> RowColumn:
 
 
 def _text_codes(found: pa.Array, values: Sequence[str]) -> Array:
-    """The place of each text among the public ones; behind the last for one that is missing, or not public."""
+    """The position of each text among the public ones; one past the last if it is missing or not public."""
     coded = found.cast(pa.string()).dictionary_encode()
     place = {value: i for i, value in enumerate(values)}
     table = [place.get(text, len(values)) for text in coded.dictionary.to_pylist()]

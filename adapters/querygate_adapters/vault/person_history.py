@@ -1,8 +1,8 @@
-"""Who was in which class of which version: the people of a new version beside those of the earlier ones.
+"""Who was in which class of which version: compares the people of a new version with those of the earlier ones.
 
-Vaults are laid together inside DuckDB, by the column that tells persons apart or, where there is none, by all that the
-versions know of a record in common. Only counts come out: for all who were in the same classes of every version, how
-many they are, how many different sensitive values they have, and how far their numbers reach.
+Vaults are joined inside DuckDB by the column that identifies persons or, without one, by everything that all versions
+know about a record. Only counts come out: for all people who were in the same classes of every version, how many they
+are, how many different sensitive values they have, and how widely their numbers range.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class Vault:
     def keyed(
         self, keys: Sequence[str], by_person: bool, keeping: OverlapRule, secret: Mapping[str, Sequence[str]]
     ) -> str:
-        """SQL: row_id, key, s0, s1 ... and digests of secrets of every row. Records that are known to be nothing but
-        equal are numbered.
-        """
+        """SQL: row_id, key, s0, s1 ... and digests of secrets of every row. Identical records are numbered."""
         if by_person:
             key = f"CAST({quoted(keys[0])} AS VARCHAR)"
         else:
@@ -59,13 +57,13 @@ class Vault:
         return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
 
     def _digest(self, secret: Sequence[str]) -> str:
-        """SQL: a text that is the same for rows whose secrets are."""
+        """SQL: a text that is equal for rows with equal secrets."""
         listed = ", ".join(f"COALESCE(CAST({self._value(name)} AS VARCHAR), chr(30))" for name in secret)
         return f"md5(concat_ws(chr(31), '', {listed}))" if listed else "''"
 
     def _value(self, name: str) -> str:
-        """SQL: a value as it is written, whatever type this version has it as. What was an identifier is text, and a
-        version that publishes it as a number has not changed it.
+        """SQL: a value as written, whatever its type in this version. An identifier is text, and a version that
+        publishes it as a number has not changed it.
         """
         kind = self.types[name]
         if kind in ("VARCHAR", *_AXIS) or kind.endswith("[]"):
@@ -95,8 +93,8 @@ def _listed(keeping: OverlapRule, prefix: str = "") -> str:
 class Past:
     """The people of earlier versions. A history is a row of `classes`: a column per version, -1 where absent.
 
-    `people` has key, history, the latest of what has to be kept, and d1, d2 ...: the secrets in each version as one
-    text. `secret` says which columns these are of.
+    `people` has key, history, the latest values of the guarded columns, and d1, d2 ...: the secrets in each version as
+    one text. `secret` names their columns.
     """
 
     versions: tuple[int, ...]
@@ -105,11 +103,11 @@ class Past:
     classes: Ints
     people: pa.Table
     secret: Mapping[int, tuple[str, ...]]
-    several: bool  # have some people several rows in a version?
+    several: bool  # do some people have several rows in a version?
 
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
-    """Vault files to be read under the given names, and nothing else of the machine."""
+    """Attach vault files under the given names; nothing else on the machine can be read."""
     check_there(vaults.values())
     spill = spill_beside(next(iter(vaults.values())))
     database = in_memory(spill=spill, memory_limit=f"{memory_mb}MB", enable_external_access="true")
@@ -122,7 +120,7 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
 
 
 def spill_beside(vault: Path) -> Path:
-    """Where rows of a vault go that do not fit into memory: they stay with it."""
+    """The folder for rows of a vault that do not fit into memory: beside the vault."""
     return vault.parent / "spill"
 
 
@@ -143,7 +141,7 @@ def read_past(
 ) -> Past:
     """The people of earlier versions, which are attached as v1, v2 ...; `columns` are those of the new one.
 
-    Where a version does not know who is who, by a column that another row has too, records are known by their contents.
+    If the column does not identify every person in a version, records are matched by their contents.
     """
     known = {version: Vault.of(database, f"v{version}") for version in versions}
     common = tuple(name for name in columns if all(name in vault.types for vault in known.values()))
@@ -153,7 +151,7 @@ def read_past(
     }
     named = keeping.person in common
     by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
-    if not by_person:  # what all versions have is then the same, or it is another record
+    if not by_person:  # then all common columns agree, or it is another record
         secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
         _lay_together(database, known, common, False, keeping, secret)
     classes = ", ".join(f"c{version}" for version in known)
@@ -186,9 +184,7 @@ def _lay_together(
     keeping: OverlapRule,
     secret: Mapping[int, Sequence[str]],
 ) -> bool:
-    """Make the table `person`: key, class and secrets in each version, latest values. False where a key has several
-    rows.
-    """
+    """Make the table `person`: key, class and secrets in each version, latest values. False if a key is repeated."""
     listed = _listed(keeping)
     seen = " UNION ALL ".join(
         f"SELECT key, {version} AS version, class, digest{listed} "
@@ -212,7 +208,7 @@ def _lay_together(
 
 
 class DuckDBVersionOverlap:
-    """The rows of a new version, in `schema` of a database, and the people of the earlier ones."""
+    """The rows of a new version, in `schema` of a database, compared with the people of the earlier ones."""
 
     def __init__(
         self, database: duckdb.DuckDBPyConnection, past: Past, keeping: OverlapRule, schema: str = "main"
@@ -278,13 +274,13 @@ class DuckDBVersionOverlap:
             np.column_stack([ints(found[f"n{v}"]) for v in self.versions]),
             np.column_stack([np.asarray(found[f"kept{v}"], dtype=np.bool_) for v in self.versions]),
         )
-        nowhere = np.full((1, len(self.versions)), -1)  # of a newcomer, whose history is -1: the last row
+        nowhere = np.full((1, len(self.versions)), -1)  # for a newcomer, whose history is -1: the last row
         earlier = np.concatenate([self._past.classes, nowhere])[ints(found["history"])]
         kept = np.asarray(found["kept"], dtype=np.bool_)
         return ClassHistory(earlier, ints(found["class"]), ints(found["n"]), kept, changes)
 
     def _kept(self, prefix: str, which: str) -> str:
-        """SQL: do these people keep what is asked of a group?"""
+        """SQL: do these people satisfy the guarantees for a group?"""
         only = f"FILTER ({which})"
         tests = []
         for i, (name, least) in enumerate([*self._keeping.values.items(), *self._keeping.widths.items()]):

@@ -1,4 +1,4 @@
-"""One person's rows: which vaults have them, sources without them, and vaults made anew without them."""
+"""One person's rows: which vaults have them, sources without them, and vaults rewritten without them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from querygate_adapters.store.retired_versions import flush
 from querygate_adapters.vault.person_history import Vault, attach
 
 Person = tuple[str, str]
-"""The column that tells persons apart, and the value of the one who is meant."""
+"""The column that identifies persons, and the value of this person."""
 
 
 class Without:
-    """A source in which somebody has no rows."""
+    """A source without one person's rows."""
 
     def __init__(self, source: Source, person: Person, more: Sequence[str] = ()) -> None:
         self._source, self._person = source, person
@@ -29,7 +29,7 @@ class Without:
         self._db = in_memory(lock_configuration="true")
 
     def columns(self) -> tuple[str, ...]:
-        """`more` are columns that are said to be there, and are never read."""
+        """`more` are columns that are listed, but never read."""
         return (*self._source.columns(), *self._more)
 
     def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
@@ -44,12 +44,12 @@ class Without:
 
 
 def rows_of(vault: Path, more: Sequence[str], person: Person) -> Without:
-    """The rows of a version as a source, without somebody. `more` are columns that its vault does not have."""
+    """The rows of a version as a source, without one person. `more` are columns that its vault does not have."""
     return Without(DuckDBFile(f"{vault}#rows"), person, more)
 
 
 def holding(vaults: Mapping[int, Path], person: Person) -> dict[int, int]:
-    """How many rows of somebody each version has; those without any are left out."""
+    """How many rows of a person each version has; versions without any are left out."""
     found = {}
     for version, path in vaults.items():
         with closing(attach({"vault": path}, 1024)) as database:
@@ -60,8 +60,8 @@ def holding(vaults: Mapping[int, Path], person: Person) -> dict[int, int]:
 
 
 def remove(vault: Path, person: Person, staged: Path, memory_mb: int) -> None:
-    """Write the vault anew without somebody and put it in the place of the old one: a row that is only deleted would
-    still lie in the file.
+    """Rewrite the vault without one person and replace the old one: a row that is only deleted would remain in the
+    file.
     """
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     with closing(duckdb.connect(str(staged), config={**config, "memory_limit": f"{memory_mb}MB"})) as database:

@@ -1,4 +1,5 @@
-"""The custodian's half of a store on PostgreSQL: copies version files of a DuckDB store there, and points to one.
+"""The custodian's half of a store on PostgreSQL: copies version files of a DuckDB store to the server, and points to
+one.
 
 A version is one transaction: the tables, and then every cell read back and compared with the file, before anybody can
 see them. The pointer comes last, in a transaction of its own. So a reader sees the old version or the new one, and a
@@ -29,7 +30,7 @@ from querygate_adapters.vault.copied_bits import UNLIMITED, block_bits, moment_b
 CODE = "QG804"
 BATCH_ROWS = 50_000
 LOCK = int.from_bytes(b"qgate")
-"""One copy at a time: an advisory lock of the server, which dies with its holder."""
+"""One copy at a time: an advisory lock on the server, which ends with its holder."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {release} (
@@ -59,21 +60,21 @@ _SETS = {"value_text": "column_id, value_id, text", "set_value": "column_id, set
 
 
 class PostgresVersionWriter:
-    """Where versions are put: one schema of a database, which is made where it is not there."""
+    """Writes versions into one schema of a database, which it creates if necessary."""
 
     def __init__(self, location: str) -> None:
         self._location = Location.read(location, CODE)
         self._schema = self._location.fragment or SCHEMA
 
     def versions(self, dataset: str) -> dict[int, str]:
-        """The versions that are there, each with its catalog as text."""
+        """The versions on the server, each with its catalog as text."""
         with self._writing() as connection:
             self._prepare(connection)
             wanted = self._sql("SELECT version, catalog FROM {release} WHERE dataset = %s")
             return dict(connection.execute(wanted, [dataset]).fetchall())
 
     def copy(self, file: Path) -> None:
-        """Put the version of this file there, whole and verified, or not at all."""
+        """Copy the version in this file, whole and verified, or not at all."""
         release = DuckDBRelease(file)
         catalog = release.catalog
         with self._writing() as connection, _reading(file) as database:
@@ -93,7 +94,7 @@ class PostgresVersionWriter:
                 )
 
     def serve(self, dataset: str, version: int) -> None:
-        """Point to a version that is there."""
+        """Point to a version on the server."""
         with self._writing() as connection:
             connection.execute(
                 self._sql(
@@ -109,7 +110,7 @@ class PostgresVersionWriter:
             connection.execute(self._sql("DELETE FROM {served} WHERE dataset = %s"), [dataset])
 
     def remove(self, dataset: str, version: int) -> None:
-        """Take a version away that is not served there any more."""
+        """Remove a version that is no longer served there."""
         with self._writing() as connection:
             wanted = self._sql("DELETE FROM {release} WHERE dataset = %s AND version = %s RETURNING id")
             for table in ("value_text", "set_value", "code_item", "item_set", "class_moment"):
@@ -131,7 +132,7 @@ class PostgresVersionWriter:
             yield connection
 
     def _prepare(self, connection: Connection) -> None:
-        """The schema may be there already and belong to somebody who may not make one."""
+        """The schema may exist already and belong to somebody who may not create one."""
         there = connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [self._schema])
         if there.fetchone() is None:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
@@ -155,7 +156,7 @@ class PostgresVersionWriter:
                 copy.write(_csv(batch))
 
     def _is_same(self, connection: Connection, number: int, release: DuckDBRelease) -> bool:
-        """Read back, grouped to all columns, margin by margin, and compared with the file bit by bit."""
+        """Reads it back, grouped by all columns, margin by margin, and compares it with the file bit by bit."""
         catalog = read_catalog(connection, self._schema, number)
         dictionaries = read_dictionaries(connection, self._schema, number, catalog)
         told = {
@@ -207,7 +208,8 @@ def _type(kind: pa.DataType) -> sql.SQL:
 
 
 def _csv(batch: pa.RecordBatch) -> bytes:
-    """As COPY reads it: nothing for a missing value, quotes around texts, the shortest digits that give the number."""
+    """CSV as COPY reads it: an empty field for a missing value, quotes around texts, the shortest digits that give the
+    number."""
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink, csv.WriteOptions(include_header=False))
     return bytes(sink.getvalue())

@@ -57,7 +57,7 @@ class DuckDBPublication:
 
     @property
     def staged(self) -> tuple[Path, Path]:
-        """The files in the making: what is told, and the raw rows."""
+        """The staged files: the published cells, and the raw rows."""
         return self._staged_store, self._staged_vault
 
     def staging(self) -> DuckDBStagingTables:
@@ -69,8 +69,8 @@ class DuckDBPublication:
     def write(
         self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
     ) -> WrittenStore:
-        """Write the published tables, and what the sets of each code list mean, by column index; returns the staged
-        file for the verifier to read back.
+        """Write the published tables, and the sets of each code list by column index; returns the staged file for the
+        verifier to read back.
         """
         tables = {**tables, **write_code_sets(catalog, codes or {})}
         with self._opened(self._staged_store, read_only=False) as database:
@@ -86,7 +86,7 @@ class DuckDBPublication:
         return WrittenStore(self._staged_store, self._opened)
 
     def earlier(self) -> dict[int, Catalog | None]:
-        """What every version that is not retired says of itself; None where its file is lost."""
+        """The catalog of every version that is not retired; None where its file is lost."""
         return self._catalogs
 
     @cached_property
@@ -100,13 +100,13 @@ class DuckDBPublication:
         return catalog_from_json(body)
 
     def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
-        """Those of these versions whose tables are those of the staged one, row by row."""
+        """The versions among these whose tables equal the staged one's, row by row."""
         written = WrittenStore(self._staged_store).tables()
         files = {version: version_file(self._store, version) for version in versions}
         return tuple(v for v, file in files.items() if file.exists() and WrittenStore(file).tables() == written)
 
     def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
-        """The staged rows beside the people of all versions that are not retired; None where there are none."""
+        """The staged rows compared with the people of all versions that are not retired; None if there are none."""
         if not self._earlier:
             return None
         with self._vaults(self._earlier) as database:
@@ -115,7 +115,7 @@ class DuckDBPublication:
 
     @contextmanager
     def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
-        """The same once more, from the files alone, without the versions that are to be retired."""
+        """The same again, from the files alone, without the versions that will be retired."""
         versions = [version for version in self._earlier if version not in without]
         if not versions:
             yield None
@@ -126,7 +126,7 @@ class DuckDBPublication:
 
     @contextmanager
     def kept(self, versions: Collection[int]) -> Iterator[tuple[KeptVersion, ...]]:
-        """Versions with their rows, for as long as they are read."""
+        """Versions with their rows, while they are being read."""
         if not versions:
             yield ()
             return
@@ -159,16 +159,16 @@ class DuckDBPublication:
             yield database
 
     def switch(self, retire: Sequence[int] = ()) -> None:
-        """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
-        that its file is there the others are retired. A dataset that was withdrawn meanwhile is left as it was.
+        """Serve the new version. The old version is served until the pointer changes; the others are retired as soon as
+        the new file is in place. A dataset that was withdrawn meanwhile stays withdrawn.
 
-        The raw rows have both names until the version is there: that tells a switch that was cut off from a version
-        whose file was lost.
+        The raw rows have both names until the version is in place: this distinguishes an interrupted switch from a
+        version whose file was lost.
         """
         check_in_service(self._store, self._reinstate)
         self._switching()
         flush(self._staged_vault)
-        os.link(self._staged_vault, version_file(self._vault, self.version))  # unlike a rename it replaces nothing
+        os.link(self._staged_vault, version_file(self._vault, self.version))  # unlike a rename it never replaces a file
         flush(self._vault)
         if retire:
             mark(self._store, retire, by=self.version)
@@ -184,7 +184,7 @@ class DuckDBPublication:
 
 
 def check_in_service(store: Path, reinstate: bool) -> bool:
-    """Whether a dataset that was withdrawn is to be reinstated; ConfigError if it is not."""
+    """Whether a withdrawn dataset should be reinstated; ConfigError if it should not."""
     found = is_withdrawn(store)
     if found and not reinstate:
         raise ConfigError(
@@ -196,6 +196,6 @@ def check_in_service(store: Path, reinstate: bool) -> bool:
 
 
 def put_back(store: Path) -> None:
-    """After the pointer was set, so that no version is served but the one that is meant."""
+    """Called after the pointer is set, so that only the intended version is ever served."""
     (store / WITHDRAWN).unlink()
     flush(store)

@@ -17,7 +17,7 @@ def arrow_array(values: Array) -> pa.Array:
 
 def raw_array(column: Array, *, is_number: bool) -> Array:
     """Numbers as floats with NaN, texts as objects with None."""
-    if is_number:  # of which none may be known: then the engine does not say what they would be
+    if is_number:  # all may be missing: then the engine gives no type
         return floats(column)
     texts = np.array(np.ma.getdata(column), dtype=object)
     texts[np.ma.getmaskarray(column)] = None

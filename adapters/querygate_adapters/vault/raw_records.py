@@ -1,8 +1,8 @@
-"""The records behind a log, for the auditor: who is selected by a condition, place by place.
+"""The records behind a log, for the auditor: whom a condition selects, by place.
 
-A *place* is a distinct combination of the known columns. Records are copied once into a locked database in memory, in
-which conditions of logged statements are evaluated by the engine that speaks their SQL. Only a custodian's own job is
-given this module; it sees raw rows.
+A *place* is a distinct combination of the known columns. Records are copied once into a locked in-memory database,
+where conditions of logged statements are evaluated in their own SQL. Only the custodian's own jobs get this module; it
+sees raw rows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import in_memory, limited
 
 LONGEST_S = 60.0
-"""For one expression over all places or records."""
+"""Time limit for one expression over all places or records."""
 
 _GROUPS = 5_000
-"""Groups of one statement that are looked at."""
+"""The most groups of one statement that are examined."""
 
 _AT_ONCE = 100
-"""Conditions evaluated in one statement."""
+"""The most conditions evaluated in one statement."""
 
 _FROM_TEXT = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
 
@@ -47,7 +47,7 @@ class DuckDBRecords:
     has_secrets = True
 
     def __init__(self, source: Source, *, memory_mb: int = 4096) -> None:
-        spill = Path(mkdtemp(prefix="querygate-"))  # nobody else may read it
+        spill = Path(mkdtemp(prefix="querygate-"))  # only its owner may read it
         self._db = in_memory(spill=spill, memory_limit=f"{memory_mb}MB")
         weakref.finalize(self, _end, self._db, spill)
         self.columns = source.columns()
@@ -62,10 +62,10 @@ class DuckDBRecords:
         self._known: tuple[str, ...] = ()
 
     def _typed(self) -> list[str]:
-        """Columns of text as the first type that all their values have: a file without types says `51`.
+        """Columns of text in the first type that fits all their values: in a file without types 51 is a text.
 
-        A column without any value stays text, and so do codes with leading zeros. Whole numbers have room for their
-        squares.
+        A column without any value stays text, and so do codes with leading zeros. Whole numbers get a type that can
+        hold their squares.
         """
         chosen = []
         for name, kind in [(str(row[0]), str(row[1])) for row in self._rows("DESCRIBE found")]:
@@ -81,7 +81,7 @@ class DuckDBRecords:
         return chosen
 
     def settle(self, known: Sequence[str]) -> int:
-        """Number the places by these columns; returns how many there are."""
+        """Number the places by these columns; returns their number."""
         self._known = tuple(known)
         named = ", ".join(quoted(name) for name in known)
         self._db.execute("DROP TABLE IF EXISTS placed")
@@ -137,20 +137,20 @@ class DuckDBRecords:
         """Conditions are tried on the records themselves, whatever they compare."""
 
     def held(self, secret: str) -> Bools:
-        """A secret condition as what it holds for, so that rewordings of it are one."""
+        """A secret condition as the records it holds for, so that different wordings of it are equal."""
         found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
         return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
 
     def distinct(self, value: str) -> list[SqlValue]:
-        """The different values of an expression over records, NULL among them."""
+        """The distinct values of an expression over records, including NULL."""
         found = self._rows(f"SELECT DISTINCT ({value}) AS x FROM placed ORDER BY 1 LIMIT {MOST_DISTINCT + 1}")
         if len(found) > MOST_DISTINCT:
             raise Unanswerable(f"It groups by a secret with more than {MOST_DISTINCT} values.")
         return [row[0] for row in found]
 
     def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
-        """Of each place the sum of the value without its sign, its largest and its second largest, where the secret
-        condition holds."""
+        """For each place the sum of the absolute values, the largest and the second largest, where the secret condition
+        holds."""
         test = f"({secret})" if secret else "TRUE"
         size = f"abs(CAST(({value}) AS DOUBLE))"
         listed = f"list({size} ORDER BY {size} DESC) FILTER (WHERE {test} AND ({value}) IS NOT NULL)"
@@ -162,7 +162,7 @@ class DuckDBRecords:
         return total, first, second
 
     def counts(self, value: str, secret: str) -> Ints:
-        """Records of each place that have the value (any, if empty) and of whom the secret condition holds."""
+        """Records of each place that have the value (any, if empty) and satisfy the secret condition."""
         test = f"({secret})" if secret else "TRUE"
         present = f" AND ({value}) IS NOT NULL" if value else ""
         found = self._column(
@@ -182,7 +182,7 @@ class DuckDBRecords:
         return [Fraction(total or 0) for (total,) in found]
 
     def extent(self, value: str) -> tuple[SqlValue, SqlValue]:
-        """The least and the greatest value there is."""
+        """The smallest and the largest value."""
         low, high = self._rows(f"SELECT MIN({value}), MAX({value}) FROM placed")[0]
         return low, high
 
@@ -205,10 +205,10 @@ def _end(database: duckdb.DuckDBPyConnection, spill: Path) -> None:
 
 @contextmanager
 def _coded() -> Iterator[None]:
-    """The engine's words may quote values, so they stay here."""
+    """The engine's messages may quote values, so they are not passed on."""
     try:
         yield
-    except (duckdb.Error, RuntimeError, UnicodeError):  # the last two where a text has half a character
+    except (duckdb.Error, RuntimeError, UnicodeError):  # the last two for texts with half a character
         raise Unanswerable("The database cannot evaluate one of its expressions.") from None
     except Refusal:
         raise Unanswerable(f"An expression takes longer than {LONGEST_S:g} s, or too much memory.") from None

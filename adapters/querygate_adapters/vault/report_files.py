@@ -1,10 +1,10 @@
-"""Reports of versions, kept with the raw rows: they have raw values in pictures, and are for the custodian alone.
+"""Reports on versions, kept with the raw rows: their charts show raw values, so they are for the custodian alone.
 
     vault/patients/reports/v00003/       report.json, report.html, pictures
     vault/patients/reports/v00003.json   what publishing measured, from which the report can be made again
 
-Both are written beside their place and renamed, so they are there as a whole or not at all. They go when their version
-is retired, and when somebody who was counted or whose values they may show is deleted.
+Both are written under another name and renamed, so they are complete or absent. They are removed when their version is
+retired, and when a person whose values they may show is deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"v(\d{5,})")
 
 
 def report_folder(vault: Path, version: int) -> Path:
-    """Where the report of a version of a dataset lies, if there is one; `vault` is the dataset's folder."""
+    """The folder for the report on a version; `vault` is the dataset's folder."""
     return vault / FOLDER / f"v{version:05d}"
 
 
@@ -35,7 +35,7 @@ def reports_in(vault: Path) -> tuple[int, ...]:
 
 
 def keep_report(vault: Path, version: int, files: Mapping[str, bytes]) -> Path:
-    """Put the files of a report in its place; nobody but the owner may read them."""
+    """Store the files of a report; only their owner may read them."""
     place = report_folder(vault, version)
     staged = place.with_name(f"{_STAGED}{place.name}")
     for folder in (vault / FOLDER, staged):
@@ -59,7 +59,7 @@ def figures_file(vault: Path, version: int) -> Path:
 
 
 def keep_figures(vault: Path, version: int, text: str) -> None:
-    """Put what publishing measured of a version in its place."""
+    """Store what publishing measured for a version."""
     place = figures_file(vault, version)
     staged = place.with_name(f"{_STAGED}{place.name}")
     place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -77,7 +77,7 @@ def remove_reports(vault: Path, versions: Collection[int]) -> None:
 
 
 def sweep_reports(vault: Path, retired: Collection[int]) -> None:
-    """Remove what a report that was cut off left behind, and the reports of retired versions."""
+    """Remove remains of interrupted reports, and the reports of retired versions."""
     for left in (vault / FOLDER).glob(f"{_STAGED}*"):
         _remove(left) if left.is_dir() else left.unlink()
     remove_reports(vault, retired)

@@ -1,4 +1,4 @@
-"""The raw rows of a published version, as the report on it asks for them: aggregates, and a small sample for a picture.
+"""The raw rows of a published version for its report: aggregates, and a small sample for a chart.
 
 Samples are drawn by a hash of the number of a row, so that the same rows are drawn each time.
 """
@@ -46,7 +46,7 @@ class ReportRows:
         return {value: int(count) for value, count in found}
 
     def by_group(self, dataset: str, sql: str) -> dict[tuple[Scalar, ...], float | None]:
-        """What a statement about this dataset says last in its rows, by what it says before; flags are texts there."""
+        """The last column of a statement's result by the columns before it; flags are texts."""
         self._db.execute(f"CREATE TEMP VIEW IF NOT EXISTS {quoted(dataset)} AS SELECT * FROM vault.rows")
         found = self._db.execute(sql).fetchall()
         return {tuple(str(k).lower() if isinstance(k, bool) else k for k in keys): value for *keys, value in found}
@@ -70,25 +70,25 @@ class ReportRows:
         return int(found)
 
     def sample(self, columns: Sequence[str], most: int) -> tuple[Ints, Mapping[str, Floats]]:
-        """Class and values of up to so many rows."""
+        """Class and values of a sample of up to `most` rows."""
         values = "".join(f", {self._axis(name)} AS v{i}" for i, name in enumerate(columns))
         found = self._db.execute(f"SELECT c.class{values} FROM {self._classed()} {self._drawn(most)}").fetchnumpy()
         classes = ints(found["class"])
         return classes, {name: floats(found[f"v{i}"]) for i, name in enumerate(columns)}
 
     def source(self, most: int) -> _Drawn:
-        """Up to so many rows as a source, once more to be divided."""
+        """A sample of rows as a source, to be partitioned again."""
         return _Drawn(self._db.cursor(), tuple(self._vault.types), self._drawn(most) if self.rows > most else "")
 
     def policy(self) -> str:
-        """What was kept of the policy; empty for a version that kept nothing."""
+        """The stored policy; empty for a version without one."""
         named = "SELECT 1 FROM duckdb_tables() WHERE database_name = 'vault' AND table_name = 'policy'"
         if not self._db.execute(named).fetchall():
             return ""
         return str(self._db.execute("SELECT body FROM vault.policy").fetchall()[0][0])
 
     def selected(self, where: str) -> _Drawn:
-        """The rows of which a condition, in the gate's own words, is true."""
+        """The rows for which a condition, in the gate's own wording, is true."""
         return _Drawn(self._db.cursor(), tuple(self._vault.types), f"WHERE {where}" if where else "")
 
     def classed(self, columns: Sequence[str]) -> tuple[Ints, pa.Table]:

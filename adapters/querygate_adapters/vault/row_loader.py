@@ -1,9 +1,9 @@
-"""Raw rows on their way into a vault: read from their sources, typed as the policy says, joined to one table, with what
-tables of events come to for each of them.
+"""Loads raw rows into a vault: reads them from their sources, types them as the policy says, joins them into one table,
+and adds columns derived from tables of events.
 
-Each source is read once, as a stream, into a table that spills to disk; only what the policy wants is kept. The columns
-that tables are joined on are kept as texts while they are needed, and leave no trace in the vault unless they are
-wanted for themselves. An error names columns, counts and numbers of rows, never a value.
+Each source is read once, as a stream, into a table that spills to disk; only what the policy needs is kept. Join
+columns are kept as texts while they are needed, and stay in the vault only if the policy needs them too. An error names
+columns, counts and numbers of rows, never a value.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from querygate_adapters.vault.event_rows import People, date_sql, derive, derive
 from querygate_adapters.vault.free_names import free_name, free_stem
 
 LOADED = "loaded"
-"""A table that says from what `rows` was read, while the publication goes on."""
+"""A table that records what `rows` was read from, during the publication."""
 
 FORM = 5
-"""To be raised whenever a source is read in another way."""
+"""Increase this whenever the way of reading sources changes."""
 
 
 class RowLoader:
@@ -41,7 +41,7 @@ class RowLoader:
         self._db, self._columns, self._joins = database, columns, joins
         wanted = [*columns, *(name for join in joins for name in join.columns)]
         self.row = free_name("row_id", wanted)
-        # and a number behind each
+        # followed by a number
         self._key, self._wrong, self._date = (free_stem(stem, wanted) for stem in ("key", "wrong", "date"))
         self.matched: dict[str, int] = {}
 
@@ -56,7 +56,7 @@ class RowLoader:
         return self._rows()
 
     def resume(self, source: Source) -> int | None:
-        """Go on from the rows that a publication which was cut off has read; None if it read something else."""
+        """Continue from the rows that an interrupted publication has read; None if it read something else."""
         tables = {str(name) for (name,) in self._db.execute("SHOW TABLES").fetchall()}
         found = self._db.execute(f"SELECT key, matched FROM {LOADED}").fetchall() if LOADED in tables else []
         key = self._identity(source)
@@ -71,7 +71,7 @@ class RowLoader:
         return int(self._figures("SELECT COUNT(*) FROM rows")[0])
 
     def _identity(self, source: Source) -> str:
-        """Everything that the rows follow from; nothing where a source cannot tell whether it is the same."""
+        """Everything that determines the rows; empty if a source cannot tell whether it has changed."""
         sources = [source, *(join.source for join in self._joins)]
         told = [source.identity() for source in sources if isinstance(source, IdentifiedSource)]
         joins = [
@@ -129,7 +129,7 @@ class RowLoader:
         self._check_casts(table.rpartition(" ")[2], kinds, label)
 
     def _check_casts(self, table: str, kinds: Sequence[tuple[str, str]], label: str) -> None:
-        """Every value that is there must have been read; NaN counts as missing. Says the row, never the value."""
+        """Check that every value could be read; NaN counts as missing. The error names the row, never the value."""
         if not kinds:
             return
         marks = [f"{self._wrong}{i}" for i in range(len(kinds))]
@@ -151,11 +151,11 @@ class RowLoader:
     # -- several ---------------------------------------------------------------------------------------------------
 
     def _brought(self) -> list[tuple[int, JoinedTable]]:
-        """The tables that bring columns, or leave records out."""
+        """The tables that add columns, or leave records out."""
         return [(i, join) for i, join in enumerate(self._joins) if join.derived or not join.of_source]
 
     def _keep_one_each(self, key: str) -> None:
-        """Of a source of events, one row for each person; what has no key is nobody's."""
+        """For a source of events, keep one row for each person; rows without a key belong to nobody."""
         self._db.execute(f"DELETE FROM main_rows WHERE {key} IS NULL")
         self._db.execute(
             f"DELETE FROM main_rows WHERE {self.row} NOT IN (SELECT MIN({self.row}) FROM main_rows GROUP BY {key})"
@@ -166,7 +166,7 @@ class RowLoader:
         )
 
     def _derive(self, part: int, join: JoinedTable, keys: Sequence[str], dates: Sequence[str]) -> None:
-        """What the events of each person come to."""
+        """Add the columns derived from each person's events."""
         names = [theirs for theirs, _ in join.on] + [name for one in join.derived for name in one.read]
         names += [join.time] if join.time else []
         people = People(
@@ -181,7 +181,7 @@ class RowLoader:
         self._db.unregister("incoming")
 
     def _check_once(self, part: int, join: JoinedTable) -> None:
-        """One row for each key: a second one would count its record twice."""
+        """Check that each key has one row: a second one would count its record twice."""
         keys = [f"{self._key}{i}" for i in range(len(join.on))]
         known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
         several, rows = self._figures(
@@ -198,7 +198,7 @@ class RowLoader:
             )
 
     def _join(self, keys: Sequence[str]) -> None:
-        """All tables into one. What has no key, or one that is not there, has no match."""
+        """Join all tables into one. A missing or unknown key has no match."""
         place = {name: f"m.{self._key}{i}" for i, name in enumerate(keys)}
         shown = [f"m.{self.row}", *(f"m.{quoted(name)}" for name in self._columns)]
         text = ""
@@ -218,7 +218,7 @@ class RowLoader:
             self._db.execute(f"DROP TABLE {table}")
 
     def _count_matches(self, part: int, join: JoinedTable, on: str) -> None:
-        """How many records have a row in the table. If none has, both write their keys in different ways."""
+        """How many records have a row in the table. If none has, the tables write their keys differently."""
         (found,) = self._figures(f"SELECT COUNT(*) FROM main_rows m JOIN part_{part} p{part} ON {on}")
         self.matched[join.name] = int(found)
         if not found:
@@ -234,7 +234,7 @@ class RowLoader:
 
 
 def _events(join: JoinedTable, columns: Sequence[str]) -> pa.RecordBatchReader:
-    """The events, without those that no column is about, where their engine can leave these out."""
+    """The events, without those that no column uses if their engine can leave these out."""
     tests = [one.where[0] for one in join.derived if one.where]
     if isinstance(join.source, SelectiveSource) and len(tests) == len(join.derived):
         return join.source.selected(columns, tests)
@@ -243,7 +243,7 @@ def _events(join: JoinedTable, columns: Sequence[str]) -> pa.RecordBatchReader:
 
 @contextmanager
 def _within_memory() -> Iterator[None]:
-    """Inside `reading` as well: to a source, running out of memory would be a file that cannot be read."""
+    """Needed inside `reading` too: a source would report running out of memory as a file that cannot be read."""
     try:
         yield
     except duckdb.OutOfMemoryException:

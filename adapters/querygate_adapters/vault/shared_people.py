@@ -12,7 +12,7 @@ MEMORY_MB = 1024
 
 
 def count_shared(own: tuple[Path, str], other: tuple[Path, str]) -> int:
-    """Identifiers are compared as text, without the spaces around them."""
+    """Identifiers are compared as text, without surrounding spaces."""
     with closing(attach({"own": own[0], "other": other[0]}, MEMORY_MB)) as database:
         people = [
             f"SELECT TRIM(CAST({quoted(person)} AS VARCHAR)) FROM {name}.rows WHERE {quoted(person)} IS NOT NULL"

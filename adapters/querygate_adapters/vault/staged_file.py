@@ -1,4 +1,4 @@
-"""Where the tables of a version in the making are: in a file, or in memory."""
+"""The database of a version in the making: in a file, or in memory."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class StagedFile:
     beside: Sequence[Path]
 
     def opened(self) -> duckdb.DuckDBPyConnection:
-        """With what a publication that was cut off left in it; anew if that cannot be opened."""
+        """With the remains of an interrupted publication; empty if they cannot be opened."""
         try:
             return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)
         except duckdb.Error:
             return self.anew()
 
     def anew(self) -> duckdb.DuckDBPyConnection:
-        """Empty. Tables that are only dropped would still lie in it, and somebody may have left since."""
+        """Empty, in a new file. Dropped tables would remain in the old one, and a person may have been deleted
+        since."""
         for left in (self.path, self.path.with_name(self.path.name + ".wal")):
             left.unlink(missing_ok=True)
         return connect(self.path, read_only=False, memory_mb=self.memory_mb, beside=self.beside)

@@ -2,9 +2,9 @@
 
     vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class), policy(body)
 
-Where the source has a column row_id of its own, the number of a row is called row_id_, and so on until it is free.
+If the source has a column row_id, the number of a row is called row_id_, and so on until the name is free.
 
-Only publishers and the custodian's own jobs are given this module; the interval path never imports it.
+Only publishers and the custodian's own jobs get this module; the interval path never imports it.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ AT_ONCE = 40
 """Columns that are coded in one pass over the rows."""
 
 ENGINE, LEAST_MB = 0.4, 64
-"""The engine's share of the memory of a publication, and the least that it and arrays work with. What the engine holds
-beyond that it keeps in its file."""
+"""The engine's share of the memory of a publication, and the least for it and for arrays. The engine keeps the rest in
+its file."""
 
 
 class DuckDBStagingTables:
@@ -80,10 +80,10 @@ class DuckDBStagingTables:
         self._db = self._file.opened()
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
-        self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
+        self._coded: dict[str, int] = {}  # column name -> number of codes, including the one for missing values
         self._keys: list[str] = []  # the words into which quasi-identifiers are packed
-        self._by: dict[str, Array] = {}  # what tells the combinations apart
-        self._numbered = ("", "")  # the number of a row's combination, and the rows that have one
+        self._by: dict[str, Array] = {}  # what identifies the combinations
+        self._numbered = ("", "")  # a row's combination, and the rows that have one
         self._judged: Checks | None = None
         self._row = "row_id"
         self.matched: Mapping[str, int] = {}
@@ -149,14 +149,14 @@ class DuckDBStagingTables:
         return ints(found["people"]), floats(found["shares"])
 
     def replace_values(self, column: str, values: Array, by: str) -> None:
-        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows are no longer what the source has
+        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows no longer match the source
         self._keep("replaced", {"value": values})
         x = quoted(column)
         self._db.execute(f"UPDATE rows SET {x} = ? WHERE {x} IN (SELECT value FROM replaced)", [by])
         self._db.execute("DROP TABLE replaced")
 
     def add_flag(self, column: str, flags: Bools) -> None:
-        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows are no longer what the source has
+        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows no longer match the source
         x, row = quoted(column), quoted(self._row)
         self._keep("flagged", {"row_id": self._lists.rows(), "flag": flags})
         self._db.execute(f"ALTER TABLE rows ADD COLUMN {x} BOOLEAN")
@@ -230,7 +230,7 @@ class DuckDBStagingTables:
         return CoarseCounts(lambda sql: self._db.execute(sql).fetchnumpy(), "coded", self._coded_as, keys)
 
     def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Array]:
-        """Records by these, and of every sensitive number the extremes of its values and of its codes."""
+        """Records grouped by these, and for every sensitive number the extremes of its values and of its codes."""
         figures = "".join(
             f", MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
             for i, name in enumerate(self._sensitive)
@@ -255,11 +255,11 @@ class DuckDBStagingTables:
 
     def _make_coded(self, sensitive: Sequence[str], words: Sequence[Sequence[str]]) -> None:
         """One row per person with codes in place of values (and the value itself where a hull is needed), and the
-        quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
+        quasi-identifiers packed into few numbers, for grouping, sorting and joining.
         """
         names = list(self._coded)
         made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, max(1, len(names)), AT_ONCE)]
-        # Joins for hundreds of columns in one statement would need the memory of all at once.
+        # Joining hundreds of columns in one statement would need memory for all of them at once.
         for number, part in enumerate(made[1:], 1):
             self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")
         whole = f"({made[0]})" + "".join(f" JOIN coded_{number} USING (row_id)" for number in range(1, len(made)))
@@ -336,7 +336,7 @@ class DuckDBStagingTables:
 
     @property
     def _checks(self) -> Checks:
-        """Raw rows and classes as they are in the vault, read anew."""
+        """Raw rows and classes, read back from the vault."""
         if self._judged is None:
             judged = [name for name in self._coded if self._types[name] != "codes"]
             numeric = [name for name in judged if self._types[name] not in ("boolean", "category")]
@@ -413,7 +413,7 @@ class DuckDBStagingTables:
 
     def _axis(self, column: str, prefix: str = "") -> str:
         if self._types[column] == "codes":
-            return prefix + self._row  # each list is coded by itself
+            return prefix + self._row  # each list is coded separately
         return _AXIS[self._types[column]].format(x=prefix + quoted(column))
 
     def _code(self, column: str) -> str:
@@ -425,7 +425,7 @@ class DuckDBStagingTables:
     def _keep(
         self, table: str, columns: Mapping[str, Array], wanted: str = "SELECT * FROM given", *, more: bool = False
     ) -> None:
-        """Arrays as a table, or what is wanted of them; in place of what it held, unless there is to be more of it."""
+        """Stores arrays, or a selection from them, as a table; replaces it, unless rows are to be appended."""
         self._db.register("given", pa.table({name: arrow_array(values) for name, values in columns.items()}))
         if more:
             self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} AS {wanted} LIMIT 0")

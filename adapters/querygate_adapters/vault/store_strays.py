@@ -1,6 +1,6 @@
-"""What a store file holds beyond what its catalog calls for: a white list of tables, columns and rows.
+"""Finds content of a store file that its catalog does not call for: an allow-list of tables, columns and rows.
 
-A reader asks for what it knows and would never see the rest; whoever copies the file has all of it.
+A reader asks only for what it knows and would never see the rest; somebody who copies the file has all of it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _kinds(names: str) -> Kinds:
 
 
 def strays(database: duckdb.DuckDBPyConnection, path: Path, catalog: Catalog) -> Iterator[str]:
-    """What is not as it should be in the file, which is open, table by table; in words that quote nothing of it."""
+    """What is wrong in the open file, table by table, in words that quote none of its content."""
     wanted, found = tables_of(catalog), _tables_alone(path)
     if found is None or not wanted.keys() - {TABLE} <= found.keys() <= wanted.keys():
         yield "there are the tables of a store, and nothing beside them"
@@ -77,16 +77,16 @@ OTHERS = (
     "duckdb_tables() WHERE (comment IS NOT NULL OR schema_name <> 'main')",
     "duckdb_columns() WHERE NOT internal AND (comment IS NOT NULL OR column_default IS NOT NULL)",
 )
-"""Anything but tables and views, and remarks and defaults in tables."""
+"""Everything other than tables and views, and comments and defaults in tables."""
 
 
 def _tables_alone(path: Path) -> dict[str, dict[str, str]] | None:
-    """The tables of a file, with the kinds of their columns; None if it holds anything else."""
+    """The tables of a file, with the types of their columns; None if it holds anything else."""
     name = f"file_{next(_NUMBERS)}"
     with attached(_lister(os.getpid()), {name: path}) as database:
         others = " UNION ALL ".join(f"SELECT 1 FROM {listed} AND database_name = '{name}'" for listed in OTHERS)
         views = f"SELECT 1 FROM duckdb_views() WHERE NOT internal AND database_name = '{name}'"
-        if _any(database, views) or _any(database, others):  # views first: to list the columns of one is to read it
+        if _any(database, views) or _any(database, others):  # views first: listing the columns of a view evaluates it
             return None
         rows = database.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns() "
@@ -103,8 +103,8 @@ _NUMBERS = count()
 
 @cache
 def _lister(process: int) -> duckdb.DuckDBPyConnection:
-    """One engine for the whole process: its own views and functions, which it lists with those of a file, take longer
-    than the file. It evaluates nothing that a file says. A fork needs its own.
+    """One engine for the whole process: listing its own views and functions along with a file's takes longer than
+    reading the file. It evaluates nothing from a file. A forked process needs its own.
     """
     return in_memory(enable_external_access="true", threads="1", lock_configuration="true")
 
@@ -114,8 +114,8 @@ def _categories(catalog: Catalog) -> list[Column]:
 
 
 def _stray_sets(database: duckdb.DuckDBPyConnection, catalog: Catalog) -> Iterator[str]:
-    """Sets are those that cells have; a column that tells each value by itself has a set for values that nobody has,
-    under the value's own number.
+    """Every set must occur in a cell; but a column that publishes each value by itself also has a set for values that
+    nobody has, under the value's own number.
     """
     own = {c.index: c for c in _categories(catalog)}
     known = ", ".join(f"({i}, {len(c.values)})" for i, c in own.items()) or "(-1, 0)"

@@ -1,4 +1,4 @@
-"""Rows that have a value of a column, and different values."""
+"""Counts rows with a value in a column, and distinct values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from querygate_adapters.sources.files import quoted
 
 
 def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, ValueCount]:
-    """Rows that have a value of each column, and different values. Groups spill to disk, distinct counts do not."""
+    """For each column the rows with a value, and the distinct values. Groups spill to disk, distinct counts do not."""
     found = {}
     for name in columns:
         values = f"SELECT COUNT(*) AS n FROM {table} WHERE {quoted(name)} IS NOT NULL GROUP BY {quoted(name)}"

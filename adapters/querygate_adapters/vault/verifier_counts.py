@@ -1,9 +1,9 @@
-"""What was published beside the raw rows: the staging tables' half of the verifier.
+"""Compares what was published with the raw rows: the verifier's half inside the staging tables.
 
-Every raw row is put, by its class and its value, into the interval or set that was published for it, and these are
-counted. Extremes of numbers and values of categories in all classes come from a single pass over the rows; where that
-is not enough, the place of a value comes from a table of its distinct values. That takes published intervals (or sets)
-to be either one for each class or, over all classes, apart from each other; any that are neither count as wrong.
+Every raw row is assigned, by its class and value, to the interval or set that was published for it, and these are
+counted. A single pass over the rows gives the extremes of numbers and the values of categories in all classes; where
+that is not enough, a table of distinct values gives the position of each. This requires that published intervals (or
+sets) are either one for each class or disjoint over all classes; any others count as wrong.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from querygate.core.types import Array, Bools, Floats, Ints
 from querygate_adapters.store.column_arrays import floats, ints
 
 MISSING, NOWHERE = -1, -2
-"""Places of a missing value, and of one that was published nowhere."""
+"""Positions for a missing value, and for a value that was published nowhere."""
 
 BITS = 62
-"""Values of a category that are told apart by the bits of one number."""
+"""The most values of a category that fit into the bits of one number."""
 
 
 class Checks:
@@ -51,7 +51,7 @@ class Checks:
         return ints(found["class"]), floats(found[f"lo_{name}"]), floats(found[f"hi_{name}"])
 
     def values(self, column: str) -> tuple[Ints, Array, Ints]:
-        """(class, value, records) of a number, in rising order of class and value, without missing ones."""
+        """(class, value, records) of a number, sorted by class and value, without missing ones."""
         y = self._names[column]
         found = self._db.execute(
             f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL GROUP BY ALL ORDER BY ALL"
@@ -109,8 +109,8 @@ class Checks:
     # -- readings of the rows --------------------------------------------------------------------------------------
 
     def _found(self) -> Mapping[str, Array]:
-        """Per class its records, of every number the extremes and how many are known, and of every category of few
-        values which of them occur: bit 0 is a missing value.
+        """For each class its records, the extremes and known values of every number, and which values of every small
+        category occur: bit 0 is a missing value.
         """
         if self._extremes is None:
             wanted = ["class", "COUNT(*) AS n"]
@@ -123,7 +123,8 @@ class Checks:
         return self._extremes
 
     def _outside(self, column: str, n: Ints, classes: Ints, low: Array, high: Array, state: Ints) -> int:
-        """Classes that have other records than published, or values (or missing ones) outside their one interval."""
+        """Classes with a different number of records than published, or with values (or missing ones) outside their
+        interval."""
         found, name = self._found(), self._names[column]
         if not np.array_equal(found["class"], classes):
             return int(np.setxor1d(found["class"], classes).size)
@@ -134,8 +135,8 @@ class Checks:
         return int(wrong.sum())
 
     def _beside(self, column: str, classes: Ints, counts: Ints, known: Bools, one: tuple[Ints, Array, Array]) -> int:
-        """Classes with other numbers of known and missing values than published, or values outside their one interval
-        for known ones.
+        """Classes with different numbers of known or missing values than published, or with known values outside their
+        interval.
         """
         found, name = self._found(), self._names[column]
         label = np.asarray(found["class"], dtype=np.int64)
@@ -152,14 +153,14 @@ class Checks:
         return int(wrong.sum())
 
     def _besides(self, column: str, n: Ints, classes: Ints, allowed: Ints) -> int:
-        """Classes that have other records than published, or values besides those that their one set allows."""
+        """Classes with a different number of records than published, or with values outside their set."""
         found = self._found()
         if not np.array_equal(found["class"], classes):
             return int(np.setxor1d(found["class"], classes).size)
         return int(((found["n"] != n) | (found[f"has_{self._names[column]}"] & ~allowed != 0)).sum())
 
     def _counted(self, column: str, edge: Array, top: Array) -> tuple[Ints, Ints, Ints]:
-        """(class, interval, records), with intervals that are apart."""
+        """(class, interval, records), with disjoint intervals."""
         y = self._names[column]
         values = self._distinct(y, "judged")
         place = np.searchsorted(edge, values, side="right") - 1
@@ -191,12 +192,12 @@ class Checks:
 
 
 def _places(values: Array | pa.Array, places: Ints | None = None) -> pa.Table:
-    """Values and their places; each its own one unless told."""
+    """Values and their positions; by default each has its own."""
     return pa.table({"value": values, "place": np.arange(len(values)) if places is None else places})
 
 
 def _leaders(classes: Ints, *figures: Array) -> Ints | None:
-    """One row for each class, in order of class, if all rows of a class have the same figures."""
+    """One row for each class, in order, if all rows of a class have the same figures."""
     last = np.full(int(classes.max(initial=-1)) + 1, -1)
     last[classes] = np.arange(classes.size)
     if all((figure == figure[last[classes]]).all() for figure in figures):
@@ -205,15 +206,15 @@ def _leaders(classes: Ints, *figures: Array) -> Ints | None:
 
 
 def _known(extremes: Array) -> Array:
-    """Extremes as plain numbers; whatever stands for those of a class that has none, which a column of missing values
-    alone gives as objects.
+    """Extremes as plain numbers; arbitrary for a class without values. A column with only missing values comes as
+    objects.
     """
     plain = np.ma.getdata(extremes)
     return np.zeros(len(plain), dtype=np.int64) if plain.dtype == object else plain
 
 
 def _differing(published: tuple[Ints, Ints, Ints], found: tuple[Ints, Ints, Ints]) -> int:
-    """How many (class, place) do not have the same number of records in both."""
+    """The number of (class, position) pairs with different numbers of records."""
     width = int(max(published[1].max(initial=0), found[1].max(initial=0))) + 3
     (key, n), (key_found, n_found) = (_totals(c * width + place + 2, n) for c, place, n in (published, found))
     if np.array_equal(key, key_found):

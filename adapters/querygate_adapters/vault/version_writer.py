@@ -1,8 +1,7 @@
-"""The publisher's half of the store and the vault: staging, and a switch that a kill at any instant leaves whole.
+"""The publisher's half of the store and the vault: staging, and a switch that survives a kill at any instant.
 
-A version is written under a name that readers do not look at, flushed to disk, renamed, and only then pointed to.
-The lock is the kernel's (flock), so it dies with its holder; what a killed publisher left behind is swept by the
-next one.
+A version is written under a name that readers do not look at, flushed to disk, renamed, and only then pointed to. The
+lock is the kernel's (flock), so it ends with its holder; the next publisher cleans up what a killed one left behind.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from querygate_adapters.vault.report_files import (
 class DuckDBVersionWriter:
     """Where publications are made: the store and the vault of a site. With `reinstate`, publishing or serving a version
     of a dataset that was withdrawn puts it back into service; otherwise that is refused. `switching` is called before a
-    new version is served. `noted` tells what the log says of the versions of a dataset.
+    new version is served. `noted` returns what the log says about the versions of a dataset.
     """
 
     def __init__(
@@ -64,9 +63,9 @@ class DuckDBVersionWriter:
 
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
-        """Hold the dataset's lock; sweep what an interrupted publication left, before and after.
+        """Hold the dataset's lock; clean up after an interrupted publication, before and after.
 
-        Before, the rows it had read may stay: if they are what the new one would read, it goes on from them.
+        Before, the rows it had read may stay: if the new publication would read the same, it continues from them.
         """
         store, vault = self._folders(dataset)
         reinstate = check_in_service(store, self._reinstate)
@@ -113,8 +112,8 @@ class DuckDBVersionWriter:
         return is_withdrawn(self._folders(dataset)[0])
 
     def withdraw(self, dataset: str) -> None:
-        """Serve no version from now on. One file is made, so a kill leaves the dataset served or withdrawn; and it is
-        made without the lock, so that a publication that takes hours is not waited for.
+        """Serve no version from now on. One file is created, so a kill leaves the dataset either served or withdrawn;
+        and it needs no lock, so that nobody waits for a long publication.
         """
         folder, _ = self._folders(dataset)
         with suppress(FileExistsError):
@@ -122,7 +121,7 @@ class DuckDBVersionWriter:
         flush(folder)
 
     def retire(self, dataset: str, version: int) -> None:
-        """Never serve a version again: its file is removed, or is lost already. The one that is served stays."""
+        """Never serve a version again: its file is removed, or already lost. The served version cannot be retired."""
         folder, vault = self._folders(dataset)
         self._check_unretired(dataset, version)
         _make_private(folder)
@@ -153,15 +152,16 @@ class DuckDBVersionWriter:
         return unretired(*self._folders(dataset), self._noted(dataset))
 
     def holding(self, dataset: str, person: Person) -> dict[int, int]:
-        """How many rows of somebody each version has in the vault, retired ones too; without those that have none."""
+        """How many rows of a person each version has in the vault, including retired ones; versions without any are
+        left out."""
         return holding(self._vaults(dataset), person)
 
     def without(self, dataset: str, version: int, more: Sequence[str], person: Person) -> Without:
-        """The rows of a version as a source, without somebody; `more` are columns that its vault does not have."""
+        """The rows of a version as a source, without one person; `more` are columns that its vault does not have."""
         return rows_of(self._vaults(dataset)[version], more, person)
 
     def remove(self, dataset: str, person: Person) -> int:
-        """Take somebody's rows out of the vault of every version; returns how many there were."""
+        """Remove a person's rows from the vault of every version; returns how many there were."""
         store, vault = self._folders(dataset)
         with locked(store / "lock"):
             settle(store)
@@ -171,19 +171,19 @@ class DuckDBVersionWriter:
             for version in held:
                 file = version_file(vault, version)
                 remove(file, person, vault / f"{STAGED}{file.name}", self._memory_mb)
-                remove_reports(vault, [version])  # its pictures may show the person
+                remove_reports(vault, [version])  # its charts may show the person
         return sum(held.values())
 
     def keep_report(self, dataset: str, version: int, files: Mapping[str, bytes]) -> Path:
-        """Put the report on a version with its raw rows; returns its folder."""
+        """Store the report on a version beside its raw rows; returns its folder."""
         return keep_report(self._folders(dataset)[1], version, files)
 
     def keep_figures(self, dataset: str, version: int, text: str) -> None:
-        """Keep what publishing measured of a version with its raw rows."""
+        """Store what publishing measured for a version beside its raw rows."""
         keep_figures(self._folders(dataset)[1], version, text)
 
     def figures(self, dataset: str, version: int) -> Path:
-        """The file of what publishing measured of a version, if there is one."""
+        """The file with what publishing measured for a version, if there is one."""
         return figures_file(self._folders(dataset)[1], version)
 
     def report(self, dataset: str, version: int) -> Path:
@@ -195,7 +195,7 @@ class DuckDBVersionWriter:
         return reports_in(self._folders(dataset)[1])
 
     def files(self, dataset: str, version: int) -> tuple[Path, Path]:
-        """The files of a version: what is published, and the raw rows."""
+        """The files of a version: the published cells, and the raw rows."""
         store, vault = self._folders(dataset)
         return version_file(store, version), version_file(vault, version)
 
@@ -246,7 +246,7 @@ class DuckDBVersionWriter:
         )
 
     def _check_unretired(self, dataset: str, version: int) -> None:
-        """By the store's own list: what only the log has as retired can be retired once more."""
+        """By the store's own list: a version that only the log has as retired can be retired again."""
         store, vault = self._folders(dataset)
         retired = retired_in(store)
         if version in retired or version not in ever_published(store, vault, self._noted(dataset)):
@@ -257,7 +257,7 @@ class DuckDBVersionWriter:
             )
 
     def _folders(self, dataset: str) -> tuple[Path, Path]:
-        """Of a dataset in store and vault; a name is a name and never a path."""
+        """The folders of a dataset in store and vault; a name is never a path."""
         if not NAME.fullmatch(dataset):
             raise ConfigError(
                 "QG806", "This is not a valid dataset name.", "Names consist of a-z, 0-9 and _ and begin with a letter."
@@ -282,8 +282,8 @@ def _make_private(*folders: Path) -> None:
 
 
 def _undo_cut_off(store: Path, vault: Path) -> None:
-    """Remove the raw rows of a version whose switch was cut off before it was there: it never had a reader. All other
-    raw rows stay, whatever became of their store.
+    """Remove the raw rows of a version whose switch was interrupted before it was in place: nobody ever read it. All
+    other raw rows stay, even if their store file is lost.
     """
     for version in versions_in(vault):
         file = version_file(vault, version)
@@ -294,7 +294,7 @@ def _undo_cut_off(store: Path, vault: Path) -> None:
 
 
 def _sweep(store: Path, vault: Path, *, resumable: int | None = None) -> None:
-    """Remove what is staged, except for the rows of the version that may be gone on with."""
+    """Remove staged files, except for rows that the next publication may continue from."""
     staged = vault / f"{STAGED}{version_file(vault, resumable or 0).name}"
     kept = (staged, staged.with_name(f"{staged.name}.wal")) if resumable else ()
     for folder in (store, vault):

@@ -1,4 +1,4 @@
-"""The margins of a version of views, read back one by one as they were written."""
+"""The margins of a version of views, read back one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from querygate.core.types import Array
 from querygate_adapters.sources.files import quoted
 
 OF_CELLS = ("class", "class_n", "n", "frame")
-"""What a cell has beside its margin and the columns that it tells of."""
+"""The columns of a cell besides its margin and its published columns."""
 
 
 class WrittenMargins:
@@ -21,12 +21,12 @@ class WrittenMargins:
         self._names = [str(row[0]) for row in database.execute("DESCRIBE cells").fetchall()]
 
     def numbers(self) -> frozenset[int]:
-        """Margins that have cells; -1 stands for cells without one."""
+        """Margins with cells; -1 stands for cells without a margin."""
         found = self._db.execute("SELECT DISTINCT COALESCE(margin, -1) FROM cells").fetchall()
         return frozenset(int(number) for (number,) in found)
 
     def cells(self, margin: int, columns: Sequence[int]) -> tuple[dict[str, Array], int]:
-        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
+        """The cells of a margin by class, with these columns; and how many of them have values in other columns."""
         stems = tuple(f"c{index}_" for index in columns)
         wanted = [name for name in self._names if name in OF_CELLS or name.startswith(stems)]
         others = [name for name in self._names if name not in (*wanted, "margin")]

@@ -27,7 +27,7 @@ SMALL = {
     "item_set": "column_id, set_id, item_id",
     TABLE: "column_id, class",
 }
-"""The tables of a store beside its cells, and the order in which they are read."""
+"""The tables of a store besides its cells, and the order in which they are read."""
 
 
 def _alone(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
@@ -35,8 +35,8 @@ def _alone(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
 
 
 class WrittenStore:
-    """A staged store file, opened anew and read as it is. To open one costs more than to read it, so all of it is read
-    at once; the cells, which may be many, are given away and not kept.
+    """A staged store file, reopened and read as it is. Opening it costs more than reading it, so all of it is read at
+    once; the cells, which may be many, are handed over and not kept.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class WrittenStore:
         return self._of(TABLE, column)
 
     def strays(self) -> Iterator[str]:
-        """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
+        """Broken promises about tables, columns and rows: content that the catalog does not call for."""
         with self._opened() as database:
             yield from strays(database, self._path, self.catalog())
             if database.execute("SELECT body FROM catalog").fetchall() != [(catalog_to_json(self.catalog()),)]:
                 yield "the catalog says nothing twice or beside"
 
     def tables(self) -> dict[str, pa.Table]:
-        """All that is published, as it is, but the catalog; columns and margins are in the cells."""
+        """Everything published except the catalog; columns and margins are in the cells."""
         with self._opened() as database:
             names = [name for (name,) in database.execute("SHOW TABLES").fetchall() if name != "catalog"]
             return {name: database.table(name).to_arrow_table() for name in names}
@@ -108,7 +108,7 @@ class WrittenStore:
         with self._opened() as database:
             for name in ("catalog", "cells", *SMALL):
                 order = f" ORDER BY {SMALL[name]}" if name in SMALL else ""
-                with suppress(duckdb.CatalogException):  # not every version has it; to list tables takes longer
+                with suppress(duckdb.CatalogException):  # not every version has it; listing the tables takes longer
                     found[name] = dict(database.execute(f"SELECT * FROM {name}{order}").fetchnumpy())
         return found
 

@@ -1,1 +1,1 @@
-"""The auditor: from a query log to findings that somebody can check."""
+"""The auditor: from a query log to findings that can be checked."""

@@ -1,7 +1,7 @@
-"""Who was answered what, and what the next answer would make known, view by view.
+"""Which answers each user has had, and what the next answer would reveal, view by view.
 
 One ledger is about one version of a dataset. It is filled from the log, so that a new process decides as the old one
-would have done, and several processes see what each of them answered.
+would have, and several processes see each other's answers.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Views = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class ViewFinding:
-    """What one view would come to know."""
+    """What one view would learn."""
 
     view: str
     verdict: LiveVerdict
 
 
 class AnswerLedger:
-    """The answered sets of a version, and a watch for each group of users that somebody asked about.
+    """The answered sets of a version, and a watch for each group of users that was looked up.
 
-    `pooled` is the name of the view of everybody, who may be more people than have accounts.
+    `pooled` is the name of the view of everybody, which may include people without accounts.
     """
 
     def __init__(self, structure: Structure, k: int, pooled: str) -> None:
@@ -41,9 +41,10 @@ class AnswerLedger:
     def judge(
         self, user: str, sets: Bools, views: Views, pending: Iterable[tuple[str, Bools]] = ()
     ) -> list[ViewFinding]:
-        """What answering these sets to a user would make known, in each view that the user belongs to, in their order.
+        """What answering these sets to a user would reveal, in each view that the user belongs to, in order.
 
-        Every view is looked at, whatever comes of it. `pending` are sets that are being answered to others meanwhile.
+        Every view is examined, whatever the others show. `pending` are sets that others are being answered at the
+        same time.
         """
         found = []
         for view, members in self._views_of(user, views):
@@ -67,7 +68,7 @@ class AnswerLedger:
         return [*mine.items(), (self.pooled, None)]
 
     def _watch(self, members: frozenset[str] | None) -> Watch:
-        """The watch of these users. A group that nobody asked about before is brought up to date."""
+        """The watch of these users. A group that is new here is brought up to date."""
         if members not in self._watches:
             watch = self._watches[members] = Watch(self.structure.weights, self.k)
             mine = [(query, bits) for user, query, bits in self._taken if members is None or user in members]
@@ -79,7 +80,7 @@ class AnswerLedger:
 
 
 def in_smallest(found: Sequence[ViewFinding]) -> list[ViewFinding]:
-    """Each thing in the first view that has it: what a user could work out alone is no news of their project's."""
+    """Each thing in the first view that has it: what a user could work out alone is not news about their project."""
     kept: dict[tuple[str, int], ViewFinding] = {}
     for one in found:
         kept.setdefault((one.verdict.rule, one.verdict.records), one)

@@ -1,4 +1,4 @@
-"""Answers of a log, in whatever shape they were kept: which number a group was given, and what it says of a total."""
+"""Reads the answers of a log, in any shape: which number a group was given, and what it says about a total."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 class _NotShown:
-    """A group that the answer does not have, or whose number is left out."""
+    """A group that is not in the answer, or whose number is left out."""
 
 
 NOT_SHOWN: Final = _NotShown()
@@ -37,7 +37,7 @@ class AnswerFigure(NamedTuple):
 class Answers:
     """The rows of one answer, by the groups of the statement.
 
-    Where no row fits any group, the answer is in a form that is not known, and nothing is said of any of them.
+    If no row fits any group, the answer has an unknown form, and nothing is concluded about any group.
     """
 
     def __init__(self, answer: JsonValue, logged: LoggedStatement, keys: Sequence[tuple[SqlValue, ...]]) -> None:
@@ -78,7 +78,7 @@ class Answers:
         return values[item] if item < len(values) else None
 
     def given(self, group: int, item: int) -> AnswerFigure | None:
-        """What a group was given at a place of the select list; None if it was not shown."""
+        """What a group was given for an item of the select list; None if it was not shown."""
         if self.rows is None:
             return AnswerFigure()
         row = self.rows[group]
@@ -119,12 +119,12 @@ def read_answer(answer: JsonValue) -> AnswerFigure:
 
 
 def _plain(number: JsonValue) -> str:
-    """A number as arithmetic has it: no thousands, and no sign that says nothing."""
+    """A number for arithmetic: without thousands separators and needless signs."""
     return str(number).strip().replace(",", "").replace("_", "").removeprefix("+")
 
 
 def _canonical(value: object) -> Fraction | int | str | None:
-    """A key in one way of writing: 1, 1.0 and "1" are one, and so are a day and its midnight."""
+    """A key in canonical form: 1, 1.0 and "1" are one, and so are a day and its midnight."""
     if value is None or isinstance(value, int):
         return value
     number = fraction(value)
@@ -162,7 +162,7 @@ class Linear(NamedTuple):
 
 
 def linear(formula: AnswerFormula, known: Mapping[int, Fraction]) -> Linear | None:
-    """The formula as a sum of aggregates, those that are known put in; None where it is none."""
+    """The formula as a linear combination of aggregates, with known ones inserted; None if it is not one."""
     if formula.operation == "number":
         return Linear({}, formula.value)
     if formula.operation == "aggregate":
@@ -190,10 +190,10 @@ def _operated(operation: str, one: Linear, other: Linear) -> Linear | None:
 
 
 def unrounded(formula: AnswerFormula, given: AnswerFigure) -> tuple[AnswerFormula, AnswerFigure]:
-    """What stood before it was rounded: a range around the answer."""
+    """The value before rounding: a range around the answer."""
     while formula.operation in ("round", "truncate"):
         rounds = formula.operation == "round"
-        if rounds and abs(formula.value) > LARGEST_EXPONENT:  # it tells nothing, or hides nothing: not worth its digits
+        if rounds and abs(formula.value) > LARGEST_EXPONENT:  # reveals nothing, or hides nothing: not worth the digits
             return formula.terms[0], AnswerFigure()
         step = Fraction(10) ** -int(formula.value) / 2 if rounds else Fraction(1)
         formula = formula.terms[0]
@@ -210,7 +210,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def solved(given: AnswerFigure, times: Fraction, constant: Fraction) -> AnswerFigure:
-    """x of times * x + constant = what was given, with the words for it."""
+    """Solves times * x + constant = the answer for x, with the words for it."""
     if given.low is None or given.high is None:
         return AnswerFigure()
     low, high = sorted(((given.low - constant) / times, (given.high - constant) / times))

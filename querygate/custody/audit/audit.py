@@ -3,8 +3,8 @@
     take apart   each statement into what it added up and over whom               (pure: sql)
     place        conditions evaluated on the combinations an attacker may know    (records)
     find         groups of fewer than k that the totals fix, view by view         (pure: inference)
-    note         signs that isolate nobody: repeats, groups of one secret, errors (pure: inference)
-    tell         where they are, and what the answers tell of them
+    note         signs that isolate nobody: repeats, groups with one secret, errors (pure: inference)
+    tell         where the people are, and what the answers reveal about them
 
 The custodian's own job: it reads raw records. The interval path never imports it.
 """
@@ -48,13 +48,13 @@ class LogStatement:
     sql: str
     time: str = ""
     answer: JsonValue = None
-    version: int = 0  # of the dataset; 0: not told
-    certified_k: int = 0  # of a range from certified views, about how many people their combinations are at least
+    version: int = 0  # of the dataset; 0: unknown
+    certified_k: int = 0  # for a range from certified views: combinations of them are about at least this many people
 
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How to look. Without a list of secret columns, those that are measured are secret."""
+    """How to audit. Without a list of secret columns, the measured ones are secret."""
 
     k: int = 5
     secret: tuple[str, ...] = ()
@@ -62,13 +62,13 @@ class AuditOptions:
     dialect: str = "duckdb"
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones, by column
-    person: str = ""  # the column that has another value in every row, where it is known to
+    person: str = ""  # the column that is known to have a different value in every row
     nullable: tuple[str, ...] = ()  # secret columns that are known to have missing values
 
 
 @dataclass(frozen=True)
 class Unproved:
-    """What looked like a finding and did not pass the check of its proof: a fault of the auditor, no accusation."""
+    """A finding whose proof failed the check: a fault of the auditor, not an accusation."""
 
     finding: Finding
     incident: str
@@ -76,24 +76,22 @@ class Unproved:
 
 @dataclass(frozen=True)
 class Audit:
-    """What came out: findings with a text for where they are, statements left out, tests left out."""
+    """The result: findings with the location of each in words, and the statements and tests left out."""
 
     findings: tuple[tuple[Finding, str], ...]
     entries: int
     unread: tuple[tuple[str, str], ...]  # (query, why)
     left: tuple[tuple[str, Unexamined], ...]  # (view, what)
     places: int
-    totals: tuple[QueryTotal, ...] = field(
-        default=(), repr=False
-    )  # all there were, for whoever tells more of a finding
+    totals: tuple[QueryTotal, ...] = field(default=(), repr=False)  # all statements, to explain findings in detail
     weights: Mapping[str, Ints] = field(default_factory=dict, repr=False)  # by measure
-    measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what is added up, of whom: SQL
+    measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what is added up, and for whom: SQL
     unproved: tuple[Unproved, ...] = ()
-    incidents: Mapping[str, str] = field(default_factory=dict)  # of statements that the auditor failed on, by query
+    incidents: Mapping[str, str] = field(default_factory=dict)  # for statements that the auditor failed on, by query
 
 
 def audit(entries: Sequence[LogStatement], records: AuditRecords, options: AuditOptions) -> Audit:
-    """Everything that the answers of the log isolate. What fails is told, and the rest goes on."""
+    """Everything that the answers of the log isolate. Failures are reported, and the rest continues."""
     check_secret(options.secret, records.columns)
     secret, known, unread = roles(entries, records.columns, options)
     size = records.settle(known)
@@ -128,7 +126,7 @@ def audit(entries: Sequence[LogStatement], records: AuditRecords, options: Audit
 
 
 def on_record(one: Unexamined) -> Unexamined:
-    """A test that failed is told with the number under which its error is in the log."""
+    """A failed test is reported with the incident number of its error in the log."""
     if one.fault is None:
         return one
     incident = make_fault(one.fault).incident
@@ -136,7 +134,7 @@ def on_record(one: Unexamined) -> Unexamined:
 
 
 class _Where:
-    """Isolated records in words, by the columns that are known."""
+    """Isolated records in words, by the known columns."""
 
     def __init__(
         self, records: AuditRecords, known: Sequence[str], sizes: Ints, texts: Mapping[str, tuple[str, str]]
@@ -145,7 +143,7 @@ class _Where:
         self._sizes, self._texts = sizes, texts
 
     def describe(self, finding: Finding) -> str:
-        """A condition that selects them: of those who are there, the ones with a value, where some have none."""
+        """A condition that selects them; where some records have no value, only those with one."""
         where = describe_places(finding.places, self._columns)
         told = [one.measure for one in finding.inferred] + [total.measure for total in finding.totals]
         value = next((self._texts[name][0] for name in told if name in self._texts), "")
@@ -158,12 +156,12 @@ class _Where:
 def _contributions(
     totals: Iterable[QueryTotal], texts: Mapping[str, tuple[str, str]], records: AuditRecords
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """The largest contributors of each sum that was asked for, place by place."""
+    """The largest contributors to each sum in the log, by place."""
     asked = {total.measure for total in totals if not total.extreme}
     sums = {name: texts[name] for name in asked if name in texts and texts[name][0]}
     found = {}
     for name, (value, secret) in sums.items():
-        with suppress(Unanswerable):  # no number
+        with suppress(Unanswerable):  # not a number
             found[name] = records.largest(value, secret)
     return found
 
@@ -176,7 +174,8 @@ def _totals(
     placing: QuerySets,
     unread: dict[str, AuditProblem],
 ) -> list[QueryTotal]:
-    """What the statements added up. What was asked before is taken apart once, and read once if its answer is equal."""
+    """What the statements added up. A repeated statement is taken apart once, and read once if its answer is the
+    same."""
     apart: dict[str, list[LoggedStatement]] = {}
     asked: dict[str, list[list[StatementCase]] | AuditProblem] = {}
     for sql in dict.fromkeys(entry.sql for entry in entries if entry.id not in unread):
@@ -245,6 +244,6 @@ def roles(
         used |= mentioned
     hidden = {folded(name) for name in options.secret} or measured - {folded(name) for name in options.known}
     secret = tuple(name for name in columns if folded(name) in hidden)
-    apart = hidden | {folded(options.person)}  # persons are counted, and nobody is found by their key
+    apart = hidden | {folded(options.person)}  # it only counts persons; nobody is found by this key
     known = tuple(name for name in columns if folded(name) in used and folded(name) not in apart)
     return secret, known, unread

@@ -1,8 +1,8 @@
-"""The measures of a log: what is added up, the secret conditions it is asked with, and the minterms these make.
+"""The measures of a log: what is added up, the secret conditions used with it, and their minterms.
 
-Counts are looked at twice. That somebody is there is a measure of its own, *presence*. What a secret condition holds
-for is another, and there the number of records in each place is taken to be known, as it is for averages: a count of
-`dx <> 'hiv'` is one of `dx = 'hiv'`, taken from the size of its set.
+Counts are examined twice: once as the measure *presence*, the number of records; and once for the records that satisfy
+a secret condition, where the number of records in each place is taken to be known, as for averages. So a count of `dx
+<> 'hiv'` is also a count of `dx = 'hiv'`, subtracted from the size of the set.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from querygate.methods.audit import PRESENCE, Base, Domain, Pattern, Unexamined,
 from querygate.methods.audit.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 
 SECRETS = "(secrets)"
-"""The base of secret conditions that are counted."""
+"""The base for secret conditions that are counted."""
 
 
 @dataclass
 class _Conditions:
-    """The secret conditions that a value is asked with, told apart by whom they hold for."""
+    """The secret conditions used with a value, distinguished by the records they hold for."""
 
     texts: dict[bytes, str] = field(default_factory=dict)
     truths: Bools = field(default_factory=lambda: np.zeros((1, 0), dtype=np.bool_))  # minterms x conditions
-    asked: dict[str, Pattern] = field(default_factory=dict)  # names of patterns that were asked for
+    asked: dict[str, Pattern] = field(default_factory=dict)  # names of patterns in use
 
     @property
     def names(self) -> tuple[str, ...]:
         return name_minterms(self.truths, [plain_text(text) for text in self.texts.values()])
 
     def sql(self, pattern: Pattern) -> str:
-        """Of whom a pattern of ones and zeros holds."""
+        """SQL for the records that match a pattern of ones and zeros."""
         if all(pattern):
             return ""
         listed = [
@@ -51,15 +51,15 @@ class _Conditions:
 
 
 Key = tuple[str, bytes]
-"""A value, and where its conditions are too many to be looked at together, which of them."""
+"""A value, and one of its conditions if these are too many to examine together."""
 
 
 class AuditMeasures:
-    """What the statements of a log measure. Conditions are noted first, then settled, then looked up."""
+    """What the statements of a log measure. First `note` every condition, then `settle`, then look them up."""
 
     def __init__(self, records: AuditRecords, public: Mapping[str, tuple[float, float]]) -> None:
         self.records, self.public = records, public
-        self.number = 0  # of records that conditions are tried on; known once one is
+        self.number = 0  # number of records that conditions are tried on; known after the first
         self.left: list[Unexamined] = []
         self._held: dict[str, bytes] = {}
         self._opposites: dict[str, bytes] = {}
@@ -75,21 +75,21 @@ class AuditMeasures:
         return self._held[secret]
 
     def counts(self, value: str, secret: str) -> Ints:
-        """Records of each place that have the value, or what it squares, and of whom the condition holds."""
+        """Records of each place that have the value, or the value that it squares, and satisfy the condition."""
         value = unsquared(value)
         if (value, secret) not in self._counts:
             self._counts[value, secret] = self.records.counts(value, secret)
         return self._counts[value, secret]
 
     def note(self, value: str, secret: str) -> None:
-        """A condition that holds for whom another does not divides nothing further."""
-        self.counts(value, "")  # a value that cannot be evaluated is no measure
+        """A condition that is the complement of another divides nothing further."""
+        self.counts(value, "")  # a value that cannot be evaluated is not a measure
         known = self._conditions.setdefault((value, b""), _Conditions())
         if secret and not self._is_idle(secret) and self._opposite(secret) not in known.texts:
             known.texts.setdefault(self.held(secret), secret)
 
     def _is_idle(self, secret: str) -> bool:
-        """That something is not known, or not so, of nobody or of all is no measure that was asked for."""
+        """A condition that holds for nobody or for all is not a measure."""
         return not self.varies(secret) and not secret.endswith("IS NOT DISTINCT FROM TRUE)")
 
     def varies(self, secret: str) -> bool:
@@ -105,7 +105,7 @@ class AuditMeasures:
         return self._opposites[secret]
 
     def settle(self) -> None:
-        """The minterms of each value; where they are too many, each condition is left to itself."""
+        """The minterms of each value; if there are too many, each condition is treated separately."""
         for (value, _), known in list(self._conditions.items()):
             with noted(self.left, shown(value) or PRESENCE):
                 self._settle(value, known)
@@ -134,7 +134,7 @@ class AuditMeasures:
         held, opposite = self.held(secret), self._opposite(secret)
         if self._is_idle(secret) and not (held in known.texts or opposite in known.texts):
             return whole, (int(any(held)),) * len(known.truths)
-        if not (held in known.texts or opposite in known.texts):  # too many to be looked at together
+        if not (held in known.texts or opposite in known.texts):  # too many to examine together
             whole = (value, min(held, opposite))
             known = self._conditions.setdefault(whole, _Conditions({held: secret}, np.array([[False], [True]])))
         place = list(known.texts).index(held if held in known.texts else opposite)
@@ -144,13 +144,13 @@ class AuditMeasures:
     # -- names -------------------------------------------------------------------------------------------------------
 
     def system(self, key: Key, *, reduced: bool) -> str:
-        """The name of what totals combine in."""
+        """The name of the system in which totals combine."""
         value, alone = key
         name = SECRETS if reduced else shown(value) or PRESENCE
         return f"{name} {plain_text(next(iter(self._conditions[key].texts.values())))}" if alone else name
 
     def name(self, key: Key, pattern: Pattern, secrets: Sequence[str]) -> str:
-        """The name of a measure that was asked for: by the condition that it is, else by all that were joined."""
+        """The name of a measure in the log: its condition, or else all conditions that were joined."""
         known = self._conditions[key]
         if set(pattern) == {1}:
             return shown(key[0]) or PRESENCE
@@ -170,7 +170,7 @@ class AuditMeasures:
         return name
 
     def described(self) -> tuple[dict[str, Base], dict[str, Ints], dict[str, Domain], dict[str, tuple[str, str]]]:
-        """Of everything that was asked: what combines, records by place, domains, and what it is in SQL."""
+        """For every measure: what combines, records by place, domains, and its SQL."""
         bases: dict[str, Base] = {}
         weights: dict[str, Ints] = {}
         domains: dict[str, Domain] = {}
@@ -183,7 +183,7 @@ class AuditMeasures:
                 for name, pattern in base.measures.items():
                     weights[name] = weights[system]
                     if not set(pattern) <= {0, 1}:
-                        continue  # some count more than once: no condition selects what it is
+                        continue  # some records count more than once: no condition selects it
                     texts[name] = (value, known.sql(pattern))
                     domain = self._domain(value, everybody=all(pattern))
                     if domain is not None:
@@ -201,7 +201,7 @@ class AuditMeasures:
         return reduced if alone else {system: Base(every, 1, ("",) * len(names)), **reduced}
 
     def _domain(self, value: str, *, everybody: bool) -> Domain | None:
-        """Of what one record adds: whoever a condition does not hold for adds nothing."""
+        """The domain of what one record adds: 0 if the condition does not hold for it."""
         if not value:
             return Domain(Fraction(0), Fraction(1), whole=True, public=True)
         inner = unsquared(value)
@@ -226,7 +226,7 @@ class AuditMeasures:
 
 
 def unsquared(value: str) -> str:
-    """What is squared; the value itself if nothing is."""
+    """The value that is squared; the value itself if none is."""
     half = value[: (len(value) - 3) // 2]
     return half if value == f"{half} * {half}" else value
 
@@ -241,7 +241,7 @@ _LEAF = re.compile(r"\(\((?P<leaf>.*)\) IS NOT DISTINCT FROM (?P<truth>TRUE|FALS
 
 
 def plain_text(secret: str) -> str:
-    """A secret condition as it was written, where it is one that holds or does not."""
+    """A secret condition as it was written, if it is a simple truth test."""
     found = _LEAF.fullmatch(secret)
     text = secret.replace('"', "")
     if found is None or "IS NOT DISTINCT" in found["leaf"]:

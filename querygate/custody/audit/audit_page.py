@@ -1,6 +1,6 @@
 """The report of an audit as one HTML file: no script, nothing from elsewhere, every text escaped.
 
-Geometry is computed here and drawn by the template as SVG, in the look of the publish report.
+Positions are computed here; the template draws them as SVG, in the style of the publish report.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from querygate.methods.audit.cases import finding_id
 TEMPLATE = "audit_report.html"
 
 MOST_CASES, MOST_FINDINGS, MOST_USERS, MOST_LISTED = 40, 8, 16, 40
-"""What a page shows in full. The rest is counted on it, and is in the JSON."""
+"""How much a page shows in full. The rest is only counted there, and is in the JSON."""
 
 MOST_SIZES = 6
 
@@ -38,7 +38,7 @@ class AskedQuery:
 
 @dataclass(frozen=True, slots=True)
 class RangeBar:
-    """Places in percent of the room there is, and the ends of the room."""
+    """Positions in percent of the width, and the ends of the scale."""
 
     low: float | None
     high: float | None
@@ -57,7 +57,7 @@ class SignedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The lines to be added up for a measure, what comes out, and how much of it is open."""
+    """The lines to be added up for a measure, their sum, and the range that is left."""
 
     inferred: InferredValue
     what: str
@@ -104,13 +104,13 @@ def make_audit_page(report: AuditReport, audited: Sequence[AuditOutcome]) -> str
 
 
 def _sizes(finding: Finding, weights: Mapping[str, Ints]) -> list[tuple[str, int]]:
-    """How many records the set of each query holds that the finding is made from."""
+    """The number of records in the set of each query of the finding."""
     known = [total for total in finding.totals if total.measure in weights]
     return [(total.query, int(weights[total.measure][total.members].sum())) for total in known]
 
 
 def _joined(sizes: Sequence[Sequence[tuple[str, int]]]) -> dict[str, str]:
-    """By query; a statement with groups has several sets."""
+    """Sizes by query; a statement with groups has several sets."""
     held: dict[str, set[int]] = {}
     for query, records in chain.from_iterable(sizes):
         held.setdefault(query, set()).add(records)
@@ -121,11 +121,11 @@ def _joined(sizes: Sequence[Sequence[tuple[str, int]]]) -> dict[str, str]:
 
 
 def _proofs(finding: AuditFinding, domains: Mapping[str, tuple[float, float]]) -> Iterator[Proof]:
-    """What follows from minima, maxima and medians has nothing to add up."""
+    """Proofs for the measures; conclusions from minima, maxima and medians have nothing to add up."""
     records, is_extreme = finding.isolates.records, not finding.combination and finding.kind != "bounds"
     for one in finding.inferred:
         lines = [line for line in finding.combination if line.measure == one.column]
-        lines.sort(key=lambda line: line.times.startswith("-"))  # what is added before what is taken away
+        lines.sort(key=lambda line: line.times.startswith("-"))  # additions before subtractions
         domain = domains.get(one.column)
         cut = ", within its public domain" if domain and one.low != one.high else ""
         yield Proof(
@@ -145,7 +145,7 @@ def _signed(times: str) -> str:
 
 
 def make_bar(inferred: InferredValue, domain: tuple[float, float] | None, records: int) -> RangeBar | None:
-    """Where the range that is left and the true total lie; None if nothing is told."""
+    """Where the remaining range and the true total lie; None if nothing is revealed."""
     low, high, exact = inferred.low, inferred.high, inferred.exact
     ends = [end for end in (low, high, exact) if end is not None]
     if not ends or max(map(abs, ends)) > LARGEST_FLOAT:
@@ -210,9 +210,9 @@ class Timeline:
 
 
 def make_timeline(report: AuditReport, entries: Sequence[LogStatement]) -> Timeline | None:
-    """Users as rows, queries as dots over time, and the queries of each case joined; None for an empty log.
+    """Users as rows, queries as dots over time, and the queries of each case connected; None for an empty log.
 
-    Without times, or with some that cannot be read, queries stand in the order of the log.
+    If times are missing or cannot be read, queries are in the order of the log.
     """
     if not entries:
         return None
@@ -240,7 +240,7 @@ def make_timeline(report: AuditReport, entries: Sequence[LogStatement]) -> Timel
         left=LEFT,
         right=WIDTH - RIGHT,
         rows=(*shown, *([TimelineRow(f"{hidden:,} more", others)] if hidden else [])),
-        dots=tuple(sorted({(round(x), y) for x, y in places.values()})),  # dots of one pixel are one
+        dots=tuple(sorted({(round(x), y) for x, y in places.values()})),  # dots in the same pixel are merged
         ticks=tuple(_ticks(first, room, timed=timed)),
         timed=timed,
         cases=cases,
@@ -249,7 +249,7 @@ def make_timeline(report: AuditReport, entries: Sequence[LogStatement]) -> Timel
 
 
 def _tags(cases: Sequence[TimelineCase]) -> tuple[Tag, ...]:
-    """Numbers at the last query of each case; cases that end at one place share a tag."""
+    """Numbers at the last query of each case; cases that end at the same point share a tag."""
     tags: dict[tuple[int, float], Tag] = {}
     for case in cases:
         if case.points:
@@ -261,7 +261,7 @@ def _tags(cases: Sequence[TimelineCase]) -> tuple[Tag, ...]:
 
 
 def _rows(report: AuditReport, entries: Sequence[LogStatement]) -> list[str]:
-    """Users of cases before others; those that there is no row for share the last one."""
+    """Users with cases before others; users without a row of their own share the last one."""
     involved = [user for case in report.cases for user in case.users]
     return list(dict.fromkeys([*involved, *(entry.user for entry in entries)]))[:MOST_USERS]
 

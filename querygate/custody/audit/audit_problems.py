@@ -1,4 +1,4 @@
-"""Why something was not audited: it cannot be read, or the auditor failed on it. No failure stops the others."""
+"""Why something was not audited: it cannot be read, or the auditor failed on it. One failure does not stop the rest."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from querygate.sql.logged.logged_statement import UnauditableStatement
 
 @dataclass(frozen=True, slots=True)
 class AuditProblem:
-    """The reason as it is told; with an incident, it is a fault of the auditor, and its log has kind and place."""
+    """The reason in words; if there is an incident, it is a fault of the auditor, whose kind and place are in the
+    program's log."""
 
     reason: str
     incident: str | None = None
 
 
 def problem_of(error: Exception) -> AuditProblem:
-    """What may be told of an error. Texts of unexpected ones can quote values, and stay behind."""
+    """What may be said about an error. Texts of unexpected errors can quote values, so they are not passed on."""
     if isinstance(error, (UnauditableStatement, Unanswerable)):
         return AuditProblem(str(error))
     if isinstance(error, ConfigError):

@@ -1,4 +1,4 @@
-"""The outcome of an audit as one report, from which the table, the stored findings and the page are made."""
+"""The report on an audit, from which the table, the stored findings and the page are made."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from querygate.methods.audit.coalitions import make_views
 
 @dataclass(frozen=True)
 class AuditOutcome:
-    """One log (of one version of a dataset) with what was found in it."""
+    """One log (for one version of a dataset) with its findings."""
 
     found: Audit
     entries: Sequence[LogStatement]
     k: int
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     version: int = 0  # 0: the log is another system's
-    reveal: bool = False  # made from the secrets themselves, to be shown with values; else from none of them
+    reveal: bool = False  # whether it was made from the secret values, to be shown with them; else from none of them
     exact: Exact = field(default_factory=dict)  # true totals
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones
     table: str = ""  # which of several tables of the log; empty: there is one
 
 
 def make_body(audited: Sequence[AuditOutcome], title: str) -> AuditReport:
-    """Everything there is to tell. Findings have the shape of the contract; each names its case."""
+    """The whole report. Findings have the shape of the contract; each names its case."""
     reveal = any(one.reveal for one in audited)
     findings: list[AuditFinding] = []
     cases: list[AuditCase] = []
@@ -78,7 +78,7 @@ def make_body(audited: Sequence[AuditOutcome], title: str) -> AuditReport:
 
 
 def _unproved(unproved: Unproved, one: AuditOutcome) -> UnprovedFinding:
-    """Whom it is about is not told: nobody knows that it is."""
+    """It does not say whom it is about, since that is unproved."""
     found, version, table = unproved.finding, one.version or None, one.table or None
     return UnprovedFinding(unproved.incident, found.kind, found.queries, found.users, found.view, version, table)
 
@@ -104,6 +104,6 @@ def _findings(one: AuditOutcome) -> list[AuditFinding]:
 
 
 def belongs(finding: AuditFinding, case: Mapping[str, Any]) -> bool:
-    """Is a finding, made with secrets, about the queries of a case on record, which was made without?"""
+    """Is a finding, made with secrets, about the queries of a logged case, which was made without?"""
     mine = set(finding.users) <= set(case["users"]) and finding.version == case.get("version", finding.version)
     return mine and not set(finding.queries).isdisjoint(case["queries"])

@@ -1,4 +1,5 @@
-"""Statements of a log whose failure would have told a secret, whatever they answered and whether they can be read."""
+"""Statements of a log whose failure would have revealed a secret, whatever their answers and whether they can be
+read."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def failing(
     dialect: str,
     unread: dict[str, AuditProblem],
 ) -> list[Finding]:
-    """One finding for each text and user: an attempt where fewer than k records are looked at, else a notice.
+    """One finding for each text and user: an attempt if it examines fewer than k records, else a notice.
 
     A statement that this fails on is added to `unread`.
     """
@@ -57,7 +58,7 @@ def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> FailurePoint | A
 
 
 def _members(records: AuditRecords, known: str, places: int) -> Bools:
-    """Whom it looks at, as far as that can be said."""
+    """The records it examines, as far as they can be determined."""
     try:
         return records.mask(known)
     except Unanswerable:

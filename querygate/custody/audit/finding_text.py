@@ -1,4 +1,4 @@
-"""Findings and cases as others read them: the JSON of the contract, and sentences. Values only where they are revealed.
+"""Findings and cases for readers: the JSON of the contract, and sentences. Values appear only if they are revealed.
 
 Nothing here opens data.
 """
@@ -17,13 +17,13 @@ from querygate.methods.audit import PRESENCE, VARIANCE, Finding, Inference
 from querygate.methods.audit.cases import Case, finding_id
 
 TELLING = frozenset({"group", "dominance"})
-"""Notices whose note says what a group has."""
+"""Notices whose note says which value a group has."""
 
 LARGEST_FLOAT = 10**300
-"""Beyond it fractions are told as whole numbers, which have no end."""
+"""Beyond it, fractions that do not terminate are written as whole numbers."""
 
 MOST_NAMED = 12
-"""Queries or users that a sentence names."""
+"""The most queries or users that a sentence names."""
 
 
 def describe_finding(
@@ -36,9 +36,9 @@ def describe_finding(
     exact: Mapping[str, Fraction] | None = None,
     statements: Mapping[str, str] | None = None,
 ) -> AuditFinding:
-    """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have told.
+    """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have revealed.
 
-    Unless values are revealed, it is told in the words of its own statements.
+    Unless values are revealed, it uses the words of its own statements.
     """
     exact = exact if reveal and exact else {}
     asked = {query: (statements or {}).get(query, "") for query in finding.queries}
@@ -63,7 +63,7 @@ def describe_finding(
 
 
 def _masked(told: AuditFinding, asked: Mapping[str, str]) -> AuditFinding:
-    """What is measured may be told by a value that no statement has: by each of a secret that was grouped by."""
+    """A measure may name a value that no statement has: each value of a secret that was grouped by."""
     return replace(
         told,
         combination=tuple(replace(one, measure=masked(one.measure, asked)) for one in told.combination),
@@ -91,7 +91,7 @@ def _inferred(one: Inference, exact: Mapping[str, Fraction], *, reveal: bool) ->
 
 
 def describe_case(case: Case, findings: Sequence[AuditFinding], *, version: int = 0) -> AuditCase:
-    """A case with the ids of its findings; `findings` are those of the list that the case was made from."""
+    """A case with the ids of its findings; `findings` is the list that the case was made from."""
     return AuditCase(
         id=case.id,
         severity=case.severity,
@@ -135,7 +135,7 @@ def _extreme(finding: Finding) -> str:
 
 
 def what_of(measure: str, records: int, extreme: str = "") -> str:
-    """What an inferred number is. A minimum is the value of one of the records; a median need not be.
+    """What an inferred number means. A minimum is the value of one of the records; a median need not be.
 
     >>> what_of("sbp", 1), what_of("sbp", 2), what_of("sbp", 2, "max"), what_of("sbp", 2, "median")
     ('sbp', 'the sum of sbp', 'sbp of one of them', 'the median of sbp')

@@ -1,4 +1,4 @@
-"""Files that hold a log: another system's, as JSON lines or CSV, or what `querygate log export` wrote."""
+"""Reads log files: another system's, as JSON lines or CSV, or the output of `querygate log export`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _EXPORTED = frozenset({"seq", "kind", "body", "prev", "hash"})
 
 
 def read_log(path: Path) -> Iterator[LogStatement]:
-    """The statements of a log, each under a name of its own.
+    """The statements of a log, each with a unique name.
 
-    Of another system: user and sql, and where there are any id, time and answer. Of QueryGate: the queries that were
-    answered; its other entries (refusals, publications, readings) tell nothing of anybody.
+    From another system: user and sql, and if present id, time and answer. From QueryGate: the answered queries; its
+    other entries (refusals, publications, reads) reveal nothing about anybody.
     """
     text = _text(path)
     first = next((line for line in text.split("\n") if line.strip()), "")
@@ -93,7 +93,7 @@ def _entry(number: int, record: Record) -> LogStatement:
 
 
 def _parsed(text: str) -> JsonValue:
-    """An answer of a CSV: JSON where it is some, else a number as it is written."""
+    """An answer in a CSV: JSON if it parses, else a number as written."""
     try:
         answer: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def _parsed(text: str) -> JsonValue:
 
 
 def _certificate(record: Record) -> dict[tuple[JsonValue, JsonValue], int]:
-    """Of the publication of a version as certified views, by dataset and version: its k."""
+    """The k of each version that was published as certified views, by dataset and version."""
     body = record["body"]
     views = body.get("views") if record["kind"] == "publish" and isinstance(body, dict) else None
     k = views.get("k") if isinstance(views, dict) else None
@@ -129,7 +129,7 @@ def _exported(record: Record, certified: Mapping[tuple[JsonValue, JsonValue], in
 
 
 def answer_rows(answer: AnswerBody | JsonValue) -> JsonValue:
-    """The rows of an answer of the gate, without what the gate says about each group."""
+    """The rows of the gate's answer, without its notes on each group."""
     rows = answer.get("rows") if isinstance(answer, dict) else None
     if not isinstance(rows, list):
         return None

@@ -1,4 +1,5 @@
-"""The tables of a log, each audited by itself: what is known of one says nothing of another, whatever its columns."""
+"""Divides a log by table. Each is audited by itself: knowledge of one says nothing about another, whatever its
+columns."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _ENDINGS = re.compile(r"(\.[a-z]\w{0,7})+$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TablePart:
-    """Statements about one table, of one version where the log says which."""
+    """Statements about one table, and one version if the log says which."""
 
     table: str
     version: int
@@ -27,7 +28,7 @@ class TablePart:
 
 
 def by_table(entries: Sequence[LogStatement], dialect: str) -> list[TablePart]:
-    """The log in parts. A statement about several tables, or none that can be read, stands with the first table."""
+    """The log in parts. A statement about several tables, or none that can be read, goes with the first table."""
     read = [_read(entry.sql, dialect) for entry in entries]
     every = {name for names in read for name in names}
     first = next((_whole(names[0], every) for names in read if names), "")
@@ -39,7 +40,7 @@ def by_table(entries: Sequence[LogStatement], dialect: str) -> list[TablePart]:
 
 
 def _read(sql: str, dialect: str) -> tuple[str, ...]:
-    """Why it cannot be read, the audit says."""
+    """The tables of a statement; if it cannot be read, the audit says why."""
     with suppress(Exception):
         return tables_of(sql, dialect)
     return ()
@@ -52,9 +53,9 @@ def _whole(name: str, names: Iterable[str]) -> str:
 
 
 class TableSources:
-    """Where the data of each table are: `visits=visits.parquet`, or one source without a name.
+    """The source of each table: `visits=visits.parquet`, or one source without a name.
 
-    That one is the table it is called after; if it is called after none, it stands for every table without a source.
+    That one is for the table that it is named after; if there is none, for every table without a source.
     """
 
     def __init__(self, given: Sequence[str], tables: Collection[str]) -> None:
@@ -87,7 +88,7 @@ class TableSources:
 
 
 def _called(source: str) -> str:
-    """The name of the table or file that a source is.
+    """The name of a source's table or file.
 
     >>> _called("duckdb:hospital.duckdb#public.patients"), _called("data/Visits.csv.gz")
     ('patients', 'visits')

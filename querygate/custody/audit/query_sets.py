@@ -1,7 +1,7 @@
-"""Logged statements to totals over places: the step of an audit that looks at the records.
+"""From logged statements to totals over places: the step of an audit that reads the records.
 
-Twice: first the secret conditions of all statements are gathered, since they together divide the records of a place
-into minterms; then each number that a group was shown becomes a total over places and minterms.
+In two passes: first the secret conditions of all statements are collected, because together they divide the records of
+a place into minterms; then each number shown for a group becomes a total over places and minterms.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ LARGEST_TIMES = 100
 """The largest number by which an item of a select list multiplies what a record has."""
 
 Cells = list[tuple[Pattern, Bools]]
-"""Disjoint sets of places, and which minterms of them."""
+"""Disjoint sets of places, each with its minterms."""
 
 
 @dataclass(frozen=True)
 class StatementCase:
-    """A statement, once for each value of the secrets that it groups by."""
+    """A statement, for one value of the secrets that it groups by."""
 
     logged: LoggedStatement
     secrets: tuple[SqlValue, ...] = ()
@@ -60,7 +60,7 @@ class TotalMeaning:
     secrets: tuple[str, ...]
     times: Fraction = Fraction(1)
     constant: Fraction = Fraction(0)
-    records: int = 0  # how many values it adds up
+    records: int = 0  # the number of values it adds up
 
     @property
     def members(self) -> Bools:
@@ -68,17 +68,17 @@ class TotalMeaning:
 
 
 class QuerySets:
-    """Statements to totals. What was evaluated once is kept."""
+    """Turns statements into totals. Evaluations are cached."""
 
     def __init__(self, records: AuditRecords, places: int, measures: AuditMeasures) -> None:
         self.records, self.places, self.measures = records, places, measures
         self.sizes = measures.counts("", "")
         self._masks: dict[str, Bools] = {}
-        self._asked: dict[str, set[Hashable]] = {}  # what is asked about a secret column
+        self._asked: dict[str, set[Hashable]] = {}  # the conditions on each secret column
         self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[SqlValue, ...]]]] = {}
 
     def note(self, logged: LoggedStatement) -> list[StatementCase]:
-        """The statement by the secrets it groups by, once all its conditions are taken note of."""
+        """Notes all conditions of a statement; returns it for each value of the secrets that it groups by."""
         found = [StatementCase(logged)]
         if logged.hidden:
             values = [self.records.distinct(text) for text, _ in logged.hidden]
@@ -99,8 +99,8 @@ class QuerySets:
         return found
 
     def totals(self, answer: JsonValue, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
-        """One total for each number that the statement showed; whose it is, is for the caller to say."""
-        if not asked:  # it groups by a secret that no record has
+        """One total for each number that the statement showed; the caller adds whose it is."""
+        if not asked:  # it groups by a secret without any values
             return
         first = asked[0].logged
         label, keys = self._grouped(first)
@@ -139,7 +139,7 @@ class QuerySets:
         return self._masks[condition]
 
     def _cells(self, added: LoggedAggregate) -> TotalMeaning | None:
-        """The cells of an aggregate over all groups; None where it tells nothing secret."""
+        """The cells of an aggregate over all groups; None if it reveals nothing secret."""
         if not added.secret:
             return None
         dense: dict[Pattern, Ints] = {}
@@ -160,7 +160,7 @@ class QuerySets:
         return TotalMeaning(keys.pop(), _joined(list(dense.items())), tuple(secrets))
 
     def _meant(self, added: LoggedAggregate, over: TotalMeaning, here: Bools) -> TotalMeaning | None:
-        """The same in one group; None where nobody is."""
+        """The same in one group; None if the group is empty."""
         cells = [(pattern, members & here) for pattern, members in over.cells]
         cells = [(pattern, members) for pattern, members in cells if members.any()]
         if not cells:
@@ -192,7 +192,7 @@ class QuerySets:
         }
         if not _is_shown(logged, sizes):
             return
-        told = set(sizes)  # their number is taken to be known
+        told = set(sizes)  # their number counts as known
         for place, formula in logged.formulas:
             answer = given.answers.given(given.row, place)
             if answer is not None:
@@ -204,15 +204,15 @@ class QuerySets:
                 continue
             answer = AnswerFigure() if added.item is None else given.answers.given(given.row, added.item)
             if answer is None and not one.records and added.name in SUMS:
-                answer = AnswerFigure(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
+                answer = AnswerFigure(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL shows that
             if answer is not None:
                 yield from self._total(given, added, one, answer)
         if not self.records.has_secrets:
             yield from self._families(logged, meant)
 
     def _families(self, logged: LoggedStatement, meant: Sequence[TotalMeaning | None]) -> Iterator[QueryTotal]:
-        """The same once more, whatever the conditions: which of them hold for the same people only the secrets could
-        tell. So different questions about a secret column are taken to be one."""
+        """The same again, ignoring the conditions: only the secrets could show which of them hold for the same people.
+        So different questions about a secret column count as one."""
         for added, one in zip(logged.added, meant, strict=True):
             for column in added.about if one is not None else ():
                 if one is not None and len(self._asked.get(column, ())) > 1:
@@ -228,7 +228,7 @@ class QuerySets:
         formula: AnswerFormula,
         answer: AnswerFigure,
     ) -> Iterator[QueryTotal]:
-        """Totals of an item that is arithmetic: one aggregate by itself, or several of one measure taken together."""
+        """Totals of an arithmetic item: one aggregate by itself, or several of one measure combined."""
         formula, answer = unrounded(formula, answer)
         found = linear(formula, sizes)
         if found is not None and not found.times:
@@ -267,7 +267,7 @@ class QuerySets:
             yield self._spread(given, added, one, answer)
 
     def _spread(self, given: _Given, added: LoggedAggregate, one: TotalMeaning, answer: AnswerFigure) -> QueryTotal:
-        """A variance as the sum of squares about the mean; it is a total of squares where the sum is told as well."""
+        """A variance as the sum of squares about the mean; it gives a total of squares if the sum is known too."""
         pattern, members = one.cells[0]
         if len(one.secrets) != 1:
             raise UnauditableStatement("It is a variance over people selected by more than one secret condition.")
@@ -296,7 +296,7 @@ class QuerySets:
         )
 
     def _sums(self, given: _Given, one: TotalMeaning, answer: AnswerFigure) -> Iterator[QueryTotal]:
-        """A sum is one total. A count is one of presence, and one of the secrets it is asked with."""
+        """A sum is one total. A count is one of presence, and one of the secrets in its condition."""
         key = one.key
         if key[0]:
             yield self._sum(given, one, answer, self.measures.system(key, reduced=False))
@@ -327,14 +327,14 @@ class QuerySets:
 
 @dataclass(frozen=True)
 class _Given:
-    """Which row of which answer."""
+    """Identifies a row of an answer."""
 
     answers: Answers
     row: int
 
 
 def _joined(weighted: Sequence[tuple[Pattern, Ints]]) -> Cells:
-    """Disjoint sets of places by what their minterms are multiplied by together."""
+    """Disjoint sets of places, by the factors of their minterms."""
     if len(weighted) == 1 and weighted[0][1].max(initial=0) == 1 and weighted[0][1].min(initial=0) == 0:
         return [(weighted[0][0], weighted[0][1] > 0)]
     if not weighted:
@@ -345,20 +345,20 @@ def _joined(weighted: Sequence[tuple[Pattern, Ints]]) -> Cells:
 
 
 def _reduced(cells: Cells) -> tuple[Cells, int]:
-    """The cells without what all of them are multiplied by, and that number: 62 times a total tells the total."""
+    """The cells divided by their common factor, and that factor: 62 times a total reveals the total."""
     times = [n for pattern, _ in cells for n in pattern if n]
     factor = math.gcd(*times) * (1 if not times or times[0] > 0 else -1)
     return [(tuple(n // factor for n in pattern), members) for pattern, members in cells], factor
 
 
 def _common(values: Sequence[Fraction]) -> Fraction:
-    """The largest number of which all are whole multiples."""
+    """The greatest common divisor."""
     whole = math.lcm(*(value.denominator for value in values))
     return Fraction(math.gcd(*(int(value * whole) for value in values)), whole)
 
 
 def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> StatementCase:
-    """The statement with its secret keys as conditions."""
+    """The statement with its secret keys turned into conditions."""
     held = [
         f"(({text} {'IS NULL' if value is None else f'= {literal(value)}'}) IS NOT DISTINCT FROM TRUE)"
         for (text, _), value in zip(logged.hidden, values, strict=True)
@@ -374,7 +374,7 @@ def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> Stateme
 
 
 def _is_shown(logged: LoggedStatement, sizes: dict[int, Fraction]) -> bool:
-    """Is the group shown, by what HAVING says of numbers that are known?"""
+    """Does HAVING, as far as it uses known numbers, show the group?"""
     for one in logged.shown:
         found = linear(one.formula, sizes)
         if found is not None and not found.times:

@@ -1,10 +1,10 @@
-"""Which places a statement is about, and no more: all that a decision before the answer may look at.
+"""The places that a statement is about: all that a decision before the answer may depend on.
 
 A statement is taken apart into conditions on known columns and on secrets. The places that its known conditions select,
-group by group, are its sets. What is secret stays text that nobody evaluates: the sets of `COUNT(*) WHERE age < 51 AND
-dx = 'flu'` and of `AVG(sbp) WHERE age < 51` are the same. So there is one measure for all statements. That is presence,
-because every answer of the gate shows for each group how many records it may hold; and it makes rewordings of a secret,
-or sums of it in another unit, no way round.
+group by group, are its sets. Secret conditions stay text that is never evaluated: the sets of `COUNT(*) WHERE age < 51
+AND dx = 'flu'` and of `AVG(sbp) WHERE age < 51` are the same. So there is one measure for all statements, presence:
+every answer of the gate shows how many records each group may have. Rewording a secret, or summing it in another unit,
+cannot bypass it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from querygate.core.types import Bools, Catalog, Ints
 from querygate.sql.logged.logged_statement import LoggedAggregate, LoggedStatement, UnauditableStatement, take_apart
 
 MOST_GROUPS = 500
-"""Sets of one statement that are looked at; a statement with more of them is not decided."""
+"""The most sets of one statement; a statement with more cannot be decided."""
 
 KEPT = 256
-"""Conditions whose places are remembered."""
+"""The most conditions whose places are cached."""
 
 
 class Structure:
-    """The places of one version, by its known columns; `records` need to have no other columns."""
+    """The places of one version, by its known columns; `records` needs no other columns."""
 
     def __init__(self, records: AuditRecords, catalog: Catalog) -> None:
         self._columns = tuple(column.name for column in catalog.columns)
@@ -37,7 +37,8 @@ class Structure:
         self._masks: OrderedDict[str, Bools] = OrderedDict()
 
     def sets(self, sql: str) -> Bools:
-        """The sets of a statement, a row each, over places. Unreadable or Unanswerable where they cannot be told."""
+        """The sets of a statement, a row each, over places. Raises Unreadable or Unanswerable where they cannot be
+        determined."""
         found: dict[bytes, Bools] = {}
         for logged in take_apart(sql, self._columns, self._secret, person=self._person):
             for row in self._sets(logged):
@@ -68,7 +69,7 @@ class Structure:
 
 
 def _conditions(added: LoggedAggregate) -> Iterator[str]:
-    """The known conditions of an aggregate, and where its value is known, those under which there is one."""
+    """The known conditions of an aggregate and, if its value is a known column, that it is present."""
     for part in (*added.parts, *added.among):
         yield part.known
         if added.value and not added.secret:
@@ -76,7 +77,7 @@ def _conditions(added: LoggedAggregate) -> Iterator[str]:
 
 
 def is_known(role: str) -> bool:
-    """Is it what an attacker may know of a person?"""
+    """May an attacker know it about a person?"""
     return role in ("quasi-identifier", "public")
 
 

@@ -1,7 +1,6 @@
-"""What exact answers would have told of an isolated group: its true total, from the records themselves.
+"""What exact answers would have revealed about an isolated group: its true total, from the records.
 
-For the custodian's eyes. It is set beside what the answers that were given leave open.
-"""
+Only for the custodian, who sees it beside the range that the given answers leave."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ Exact = Mapping[int, Mapping[str, Fraction]]
 
 
 def exact_totals(found: Audit, records: AuditRecords) -> Exact:
-    """The true total that each finding's combination leaves. `records` are settled as the audit left them."""
+    """The true total that each finding's combination leaves. `records` are in the state that the audit left."""
     sums: dict[str, list[Fraction]] = {}
     exact: dict[int, dict[str, Fraction]] = {}
     for number, (finding, _) in enumerate(found.findings):
@@ -36,7 +35,7 @@ def exact_totals(found: Audit, records: AuditRecords) -> Exact:
 
 
 def _sums(found: Audit, records: AuditRecords, measure: str) -> list[Fraction]:
-    """Totals by place; none where the measure is not one that the data has in so many words."""
+    """Totals by place; none if the measure is not directly in the data."""
     try:
         return records.sums(*found.measures[measure]) if measure in found.measures else []
     except Unanswerable:
@@ -44,15 +43,15 @@ def _sums(found: Audit, records: AuditRecords, measure: str) -> list[Fraction]:
 
 
 def _times(finding: Finding, measure: str) -> dict[int, int]:
-    """1 or -1 for each isolated place: where two groups are only told by their difference, one is taken away."""
+    """1 or -1 for each isolated place: where only the difference of two groups is known, one is subtracted."""
     places = np.flatnonzero(finding.places)
-    if not finding.coefficients:  # an extreme tells one record's value, or none that adds up
+    if not finding.coefficients:  # an extreme is one record's value, and does not add up
         adds_up = finding.records == 1 or not any(total.extreme for total in finding.totals)
         return dict.fromkeys(places.tolist(), 1) if adds_up else {}
     return signs_left(finding, measure)
 
 
 def _is_possible(value: Fraction, one: Inference) -> bool:
-    """Does the total agree with the answers? Where the data are not those that were asked, it may not."""
+    """Does the total agree with the answers? It may not if the data have changed since."""
     slack = max(Fraction(1), abs(value)) / 10**6
     return (one.low is None or one.low - slack <= value) and (one.high is None or value <= one.high + slack)

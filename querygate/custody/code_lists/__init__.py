@@ -1,1 +1,1 @@
-"""Columns of code lists: read, protected, and measured for what they are still good for."""
+"""Columns of code lists: read, protected, and measured for their remaining utility."""

@@ -1,9 +1,9 @@
-"""Groups of codes that views tell of: a flag by record for each, which is true where its list has one of the codes.
+"""Groups of codes in views: a flag for each group, true for records whose list has one of its codes.
 
-Views show that nobody's value of a column is certain by tables in which people have other values of that column alone.
-So the values of one column must not decide those of another: groups without common codes can be had in any combination,
-and others have to be linked. Nor may lists be so short that who has one group cannot have another as well, or so
-complete that who has no other group must have this one.
+Views prove that nobody's value in a column is certain with tables in which people have other values in that column
+alone. So the values of one column must not determine those of another: groups without common codes can occur in any
+combination, others have to be linked. Nor may lists be so short that somebody with one group cannot have another too,
+or so complete that somebody in no other group must be in this one.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from querygate.custody.policy import ColumnPolicy, Policy
 
 
 class FlaggedRows(ListedCodes, LoadedRows, Protocol):
-    """Rows whose lists are read, and that have a flag for each group afterwards."""
+    """Rows with lists, which get a flag for each group."""
 
 
 @dataclass(frozen=True)
 class GroupedList:
-    """A list of codes with its groups: by the name of its flag, the places of the codes of a group."""
+    """A list of codes with its groups: the positions of each group's codes, by the name of its flag."""
 
     column: ColumnPolicy
     system: CodeSystem
     groups: Mapping[str, frozenset[int]]
     units: tuple[tuple[str, ...], ...]
-    """Flags that stay together in views, each in one unit."""
+    """The units of flags that stay together in views."""
 
     def texts(self, group: str) -> tuple[str, ...]:
         return tuple(self.system.codes[place] for place in sorted(self.groups[group]))
@@ -48,7 +48,7 @@ class GroupedList:
 
 
 def grouped_lists(policy: Policy) -> tuple[GroupedList, ...]:
-    """The lists of the policy that have groups. ConfigError QG801 where a name is no code of the system."""
+    """The lists of the policy that have groups. ConfigError QG801 if a name is not a code of the system."""
     found = []
     for column in policy.named("codes"):
         flags = [flag for flag in policy.columns if flag.of_codes is not None and flag.of_codes.column == column.name]
@@ -80,7 +80,7 @@ def _units(policy: Policy, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def check_groups(policy: Policy) -> None:
-    """Groups that have codes in common are linked. ConfigError QG801."""
+    """Check that groups with codes in common are linked. ConfigError QG801."""
     for told in grouped_lists(policy) if policy.views is not None else ():
         unit_of = {name: unit for unit in told.units for name in unit}
         for one, other in combinations(told.groups, 2):
@@ -95,8 +95,8 @@ def check_groups(policy: Policy) -> None:
 
 
 def flag_codes(policy: Policy, rows: FlaggedRows, number: int) -> None:
-    """Give the rows a flag for each group. ConfigError QG803 where lists are too short or too complete for groups that
-    are told apart.
+    """Give the rows a flag for each group. ConfigError QG803 if lists are too short or too complete for separate
+    groups.
     """
     for told in grouped_lists(policy):
         lists = read_lists(told.column, rows, number)

@@ -1,10 +1,10 @@
 """The step that publishes lists of codes: texts to codes, codes to items, the items of each record to one number.
 
 An anonymiser decides which codes are published as one item and which are suppressed, once for all records or for each
-part of them. Only codes that occur are given to it. A code of the public list that nobody has becomes an item that no
-record holds, so that whoever asks for it is told so; but beside a suppressed code of its own group it is suppressed
-too, so that suppression tells that a group has rare codes and not which of them. Groups of the utility policy of which
-no code had to be suppressed are left out of this: their cases are to be counted.
+part of them. It only gets codes that occur. A code of the public list that nobody has becomes an item that no record
+holds, so that questions about it get 0; but beside a suppressed code of its own group it is suppressed too, so that
+suppression reveals that a group has rare codes, but not which. Groups of the utility policy without a suppressed code
+are exempt, so that their cases can be counted.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from querygate.methods.code_lists import SUPPRESSED, Baskets, Items, LocalItems
 
 @dataclass(frozen=True, slots=True)
 class PublishedCodes:
-    """What is published of a column of codes, and how it came to be."""
+    """What is published of a column of codes, and how."""
 
     system: CodeSystem
     sets: CodeSets
     report: CodeReport
 
     def in_cells(self, classes: Ints, sets: Ints, counts: Ints) -> PublishedCodes:
-        """The same, once it is known who shares a class."""
+        """The same, completed once the classes are known."""
         _, which = np.unique(classes * (sets.max(initial=0) + 1) + sets, return_inverse=True)
         held = np.bincount(which.reshape(-1), counts)
         return replace(self, report=replace(self.report, alone=float((held == 1).sum() / counts.sum())))
@@ -48,10 +48,10 @@ class PublishedCodes:
 
 @dataclass(frozen=True, slots=True)
 class CodeReport:
-    """How the codes of a column were published. `exact`, `generalised` and `suppressed` are of codes that occur;
-    `unknown` are texts that the system does not have, `mended` had lost zeros in front, `ambiguous` may have lost some.
-    `lost` is the share of all entries in lists that are of suppressed codes, `alone` that of records whose set of items
-    nobody else of their class has. `measures` tell what the column is still good for, where records have codes.
+    """How the codes of a column were published. `exact`, `generalised` and `suppressed` count codes that occur;
+    `unknown` are texts that the system does not have, `mended` had lost leading zeros, `ambiguous` may have lost some.
+    `lost` is the share of list entries with suppressed codes, `alone` that of records whose set of items is unique in
+    their class. `measures` describe the remaining utility, if records have codes.
     """
 
     column: str
@@ -71,7 +71,7 @@ class CodeReport:
 
 
 def explain_codes(report: CodeReport) -> str:
-    """Who is found by codes, as a sentence; empty where no record has any."""
+    """The share of people found by codes, as a sentence; empty if no record has codes."""
     if report.measures is None:
         return ""
     whole = report.measures.found[-1]
@@ -85,9 +85,9 @@ def explain_codes(report: CodeReport) -> str:
 def publish_codes(
     column: ColumnPolicy, staging: ListedCodes, rows: int, k: int, kept: Bools | None = None
 ) -> PublishedCodes:
-    """Anonymise the lists of a column; every record has the number of its set of items as its code afterwards.
+    """Anonymise the lists of a column; each record's code is then the number of its set of items.
 
-    Where some records are left out, `kept` are those that are not: k is to be found among them.
+    If some records are left out, `kept` are the others, among which k must hold.
     """
     lists, k = _read(column, staging, rows, k, kept)
     made = protect(lists, k, staging) if lists.occurring.size else Items.unchanged(1)
@@ -100,7 +100,7 @@ def publish_codes(
 def publish_codes_in_classes(
     column: ColumnPolicy, staging: ListedCodes, classes: Ints, centres: Floats, k: int
 ) -> tuple[PublishedCodes, Ints]:
-    """The same within classes of the records; and the classes afterwards, of which each holds whole ones of before."""
+    """The same within classes of the records; also returns the new classes, each a union of old ones."""
     lists, k = _read(column, staging, classes.size, k)
     if not lists.occurring.size:
         return _published(lists, Items.unchanged(1), set(), k, staging), classes
@@ -145,8 +145,8 @@ def _published(lists: CodeLists, items: Items, kept: set[int], k: int, staging: 
 def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> Ints:
     """From the items of codes that occur to those of the whole list. Items are numbered by their first code.
 
-    Codes in `kept` stay items of their own where nobody has them: they are in sets that are looked for, and whoever
-    finds no record with the rest of such a set must see that there is none; or in groups that are to be counted.
+    Codes in `kept` that nobody has stay separate items: they occur in sets that attackers may look for, where it must
+    be visible that no record has the rest of the set; or in groups that are to be counted.
     """
     of_code = np.full(len(system.codes), SUPPRESSED, dtype=np.int64)
     nobody = np.ones(len(system.codes), dtype=np.bool_)
@@ -162,14 +162,15 @@ def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> 
 
 
 def _countable(lists: CodeLists, rare: Ints) -> Bools:
-    """Codes in groups of the utility policy that are listed, or that somebody has a code of, and without a rare one."""
+    """Codes in utility groups that are listed, or of which somebody has a code, and that have no rare code."""
     group, listed = utility_groups(lists.column, lists.system), listed_groups(lists.column, lists.system) >= 0
     wanted = np.isin(group, group[lists.occurring]) | listed
     return np.asarray(wanted & ~np.isin(group, group[rare]))
 
 
 def _beside(system: CodeSystem, rare: Ints) -> Bools:
-    """Codes in the narrowest group of each of these that has others too; the group of all only where no other is."""
+    """Codes in the narrowest group of each of these that also has other codes; the group of all codes only if there is
+    no other."""
     levels = system.tree.levels
     found, waiting = np.zeros(len(system.codes), dtype=np.bool_), rare
     for level in levels[1:-1] or levels[1:]:
@@ -179,12 +180,14 @@ def _beside(system: CodeSystem, rare: Ints) -> Bools:
     return found
 
 
-# -- another one for each part of them -----------------------------------------------------------------------------
+# -- a different recoding for each part of them
+# -----------------------------------------------------------------------------
 
 
 def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: ListedCodes) -> PublishedCodes:
-    """Items may overlap: a code is published alone of some records, and with others of its group of others. Records
-    whose codes are not told, and those without any beside them, hold an item that says that anything may be."""
+    """Items may overlap: a code may be published alone for some records, and together with others of its group for
+    other records. Records whose codes are withheld, and records beside them without codes, hold an item that stands for
+    anything."""
     groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]
     held = [tuple(one) for one in made.published.lists()]
     if made.suppressed:
@@ -202,7 +205,7 @@ def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: List
 
 
 def _exact(lists: CodeLists, made: LocalItems) -> int:
-    """How many codes are published alone wherever they occur."""
+    """How many codes are always published alone."""
     alone = np.array([codes[0] if len(codes) == 1 else SUPPRESSED for codes in made.groups], dtype=np.int64)
     shown = alone[made.published.members]
     number = np.bincount(shown[shown != SUPPRESSED], minlength=lists.baskets.size)
@@ -210,7 +213,7 @@ def _exact(lists: CodeLists, made: LocalItems) -> int:
 
 
 def _untold(baskets: Baskets, published: Baskets) -> float:
-    """The share of entries that are of records whose codes are not told."""
+    """The share of entries in records whose codes are withheld."""
     number = np.diff(baskets.starts)
     return float(number[np.diff(published.starts) == 0].sum() / max(1, number.sum()))
 
@@ -219,7 +222,8 @@ def _untold(baskets: Baskets, published: Baskets) -> float:
 
 
 def number_sets(lists: Baskets) -> tuple[Ints, list[tuple[int, ...]]]:
-    """The number of each record's set, and the sets in an order that does not tell where they came from; 0 is empty.
+    """The number of each record's set, and the sets in an order that does not depend on the records; 0 is the empty
+    set.
 
     >>> number_sets(Baskets.of([[1], [], [0, 1], [1]], 2))
     (array([2, 0, 1, 2]), [(), (0, 1), (1,)])

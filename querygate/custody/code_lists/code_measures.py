@@ -1,7 +1,8 @@
-"""What a published column of codes is still good for, and who can be found by codes: before and after.
+"""The utility of a published column of codes, and who can be found by codes: before and after.
 
-Figures are aggregates, and cost the same on a million records as on a hundred thousand: losses are those of a sample of
-records, and the curves are of a sample of people, looked for among all records. Which ones is drawn by a fixed rule.
+Figures are aggregates, and cost the same for a million records as for a hundred thousand: losses are measured on a
+sample of records, and the curves on a sample of people who are looked up among all records. Samples follow a fixed
+rule.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ from querygate.methods.code_lists.local_items import members_of
 from querygate.methods.code_lists.record_matches import PublishedRecords
 
 SAMPLE = 200_000
-"""Records of which losses and errors are told."""
+"""Records in the sample for losses and errors."""
 
 PAIRS, FEWEST, MOST = 200_000_000, 500, 10_000
-"""People who are looked for: so many that there are not more pairs of them and records, within bounds."""
+"""People who are looked up: limited by the number of pairs of people and records."""
 
 LONGEST = 5
 DISEASES = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs")
-"""Systems in whose codes the list of diseases is written."""
+"""Systems that the list of diseases uses."""
 
 SEED = 2010
 
 
 @dataclass(frozen=True, slots=True)
 class ShareFound:
-    """The share of people who match fewer than k records by so many of their codes; all of them where it is None."""
+    """The share of people who match fewer than k records by this many of their codes; None means all codes."""
 
     known: int | None
     before: float
@@ -52,12 +53,12 @@ class ShareFound:
 
 @dataclass(frozen=True, slots=True)
 class CodeMeasures:
-    """Figures of a recoding. Shares `of_codes` are of codes that occur, shares `of_entries` of codes of records.
+    """Figures of a recoding. Shares `of_codes` refer to codes that occur, shares `of_entries` to entries in records.
 
-    `log2_loss` is the utility loss UL, as a logarithm of base 2; None where there is none. `error` is AvgRE, the mean
-    relative error of `counts` counts: those of sets of up to three codes that a tenth of the records has. Of `groups`
-    groups, listed diseases or else the groups of the utility policy, `kept` have case counts that are told exactly;
-    listed diseases among them are named.
+    `log2_loss` is the utility loss UL, as a logarithm to base 2; None if there is no loss. `error` is AvgRE, the
+    mean relative error of `counts` counts: sets of up to three codes that a tenth of the records has. Of `groups`
+    groups (listed diseases, or else the groups of the utility policy) `kept` have exact case counts; listed diseases
+    among them are named.
     """
 
     records: int
@@ -82,7 +83,7 @@ class CodeMeasures:
 def measure_recoding(
     lists: CodeLists, recoding: Items | LocalItems, k: int, hidden: Ints | None = None
 ) -> CodeMeasures | None:
-    """What became of the lists; None where no record has a code. `hidden` are public codes that are told of nobody,
+    """Measures the published lists; None if no record has a code. `hidden` are public codes that are suppressed,
     whether somebody has them or not.
     """
     if not lists.baskets.members.size:
@@ -120,7 +121,7 @@ def measure_recoding(
 def _sampled(
     baskets: Baskets, recoding: Items | LocalItems, random: np.random.Generator
 ) -> tuple[Baskets, Items | LocalItems]:
-    """Some records, and what is published of them."""
+    """A sample of records, and what is published of them."""
     if baskets.records <= SAMPLE:
         return baskets, recoding
     records = np.sort(random.choice(baskets.records, SAMPLE, replace=False))
@@ -139,8 +140,8 @@ def _some(baskets: Baskets, records: Ints) -> Baskets:
 
 
 def _groups(lists: CodeLists) -> tuple[str, list[str], Ints]:
-    """What cases are counted of, by name or without, as far as somebody has one; and the number of the one that each
-    public code is in; -1 for none.
+    """The groups whose cases are counted, named or not, if anybody is in them; and the group of each public code, -1
+    for none.
     """
     if lists.system.name in DISEASES:
         label = np.full(len(lists.system.codes), -1, dtype=np.int64)
@@ -150,7 +151,7 @@ def _groups(lists: CodeLists) -> tuple[str, list[str], Ints]:
             label[list(disease.codes)] = number
         return "diseases", [disease.name for disease in present], label
     levels, utility = lists.system.tree.levels, (lists.column.codes or CodesPolicy()).utility
-    nearest = levels[min(1, len(levels) - 2)]  # of a flat list, codes by themselves
+    nearest = levels[min(1, len(levels) - 2)]  # in a flat list, single codes
     of_code = nearest if utility.kind == "none" else utility_groups(lists.column, lists.system)
     found = np.unique(of_code[lists.occurring])
     place = np.minimum(np.searchsorted(found, of_code), found.size - 1)
@@ -158,8 +159,8 @@ def _groups(lists: CodeLists) -> tuple[str, list[str], Ints]:
 
 
 def told_exactly(published: PublishedRecords, label: Ints, number: int) -> Bools:
-    """Of which groups cases and controls are told apart for certain: no code of them is suppressed, and no item that
-    somebody holds has codes both inside and outside.
+    """For which groups cases and controls are certain: none of their codes is suppressed, and no item in use has codes
+    both inside and outside.
 
     >>> made = PublishedRecords.of(Baskets.of([[0, 1], [2], [3]], 4), Items(np.array([0, 0, 1, 1])))
     >>> told_exactly(made, np.array([0, 0, 1, 2]), 3)
@@ -184,8 +185,8 @@ def told_exactly(published: PublishedRecords, label: Ints, number: int) -> Bools
 def _found(
     baskets: Baskets, recoding: Items | LocalItems, k: int, random: np.random.Generator
 ) -> tuple[int, tuple[ShareFound, ...], tuple[int, int]]:
-    """How many people were looked for, who of them is found by 1, 2, ... and all codes, and records unlike all others
-    before and after.
+    """How many people were looked up, how many of them are found by 1, 2, ... and all codes, and unique records before
+    and after.
     """
     most = min(MOST, max(FEWEST, PAIRS // baskets.records))
     curve = reidentification(baskets, recoding, longest=LONGEST, most=most, rng=random)

@@ -1,4 +1,4 @@
-"""Codes to items, by the method of the policy: once for all records, or for each part of them in another way."""
+"""From codes to items, by the method of the policy: once for all records, or differently for each part of them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
 def protect(lists: CodeLists, k: int, staging: ListedCodes) -> Items | LocalItems:
-    """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
+    """The items of the codes that occur, such that what the policy says may be known leads to nobody."""
     return cast("Items | LocalItems", _run(lists, *_given(lists, k, staging)))
 
 
 def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
-    """Items for each class on its own; classes that cannot be protected as they are join the nearest."""
+    """Separate items for each class; classes that cannot be protected by themselves join the nearest."""
     m = (lists.column.codes or CodesPolicy()).protect.m
     return cast(CodesInClasses, _run(lists, classes, halved(lists.levels), k, m, centres))
 
 
 def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]:
-    """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
+    """The method's other arguments. Sets with a code that nobody has are left out, since nobody has them."""
     column, system = lists.column, lists.system
     wanted = column.codes or CodesPolicy()
     asked = wanted.protect
@@ -72,8 +72,8 @@ def _utility(lists: CodeLists) -> CodeUtility:
 
 
 def _rules(lists: CodeLists) -> tuple[list[SensitiveRule], list[int]]:
-    """Rules that somebody may know the left side of, and all codes that are secret in any. Where nobody has all that is
-    secret, it is enough that the rest leads to k records.
+    """Rules whose left side somebody may know, and all codes that are secret in any of them. If nobody has the secret
+    codes, it suffices that the rest leads to k records.
     """
     rules = listed_rules(lists.column, lists.system)
     sides = [(lists.among(known), lists.among(secret) or ()) for known, secret in rules]

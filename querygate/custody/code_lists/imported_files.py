@@ -1,4 +1,4 @@
-"""Files of other code systems, read for `querygate codes import`: lists of codes, pairs, and releases of SNOMED CT."""
+"""Reads files of other code systems for `querygate codes import`: lists of codes, pairs, and releases of SNOMED CT."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from querygate.methods.code_lists.imported_systems import (
 )
 
 IS_A = "116680003"
-"""The relationship of SNOMED CT by which a concept stands under another."""
+"""SNOMED CT's "is a" relationship."""
 
 _SNOMED = ("sourceId", "destinationId", "typeId", "active")
 
 
 def import_system(kind: str, file: Path, wanted: Path | None = None) -> ImportedRows:
-    """The rows of a hierarchy, from a file. ConfigError QG802 says what is wrong with it, in numbers."""
+    """The rows of a hierarchy, from a file. ConfigError QG802 says what is wrong with it, in figures."""
     try:
         made = KINDS[kind](file, _first_column(wanted) if wanted is not None else [])
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The public list of codes of a column: what the policy's code system has, never what the data happens to hold."""
+"""The public list of codes of a column: those of the policy's code system, never those that happen to occur."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from querygate.methods.code_lists.unlisted_codes import Unlisted, with_unlisted
 
 @dataclass(frozen=True)
 class Places:
-    """The place of each text in the public list, -1 where it has none; and how many of them had lost zeros in front, or
-    may have lost some and were taken as they are.
+    """The position of each text in the public list, or -1; and how many had lost leading zeros, or may have lost some
+    and were taken as they are.
     """
 
     codes: Ints
@@ -47,11 +47,11 @@ class CodeSystem:
 
     @property
     def parents(self) -> tuple[tuple[str, str], ...]:
-        """(code or group, the group it belongs to); of a flat system none: groups are what codes begin with."""
+        """(code or group, the group it belongs to); empty for a flat system, where groups are prefixes of codes."""
         return self.tree.parents
 
     def under(self, name: str) -> tuple[int, ...]:
-        """The codes that belong to a code or group, perhaps none."""
+        """The codes that belong to a code or group."""
         found: set[int] = set()
         for level, names in zip(self.tree.levels, self.tree.names, strict=True):
             nodes = [node for node, called in enumerate(names) if called == name]
@@ -60,7 +60,7 @@ class CodeSystem:
 
     @cached_property
     def unlisted(self) -> Unlisted | None:
-        """What stands for texts that are not in the list; None where they stop the publication."""
+        """The code for texts that are not in the list; None if they stop the publication."""
         return Unlisted(self.tree) if OTHER in self.tree.place else None
 
     def read(self, texts: Sequence[str]) -> Places:
@@ -71,7 +71,7 @@ class CodeSystem:
 
 
 def open_system(column: ColumnPolicy) -> CodeSystem:
-    """The public codes of a column; with some for whatever the system does not have, if the policy lets that in."""
+    """The public codes of a column; with codes for unlisted texts, if the policy allows these."""
     wanted = column.codes or CodesPolicy()
     name = "" if wanted.rows or wanted.system == "flat" else wanted.system
     rows = () if name else wanted.rows or tuple((code, ROOT) for code in column.values)

@@ -1,4 +1,4 @@
-"""Lists of codes as the source has them, and codes as the policy names them, by their places in the public list."""
+"""The lists of codes in the source, and the codes that the policy names, by their positions in the public list."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from querygate.methods.code_lists import Baskets, gwas_diseases
 
 @dataclass(frozen=True, slots=True)
 class CodeLists:
-    """The lists of a column: baskets hold codes by their number among those that occur, which have public places.
+    """The lists of a column: baskets hold codes by their number among those that occur; `public` has their positions.
 
-    Where records were left out, baskets are those of the others, and `kept` says of all records which those are.
+    If records were left out, there are baskets only for the others, and `kept` says which these are.
     """
 
     column: ColumnPolicy
@@ -31,7 +31,7 @@ class CodeLists:
     kept: Bools | None = None
 
     def by_record(self, numbers: Ints) -> Ints:
-        """A number for each basket as one for each record; 0 for those that were left out."""
+        """Expands a number for each basket to one for each record; 0 for those left out."""
         if self.kept is None:
             return numbers
         found = np.zeros(self.kept.size, dtype=np.int64)
@@ -39,7 +39,7 @@ class CodeLists:
         return found
 
     def among(self, places: Iterable[int]) -> tuple[int, ...] | None:
-        """The numbers of public codes; None where one of them does not occur."""
+        """The numbers of these public codes; None if one of them does not occur."""
         wanted = np.array(sorted(set(places)), dtype=np.int64)
         found = self.present(wanted)
         return tuple(found.tolist()) if found.size == wanted.size else None
@@ -55,7 +55,7 @@ class CodeLists:
 
 
 def read_lists(column: ColumnPolicy, staging: ListedCodes, rows: int, kept: Bools | None = None) -> CodeLists:
-    """What each record holds, in the order of rows; or what those hold that are kept."""
+    """The codes of each record, in the order of rows; or only of those that are kept."""
     wanted, system = column.codes or CodesPolicy(), open_system(column)
     told = staging.code_texts(column.name, wanted.separator)
     codes, read = read_texts(column, system, told, "lists")
@@ -71,8 +71,8 @@ def read_lists(column: ColumnPolicy, staging: ListedCodes, rows: int, kept: Bool
 
 
 def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
-    """The place of each text in the public list, and what was read: a text that the list does not have stands for the
-    others of its group, or stops the publication. Says how many and where, never which.
+    """The place of each text in the public list, and what was read: a text that the list does not have becomes the
+    "other" code of its group, or stops the publication. Errors say how many and where, never which.
     """
     read = system.read(told.texts)
     unknown = read.codes < 0
@@ -92,7 +92,8 @@ def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where:
 
 
 def known_sets(column: ColumnPolicy, system: CodeSystem, staging: ListedCodes) -> tuple[tuple[int, ...], ...]:
-    """The sets of codes that the policy lists, or that were given in one visit; none where it goes by their number."""
+    """The sets of codes that the policy lists, or those of each visit; none if the policy protects sets by their
+    size."""
     wanted = column.codes or CodesPolicy()
     if wanted.protect.kind == "itemsets":
         place = named(column, system, {text for itemset in wanted.protect.itemsets for text in itemset})
@@ -127,7 +128,7 @@ def sensitive_codes(column: ColumnPolicy, system: CodeSystem) -> Ints:
 
 
 def listed_rules(column: ColumnPolicy, system: CodeSystem) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """The rules of the policy: known codes, and those that they must not tell."""
+    """The rules of the policy: known codes, and the codes that they must not reveal."""
     rules = (column.codes or CodesPolicy()).protect.rules
     place = named(column, system, {code for rule in rules for side in rule for code in side})
     return tuple(

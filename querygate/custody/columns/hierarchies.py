@@ -1,4 +1,5 @@
-"""Categories with a hierarchy: values to leaves, classes to nodes, and the check that nothing but nodes was written."""
+"""Categories with a hierarchy: from values to leaves, from classes to nodes, and the check that only nodes were
+written."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def rows_of(column: ColumnPolicy, values: Sequence[str]) -> Sequence[Sequence[st
 
 
 def _rows(column: ColumnPolicy, wanted: HierarchyPolicy, values: Sequence[str]) -> Sequence[Sequence[str]]:
-    """One row per leaf. A column without any value has a hierarchy of nothing but its root."""
+    """One row per leaf. The hierarchy of a column without values is just its root."""
     if not wanted.preset:
         return wanted.rows
     try:
@@ -52,13 +53,13 @@ def _rows(column: ColumnPolicy, wanted: HierarchyPolicy, values: Sequence[str]) 
 
 
 def places(tree: Hierarchy, texts: Sequence[str]) -> Ints:
-    """For each text of a dictionary the place of its leaf, and behind them that of a missing value."""
+    """For each text of a dictionary the position of its leaf, followed by that of a missing value."""
     place = {leaf: i for i, leaf in enumerate(tree.leaves)}
     return np.array([*(place[text] for text in texts), -1], dtype=np.int64)
 
 
 def nodes(tree: Hierarchy, box: Intervals, texts: Sequence[str]) -> tuple[Ints, list[list[int]]]:
-    """The number of each class's node, and the value ids under each node: what is published of the classes."""
+    """The number of each class's node, and the value ids under each node: what is published for the classes."""
     first, last = tree.ancestors(box.low, box.high)
     found, which = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
     ids = np.empty(tree.size, dtype=np.int64)
@@ -68,9 +69,10 @@ def nodes(tree: Hierarchy, box: Intervals, texts: Sequence[str]) -> tuple[Ints, 
 
 
 def strays(column: ColumnPolicy, texts: Sequence[str], sets: Iterable[frozenset[str]]) -> int:
-    """How many published sets of texts are no node of the column's hierarchy.
+    """How many published sets of texts are not a node of the column's hierarchy.
 
-    Nodes are collected here from the rows alone, by the way from the root, without the places that published them.
+    Nodes are derived here from the rows alone, by the path from the root, independently of the code that published
+    them.
     """
     wanted = column.hierarchy or HierarchyPolicy()
     under: dict[tuple[str, ...], set[str]] = {}

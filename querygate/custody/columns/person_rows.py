@@ -1,7 +1,7 @@
-"""Whose rows they are: k counts people, so a policy has to say who they are where they may have several rows.
+"""Which rows belong to one person: k counts people, so a policy has to identify them if they may have several rows.
 
-The column that a policy names as `person` tells people apart. Where it names none, each row is taken for a person's
-own, unless an identifier, or a column that is called like one, has a value in several rows.
+The column `person` of a policy identifies people. Without it each row counts as a different person, unless an
+identifier, or a column that is named like one, has a value in several rows.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from querygate.custody.policy import ColumnPolicy, Policy, column_names
 from querygate.custody.policy.identifier_signs import KeyName, is_shared, key_name
 
 FEW_ROWS = 10
-"""Of a key that is not called a person's, mean rows of a value up to which it may be one: a ward has more."""
+"""For a key that is not named after people: the most rows per value, on average, for it to identify people; a ward has
+more."""
 
 NEARLY_ALL = 0.95
-"""Of what several people may have, such as a name: the share of rows from which each row's is taken for its own."""
+"""For values that several people may share, such as names: the share of distinct values from which they count as one
+per row."""
 
 ROW_BY_ROW = "one row per person, for example with a view that groups"
 
@@ -26,7 +28,7 @@ Count = Callable[[Iterable[str]], Mapping[str, ValueCount]]
 
 
 def count_persons(policy: Policy, rows: int, count: Count) -> int:
-    """People by the column that the policy names; ConfigError QG803 where a row is nobody's."""
+    """Counts people by the column that the policy names; ConfigError QG803 if a row belongs to nobody."""
     found = count([policy.person])[policy.person]
     if found.known < rows:
         raise ConfigError(
@@ -38,8 +40,8 @@ def count_persons(policy: Policy, rows: int, count: Count) -> int:
 
 
 def check_unnamed(policy: Policy, others: Iterable[str], count: Count, count_others: Count) -> None:
-    """Where no person is named: no identifier is in several rows, nor another column of the source whose name says that
-    it is a key. ConfigError QG803 with the figures.
+    """If the policy names no person: check that no identifier, and no other column named like a key, has a value in
+    several rows. ConfigError QG803 with the figures.
     """
     if policy.person or policy.k_counts == "rows":
         return
@@ -65,7 +67,7 @@ def check_unnamed(policy: Policy, others: Iterable[str], count: Count, count_oth
 
 
 def _may_be_a_key(column: ColumnPolicy, counted: ValueCount) -> bool:
-    """Days and places are nobody's own; names and telephones are, where hardly any are in two rows."""
+    """Days and places do not identify anybody; names and telephone numbers do, if hardly any occur in two rows."""
     if column.kind in ("date", "place") or column.type in ("date", "timestamp"):
         return False
     if column_names.is_birth(column.name) or column_names.says(column_names.POSTCODE, column.name):
@@ -75,7 +77,7 @@ def _may_be_a_key(column: ColumnPolicy, counted: ValueCount) -> bool:
 
 
 def check_supported(policy: Policy, persons: int, rows: int) -> None:
-    """What counts records cannot be kept for people who have several. ConfigError QG803."""
+    """Guarantees that count records cannot be kept for people with several. ConfigError QG803."""
     if persons >= rows:
         return
     lists = [column.name for column in policy.published if column.codes is not None]

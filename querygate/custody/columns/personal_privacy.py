@@ -19,7 +19,7 @@ Wishes = tuple[Ints, tuple[frozenset[int], ...]]
 def read_wishes(
     column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Array
 ) -> Wishes:
-    """What each record guards, by places in `texts`. Who has no wish on record guards the own value, `own`."""
+    """What each record guards, by positions in `texts`. A record without a wish guards its own value, `own`."""
     place = {text: i for i, text in enumerate(texts)}
     groups = _groups(column, wanted, place)
     named = {wish: _members(wish, place, groups) for wish in {str(w) for w in wishes.tolist() if w is not None}}
@@ -40,7 +40,8 @@ def read_wishes(
 
 
 def _groups(column: ColumnPolicy, wanted: DiversityPolicy, place: Mapping[str, int]) -> dict[str, frozenset[int]]:
-    """The groups of the policy, and the nodes of the column's hierarchy by name: all that nodes of that name hold."""
+    """The groups of the policy, and the nodes of the column's hierarchy by name, with all values under nodes of that
+    name."""
     found: dict[str, set[int]] = {}
     for name, values in wanted.groups:
         found[name] = {place[value] for value in values if value in place}

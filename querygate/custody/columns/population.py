@@ -1,4 +1,4 @@
-"""The population of a policy's [k_map] or [release]: read to count who fits what is published of somebody.
+"""The population of a policy's [k_map] or [release]: used to count the people who fit a published record.
 
 Errors name columns and counts, never a value: somebody may have named the wrong file.
 """
@@ -29,9 +29,9 @@ _BOOLEANS = {"true": "true", "t": "true", "1": "true", "yes": "true"} | {
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Kinds of people, by quasi-identifier, and how many there are of each.
+    """Kinds of people, by quasi-identifier, and the number of each.
 
-    Numbers and days are as they are; a category's values are places in `texts`. nan is unknown.
+    Numbers and days are plain; a category's values are positions in `texts`. NaN is unknown.
     """
 
     values: Mapping[str, Floats]
@@ -56,14 +56,14 @@ def read_register(policy: Policy, open_beside: Callable[[str], Source]) -> Popul
 
 
 def linked(policy: Policy, names: Collection[str]) -> list[ColumnPolicy]:
-    """The quasi-identifiers of these names; all of them where none is named."""
+    """The quasi-identifiers with these names; all of them if none is named."""
     return [column for column in policy.named("quasi-identifier") if not names or column.name in names]
 
 
 def read_people(
     key: str, quasi: Sequence[ColumnPolicy], file: str, count: str, open_beside: Callable[[str], Source]
 ) -> Population:
-    """The kinds of people in a file; errors name the table of the policy that speaks of it."""
+    """The kinds of people in a file; errors name the policy's table for it."""
     source = open_beside(file)
     names = [column.name for column in quasi] + ([count] if count else [])
     there = source.columns()
@@ -83,7 +83,7 @@ def read_people(
 
 
 def records_of(columns: Sequence[ColumnPolicy], raw: pa.Table) -> Population:
-    """Records of a file as people are kept: each is one person."""
+    """The records of a file in the same form: each is one person."""
     return Population(*_values("source", columns, raw), np.ones(raw.num_rows, dtype=np.int64))
 
 
@@ -120,7 +120,7 @@ def _numbers(key: str, name: str, cells: pa.ChunkedArray, kind: pa.DataType) -> 
         read = pc.cast(cells, kind, safe=False)
         if kind != pa.float64():  # days or microseconds since 1970
             read = pc.cast(pc.cast(read, pa.int32() if kind == pa.date32() else pa.int64()), pa.float64())
-    except pa.ArrowException:  # its text quotes the value
+    except pa.ArrowException:  # its message quotes the value
         raise ConfigError(
             "QG802", f"{key}: values of {name} in the population do not have its type.", "Correct the file."
         ) from None
@@ -137,7 +137,7 @@ def _texts(column: ColumnPolicy, cells: pa.ChunkedArray) -> tuple[Floats, tuple[
 
 
 def _counted(values: dict[str, Floats], texts: dict[str, tuple[str, ...]], persons: Ints) -> Population:
-    """Equal people together. Unknown values are all alike, which nan is not."""
+    """Merges equal people. Unknown values are equal to each other, unlike NaN."""
     rows = np.nan_to_num(np.stack(list(values.values()), axis=1), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     kinds, which = np.unique(rows, axis=0, return_inverse=True)
     kinds = np.where(np.isinf(kinds), np.nan, kinds)

@@ -1,7 +1,7 @@
 """Public reference tables: read and checked at publication, kept in the catalog of the version.
 
-A key must be there and be there once: a join would otherwise drop or multiply records. The tables are public, but
-errors quote nothing all the same: somebody may have named the wrong file.
+Every key must be present and unique, or a join would drop or multiply records. The tables are public, but errors still
+quote nothing: somebody may have named the wrong file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from querygate.custody.policy import Policy, ReferencePolicy
 MOST_KEYS = 5_000
 LONGEST_TEXT = 1_000
 LARGEST = 2**62
-"""Whole numbers from here on could not be calculated with."""
+"""Larger whole numbers could overflow in calculations."""
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 _REAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
@@ -64,7 +64,7 @@ def _check_columns(wanted: ReferencePolicy, source: Source) -> None:
 
 
 def _columns(wanted: ReferencePolicy, source: Source, names: list[str]) -> dict[str, list[SqlValue]]:
-    """The columns as lists of Python values; reading stops as soon as there is too much."""
+    """The columns as lists of Python values; reading stops as soon as it is too much."""
     found: dict[str, list[SqlValue]] = {name: [] for name in names}
     with source.reading():
         for batch in source.batches(names):

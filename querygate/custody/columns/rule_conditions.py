@@ -1,6 +1,6 @@
-"""What negative rules are mined over: the values of other columns, as codes that both the guard and the verifier take.
+"""The conditions of mined rules: values of other columns, as codes that both the guard and the verifier use.
 
-A category is taken as it is, a number as the quarter of its public domain that it lies in; what is missing is a value.
+A category counts as it is, a number as the quarter of its public domain; missing is a value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PARTS = 4
 
 
 def rule_columns(policy: Policy) -> tuple[ColumnPolicy, ...]:
-    """The columns that rules may speak of: what people are known by."""
+    """The columns that rules may use: those that people are known by."""
     return policy.named("quasi-identifier")
 
 

@@ -1,4 +1,4 @@
-"""The source of a publication with the tables that the policy joins to it: which column comes from where."""
+"""The source of a publication and the tables that the policy joins to it: where each column comes from."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Beside = Callable[[str], Source]
 
 
 def tell_no_others(specification: str) -> Source:
-    """What opens other tables where there are none."""
+    """Stands in where no other tables can be opened."""
     raise ConfigError(
         "QG801", "The policy names other tables, but only the source was given.", "Publish from the policy's folder."
     )
 
 
 def open_joined(policy: Policy, open_beside: Beside, source: Source) -> tuple[JoinedTable, ...]:
-    """The tables to be joined, and those of events, open; the columns that are asked of them must be there. Tables of
-    events of which everything is withheld are left alone.
+    """Opens the tables to be joined, and those of events, and checks that they have the needed columns. Event tables
+    whose columns are all withheld are not opened.
     """
     kinds = wanted_columns(policy)
     joined = [_open(join, open_beside, kinds) for join in policy.joins]
@@ -41,7 +41,7 @@ def _open(join: JoinPolicy, open_beside: Beside, kinds: Mapping[str, str]) -> Jo
 
 
 def _open_events(events: EventsPolicy, open_beside: Beside, source: Source, kinds: Mapping[str, str]) -> JoinedTable:
-    """Without what is withheld."""
+    """The events without withheld columns."""
     opened = open_beside(events.source) if events.source else source
     there = opened.columns()
     _check(f"events.{events.name}.on: the table has no column", [theirs for theirs, _ in events.on], there)
@@ -56,7 +56,7 @@ def _open_events(events: EventsPolicy, open_beside: Beside, source: Source, kind
 
 
 def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) -> None:
-    """Every column the policy names must be in one of the tables, as spelled; what it does not name is left there."""
+    """Every column that the policy names must be in one of the tables, with the same spelling; others are not read."""
     there = source.columns()
     for join in joins:
         _check(f"{join.label}.on: the source has no column", [ours for _, ours in join.on], there)
@@ -78,7 +78,7 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) 
 
 
 def _check_one_each(policy: Policy, joins: Sequence[JoinedTable]) -> None:
-    """Where the source holds events, a record is a person's: of its own columns it has the key alone."""
+    """If the source itself holds events, a record is a person, so only the key may be taken from its own columns."""
     of_source = next((join for join in joins if join.of_source), None)
     if of_source is None:
         return
@@ -100,7 +100,8 @@ def _check_one_each(policy: Policy, joins: Sequence[JoinedTable]) -> None:
 
 
 def _check_ages(policy: Policy, there: Sequence[str]) -> None:
-    """What ages are worked out from is in the source itself; rows that were read before have the age in its place."""
+    """The dates that ages are derived from are in the source itself; rows that were read before have the age
+    instead."""
     for age in worked_out_ages(policy):
         taken = folded(age.name) in map(folded, there)
         if taken and age.born in there:
@@ -114,8 +115,8 @@ def _check_ages(policy: Policy, there: Sequence[str]) -> None:
 
 
 def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, str]:
-    """The columns that go into the vault, with their types; withheld ones do not, unless they say what people guard
-    or which codes were given together."""
+    """The columns that go into the vault, with their types; withheld ones do not, unless they hold people's wishes or
+    the visits of codes."""
     wanted = [
         column
         for column in policy.columns
@@ -127,7 +128,7 @@ def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, s
 
 
 def _kept_as(column: ColumnPolicy) -> str:
-    """Texts, and identifiers of which no type is told, are kept as they are written."""
+    """Texts, and identifiers without a type, are kept as written."""
     return "category" if column.type is None or column.is_in_extracts or str(column.type) == "text" else column.type
 
 

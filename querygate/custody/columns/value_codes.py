@@ -1,8 +1,8 @@
 """From raw values to the codes that are published, and back to intervals and values.
 
-A number's code is the place of its public interval; what a code means was fixed by the policy before the data was
-read. A category's code is the place of its value in the dictionary. Sparse bins of a sensitive number are joined to
-their neighbours until each holds at least k records or none does.
+A number's code is the position of its public interval; the policy fixes what a code means before the data is read. A
+category's code is the position of its value in the dictionary. Sparse bins of a sensitive number are merged with their
+neighbours until each holds at least k records or none.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class NumberCodes:
         return np.asarray(np.searchsorted(self.low, values, side="right"), dtype=np.int64) - 1
 
     def cuts(self, points: tuple[int | float, ...]) -> tuple[int, ...]:
-        """The codes that begin at or after each public cut, where something lies on both sides."""
+        """The first code at or after each public cut that has something on both sides."""
         begins = {int(np.searchsorted(self.low, point)) for point in points}
         return tuple(sorted(c for c in begins if 0 < c < self.size))
 
     def joined(self, counts: Ints | Floats, least: int) -> Ints:
         """A new number for each code, so that neighbours with fewer than `least` records between them become one.
 
-        From below, an interval is closed as soon as it holds `least`; what is left at the top joins the last full
-        one, and sparse ends reach to the end of the domain, so that no edge tells where an outlier is. A code that
-        holds nobody stays by itself unless it lies inside such a group: an empty bin tells nothing.
+        From below, an interval is closed as soon as it holds `least`; the remainder at the top joins the last full one,
+        and sparse ends reach to the end of the domain, so that no edge reveals an outlier. An empty code stays by
+        itself unless it lies inside such a group: an empty bin reveals nothing.
         """
         groups: list[int] = []
         held, group, full = 0, -1, 0
@@ -77,7 +77,7 @@ def bin_codes(column: ColumnPolicy) -> NumberCodes:
 
 
 def exact_codes(column: ColumnPolicy, profile: Profile) -> NumberCodes:
-    """Each value its own interval: tight class edges, and public columns."""
+    """Each value is its own interval: for tight class edges, and public columns."""
     values: Floats | Ints = np.asarray(profile.values, dtype=_kind(column))
     return NumberCodes(values, values)
 
@@ -94,22 +94,22 @@ def _kind(column: ColumnPolicy) -> type:
 
 
 WIDEST = (-(2**63) + 1, 2**63 - 1)
-"""Whole numbers that can be negated; an undeclared domain of a public column reaches as far."""
+"""The range of whole numbers that can be negated; a public column without a domain has this one."""
 
 
 FEW_CODES = 3
-"""Different values outside of a domain up to which they may be codes."""
+"""With at most this many distinct values outside the domain, these may be codes for missing values."""
 
 MOST_CATEGORIES, FEW_CATEGORIES = 10_000, 1_000
 
 
 def is_text(values: int, records: int) -> bool:
-    """Are these too many values for a category? Where most records have a value of their own, each one is a name."""
+    """Are these too many values for a category? If most records have a unique value, the values are names."""
     return values > MOST_CATEGORIES or (values > FEW_CATEGORIES and values > records / 2)
 
 
 def check_values(column: ColumnPolicy, profile: Profile) -> None:
-    """Everything in the data must lie inside what the policy declares public. Says how many do not, never which."""
+    """Every value must be inside what the policy declares public. Errors say how many are not, never which."""
     problem = remedy = ""
     if column.is_numeric and len(profile.values):
         values: Floats | Ints = np.asarray(profile.values)

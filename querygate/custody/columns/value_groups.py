@@ -1,7 +1,7 @@
-"""Categories with groups: values are coded by group, and what is published of a class is the values of whole groups.
+"""Categories with groups: values are coded by group, and a class is published with the values of whole groups.
 
-The code of a value is the place of its group. Classes are made over groups, so that nothing about a value within its
-group can be told from them; the sets that are written hold every value of each group.
+The code of a value is the place of its group. The code of a value is the position of its group. Classes are made over
+groups, so they reveal nothing about a value within its group; the sets that are written hold every value of each group.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from querygate.methods.anonymise import Box, Intervals, ValueSets
 
 
 def group_codes(column: ColumnPolicy, values: Iterable[object]) -> Ints:
-    """The place of the group of each value; -1 of one that is in none."""
+    """The position of each value's group; -1 for none."""
     place = {value: number for number, group in enumerate(column.groups) for value in group}
     return np.array([place.get(str(value), -1) for value in values], dtype=np.int64)
 
@@ -33,7 +33,7 @@ def _of_values(state: PublicationState, column: ColumnPolicy, box: Box) -> Box:
     place = {text: i for i, text in enumerate(state.texts[column.name])}
     members = [np.array([place[value] for value in group], dtype=np.int64) for group in column.groups]
     held: list[Sequence[int]]
-    if isinstance(box, Intervals):  # of a recoder, over the flat hierarchy
+    if isinstance(box, Intervals):  # for a recoder, over the flat hierarchy
         held = [range(low, high + 1) if low >= 0 else () for low, high in zip(box.low, box.high, strict=True)]
     else:
         held = [box.of(label) for label in range(box.nulls.size)]
@@ -43,5 +43,5 @@ def _of_values(state: PublicationState, column: ColumnPolicy, box: Box) -> Box:
 
 
 def split_groups(column: ColumnPolicy, sets: Sequence[frozenset[str]]) -> int:
-    """How many published sets of values hold a part of a group alone: of a verifier, on what was written."""
+    """How many published sets of values contain only part of a group; for the verifier, on what was written."""
     return sum(1 for members in sets if any(0 < len(members.intersection(g)) < len(set(g)) for g in column.groups))

@@ -1,1 +1,1 @@
-"""What a store and its log prove by themselves: replayed answers, weak classes, signs of probing."""
+"""Evidence from a store and its log alone: replayed answers, weak classes, signs of probing."""

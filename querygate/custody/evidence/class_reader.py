@@ -1,11 +1,11 @@
-"""Which classes of a store a statement concerns, and which of them somebody has in effect read out.
+"""Which classes of a store a statement concerns, and which of them a user has in effect read out.
 
-For each group of a statement a class is out of the question, possible or certain. Somebody's statements tell two
-classes apart if one of them says something else of the two. A class that is told apart from every other one has been
-*read out*: its cells are what is left when the answers are set against each other. That is no disclosure, for the
-classes are what was published; it says how much of the release a user has by now.
+For each group of a statement a class is excluded, possible or certain. A user's statements distinguish two classes if
+one of them treats the two differently. A class that is distinguished from every other has been *read out*: its cells
+follow from combining the answers. That is not a disclosure, because the classes are published; it says how much of the
+release a user has by now.
 
-Work on published cells alone, as in the interval path: no vault, no answers.
+It uses published cells alone, like the interval path: no vault, no answers.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from querygate.sql import understand
 
 
 class ClassedVersion(PublishedVersion, Protocol):
-    """A version whose cells can be had class by class."""
+    """A version whose cells can be read by class."""
 
     def by_class(self, names: Collection[str], margin: int | None = None) -> Block: ...
 
 
 def margins_of(release: ClassedVersion) -> tuple[int | None, ...]:
-    """The margins of a version of views, by number; None stands for all classes of another one."""
+    """The margins of a version of views, by number; for other versions just None, for all classes."""
     return tuple(range(len(release.catalog.margins))) or (None,)
 
 
 class ClassReader:
-    """Statements on the classes of one version. What was worked out for a text is kept."""
+    """Evaluates statements on the classes of one version. Results are cached by text."""
 
     def __init__(self, release: ClassedVersion, native: Native) -> None:
         self.release = release
@@ -55,26 +55,26 @@ class ClassReader:
         self._concerned: dict[str, int | None] = {}
 
     def concerned(self, sql: str) -> int | None:
-        """How many classes the condition of a statement may concern; None where it cannot be read any more, and of
-        views where no margin has all its columns.
+        """How many classes the condition of a statement may concern; None if it can no longer be read, or if no margin
+        of the views has all its columns.
         """
         self._read(sql)
         return self._concerned[sql]
 
     def masks(self, sql: str) -> tuple[Bools, ...]:
-        """Sets of classes that the statement tells apart from the others."""
+        """Sets of classes that the statement distinguishes from the others."""
         self._read(sql)
         return self._masks[sql]
 
     def read_out(self, statements: Iterable[str]) -> int:
-        """How many classes the statements, taken together, tell apart from every other class (of the margin)."""
+        """How many classes the statements together distinguish from every other class (of the margin)."""
         signature = np.zeros(self.labels.size, dtype=np.uint64)
         read = np.zeros(self._margin.max(initial=0) + 1, dtype=np.bool_)
         seen: set[bytes] = set()
         for sql in statements:
             for mask in self.masks(sql):
                 word = blake2b(mask.tobytes(), digest_size=8).digest()
-                if word not in seen:  # the same set again says nothing new
+                if word not in seen:  # a repeated set adds nothing
                     seen.add(word)
                     signature[mask] += np.frombuffer(word, dtype=np.uint64)[0]
                     read[self._margin[mask]] = True
@@ -92,7 +92,7 @@ class ClassReader:
             self._masks[sql] = tuple(mask for branch in branches for mask in self._told_apart(branch))
             possible = [int(one.sum()) for branch in branches for one in self._possible(branch)]
             self._concerned[sql] = min(possible, default=None)
-        except Refusal:  # it is in the log, and is refused today
+        except Refusal:  # it is in the log, but refused today
             return
 
     def _possible(self, plan: Plan) -> Iterator[Bools]:
@@ -100,9 +100,9 @@ class ClassReader:
             yield self._any(block, Membership(block).counts(plan.measures[0].where)[1] > 0)
 
     def _told_apart(self, plan: Plan) -> Iterator[Bools]:
-        """For each measure and group, the classes that may be there and those that are there as a whole.
+        """For each measure and group, the classes that may be selected and those selected whole.
 
-        Keys that are conditions (CASE) are not followed; what they part counts as one group.
+        Keys that are conditions (CASE) are not followed; what they divide counts as one group.
         """
         for block, chosen in product(self._told(plan), plan.sets):
             keys = ((by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Lookup))
@@ -119,7 +119,7 @@ class ClassReader:
                     yield possible & ~self._any(rows.block, here & ~whole)
 
     def _told(self, plan: Plan) -> Iterator[Block]:
-        """Cells with all columns of a statement; of views, those of each margin that has them."""
+        """Cells with all columns of a statement; for views, from each margin that has them."""
         for margin in margins_of(self.release):
             if margin is None or plan.columns <= self.release.catalog.margins[margin].columns:
                 if (plan.columns, margin) not in self._blocks:
@@ -127,7 +127,7 @@ class ClassReader:
                 yield self._blocks[plan.columns, margin]
 
     def _any(self, block: Block, rows: Bools) -> Bools:
-        """Classes of which some row is among those given."""
+        """Classes with some row among those given."""
         found = np.zeros(self.labels.size, dtype=np.bool_)
         found[np.searchsorted(self.labels, labels_of(block)[rows])] = True
         return found

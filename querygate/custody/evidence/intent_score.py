@@ -1,14 +1,14 @@
-"""The intent score: who behaves like somebody that probes. From texts, meanings and refusals; never from answers.
+"""The intent score: who behaves like somebody who is probing. From texts, meanings and refusals; never from answers.
 
 Points, counted by the hour:
 
-    refusal          1    of any kind, and 5 where it was for disclosure (QG5xx)
+    refusal          1    of any kind, and 5 if it was for disclosure (QG5xx)
     near duplicate   1    differs from an earlier statement of the user in one constant alone
     rewording        2    another text of the same meaning (equal canonical hash)
     rare condition   3    at most one class of the store can be concerned
 
-The score of a user is that of the busiest hour. It is raised from 20 on and high from 60 on. A score is a reason to
-look and to talk, and no more: analysts slide windows and mistype too. It refuses nothing.
+The score of a user is that of the busiest hour. From 20 it is raised, from 60 high. A score is only a reason to look
+and to talk: analysts slide windows and mistype too. It refuses nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONSTANT = re.compile(r"'(?:[^']|'')*'|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?
 
 @dataclass(slots=True)
 class Intent:
-    """What one user did, and the points of each hour."""
+    """One user's activity, with the points of each hour."""
 
     user: str
     queries: int = 0
@@ -52,7 +52,7 @@ class Intent:
 
 
 class ScoredQuery(TypedDict):
-    """What is read of a query of the log; `code` is that of a refusal."""
+    """The parts of a logged query that are used; `code` is that of a refusal."""
 
     user: str
     time: str
@@ -68,7 +68,7 @@ def score_users(
 ) -> list[Intent]:
     """Entries have user, time, dataset, sql, code and canonical_hash (both may be None), in the order of time.
 
-    `is_rare` tells whether a statement that was understood concerns at most one class.
+    `is_rare` says whether a readable statement concerns at most one class.
     """
     users: dict[str, Intent] = {}
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
@@ -92,7 +92,7 @@ def score_users(
 
 
 def parted(sql: str) -> tuple[str, tuple[str, ...]]:
-    """A statement as its form and its constants.
+    """A statement, divided into its form and its constants.
 
     >>> parted("SELECT COUNT(*) FROM t WHERE age < 51 AND ward = 'B1'")
     ('SELECT COUNT(*) FROM t WHERE age < ? AND ward = ?', ('51', "'B1'"))
@@ -101,7 +101,7 @@ def parted(sql: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Seen:
-    """What a user has asked before."""
+    """A user's earlier questions."""
 
     def __init__(self) -> None:
         self._texts: defaultdict[str, set[str]] = defaultdict(set)
@@ -114,7 +114,7 @@ class _Seen:
         return new
 
     def is_near(self, dataset: str | None, sql: str) -> bool:
-        """For each constant, is there an earlier statement with another one in this place, and all else equal?"""
+        """Is there an earlier statement that differs only in one constant?"""
         form, constants = parted(sql)
         near = again = False
         for place, constant in enumerate(constants):

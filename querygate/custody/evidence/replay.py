@@ -1,9 +1,8 @@
-"""The replay proof: every range that was ever given is computed again from its store version alone, and is the same.
+"""The replay proof: every range that was ever given is recomputed from its store version alone, and must be the same.
 
 In interval mode an answer is a function of the published store, so nothing but the store can be learned from any number
-of answers. That is a claim about the program; here it is checked against what the program did. The steps are those of
-the gate, between the version that the log names and the answer that the log keeps. Nothing is admitted, nothing is
-recorded, and there is no vault to look into.
+of answers. That is a claim about the program; this checks what the program did. The gate's own steps lead from the
+version that the log names to the answer in the log, without admission or logging, and without access to a vault.
 """
 
 from __future__ import annotations
@@ -35,21 +34,20 @@ Step = Callable[[State, Gate], State]
 STEPS: tuple[Step, ...] = (understand, fetch, protect, estimate, arrange)
 
 OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes", "explanation")
-"""What names this very request, and what is said beside the figures, which another version of QueryGate may choose
-otherwise: words, and questions to ask instead. All else must be equal, to the byte, but for how ends
-are rounded: see `rounding`."""
+"""Keys that identify the request, and texts beside the figures that another version of QueryGate may word differently:
+notes and suggestions. All else must be equal to the byte, except for the rounding of ends: see `rounding`."""
 
 NOBODY = Principal("replay", "custodian")
 
 WIDE = Limits(timeout_s=600.0, memory_mb=4096, max_groups=1_000_000, max_sql_chars=1_000_000, max_nesting=40)
-"""What was answered once is answered again, whatever the limits are today."""
+"""Answered statements are replayed whatever today's limits are."""
 
 Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An answer that the store does not give. `where` is the first place in the answer, or why there was none."""
+    """An answer that the store does not give. `where` is the first difference, or why there is no answer now."""
 
     query_id: str
     dataset: str
@@ -58,7 +56,7 @@ class Difference:
 
 
 class LoggedQuery(TypedDict):
-    """What is read of a line of the query log; the answer is that of one that was answered."""
+    """The parts of a logged query that are used, with the answer if there was one."""
 
     id: str
     dataset: str
@@ -72,14 +70,14 @@ class LoggedQuery(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came out: answers looked at, how many were the same, which were not, and which could not be computed."""
+    """The result: answers examined, how many were the same, which were not, and which could not be computed."""
 
     answers: int
     same: int
-    sharper: int  # the store gives a narrower range now, inside the one that an earlier method gave
+    sharper: int  # where the range is now narrower, inside the one that an earlier method gave
     different: tuple[Difference, ...]
-    gone: Mapping[tuple[str, int], int]  # (dataset, version) -> answers whose version is not there any more
-    noisy: int  # answers of other modes, which are no functions of the store
+    gone: Mapping[tuple[str, int], int]  # (dataset, version) -> number of answers whose version no longer exists
+    noisy: int  # answers in other modes, which are not functions of the store
 
 
 def replay(
@@ -88,7 +86,7 @@ def replay(
     open_version: Callable[[str, int], PublishedVersion | None],
     progress: Progress = lambda done: None,
 ) -> Replay:
-    """Compute every answered query of a log again. `open_version` gives None for a version that is gone."""
+    """Recompute every answered query of a log. `open_version` returns None for a version that is gone."""
     releases: dict[tuple[str, int], PublishedVersion | None] = {}
     known: dict[tuple[str, int, str], bytes] = {}
     gone: Counter[tuple[str, int]] = Counter()
@@ -109,7 +107,7 @@ def replay(
         if release is None:
             gone[at] += 1
             continue
-        # A text means the same whenever it is asked of a version: it is computed once, and compared each time.
+        # A text always means the same on one version, so it is computed once and compared each time.
         if known.get((*at, entry["sql"])) == _digest(entry["answer"]):
             same += 1
             continue
@@ -127,17 +125,17 @@ def replay(
 
 
 def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | str:
-    """The answer as JSON has it; or why there is none."""
+    """The answer as JSON, or why there is none."""
     try:
         return compute_again(sql, release, replace(gate, limits=WIDE))
     except Refusal as refusal:
         return f"it is refused now ({refusal.code})"
-    except Exception as error:  # the engine's words may quote what it read
+    except Exception as error:  # the engine's message may quote what it read
         return f"it fails now ({type(error).__name__})"
 
 
 def compute_again(sql: str, release: PublishedVersion, gate: Gate, steps: Sequence[Step] = STEPS) -> AnswerBody:
-    """What a version answers to a statement, as JSON has it. Nothing is admitted, and nothing is recorded."""
+    """A version's answer to a statement, as JSON, without admission or logging."""
     request = Request(NOBODY, release.catalog.dataset, sql)
     state = State("", request, gate.clock_s(), release=release, version=release.catalog.version)
     for step in steps:
@@ -146,7 +144,7 @@ def compute_again(sql: str, release: PublishedVersion, gate: Gate, steps: Sequen
 
 
 def _told(answer: AnswerBody) -> dict[str, object]:
-    """All but what is of the moment."""
+    """The answer without the parts that identify the request."""
     return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
 
 
@@ -159,19 +157,19 @@ def _text(value: object) -> str:
 
 
 def _difference(logged: AnswerBody, made: AnswerBody, *, may_be_wider: bool = False) -> str:
-    """Where the answers part. One whose searches were cut short may be wider than the one made now, and no narrower."""
+    """Where the answers differ. An answer that ran out of time may be wider than today's, but not narrower."""
     told, now = _alike(_told(logged), _told(made))
     return first_difference(told, _widened(told, now) if may_be_wider or HURRIED in logged["notes"] else now)
 
 
 def _became_sharper(entry: LoggedQuery, made: AnswerBody) -> bool:
-    """Whether an earlier method gave this, and a wider range was all that was wrong with it."""
+    """Whether the only difference is that an earlier method gave a wider range."""
     is_earlier = entry.get("method", 0) < METHOD
     return is_earlier and not _difference(entry["answer"], made, may_be_wider=True)
 
 
 def _widened(logged: object, made: object) -> object:
-    """What was made now, with the ranges of what was logged wherever they enclose its own."""
+    """Today's answer, with the logged ranges wherever they enclose its own."""
     if isinstance(logged, dict) and isinstance(made, dict):
         if {"low", "high", "sharp"} <= logged.keys() == made.keys():
             return logged if encloses(logged, made) and _is_inside(logged.get("estimate"), logged) else made
@@ -182,8 +180,8 @@ def _widened(logged: object, made: object) -> object:
 
 
 def _alike(logged: dict[str, object], made: dict[str, object]) -> tuple[object, object]:
-    """Both answers, the one made now without what answers did not say when the other was logged: which keys of a
-    group are rolled up, and estimates."""
+    """Both answers; today's without parts that did not exist when the other was logged: rolled-up keys, and
+    estimates."""
     pairs: Any = zip(logged.get("rows", ()), made.get("rows", ()), strict=False)  # type: ignore[call-overload]
     rows = [{name: _told_then(before.get(name), cell) for name, cell in row.items()} for before, row in pairs]
     same_rows = len(rows) == len(made.get("rows", ()))  # type: ignore[arg-type]
@@ -191,7 +189,7 @@ def _alike(logged: dict[str, object], made: dict[str, object]) -> tuple[object, 
 
 
 def _told_then(logged: Any, cell: Any) -> Any:
-    """A cell that was made now, as it would have been logged."""
+    """A cell of today's answer, as it would have been logged then."""
     if not isinstance(logged, dict) or not isinstance(cell, dict):
         return cell
     if "certain" in cell and "rolled_up" not in logged:
@@ -208,7 +206,7 @@ ESTIMATE = ("estimate", "estimate_note")
 
 
 def _is_same_estimate(logged: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
-    """None was told, or there was no time for it, or both are the same but for how another processor adds up."""
+    """There was no estimate, or no time for one, or both agree up to the rounding of another processor."""
     if "estimate" not in logged:
         return True
     one, other = logged["estimate"], made.get("estimate")
@@ -221,12 +219,12 @@ def _is_same_estimate(logged: Mapping[str, Any], made: Mapping[str, Any]) -> boo
 
 
 def _is_inside(value: Any, told: Mapping[str, Any]) -> bool:
-    """Of a range that was wider then there may have been another estimate, but a value of that range."""
+    """A range that was wider then may have had another estimate, but inside that range."""
     return value is None or encloses(told, {"low": value, "high": value, "may_be_null": False})
 
 
 def first_difference(logged: object, made: object, place: str = "answer") -> str:
-    """Where two answers part, compared as the bytes of their JSON; empty where they do not.
+    """Where two answers differ, compared as the bytes of their JSON; empty if they do not.
 
     >>> first_difference({"rows": [{"n": {"low": 1}}]}, {"rows": [{"n": {"low": 1.0}}]})
     'answer.rows[0].n.low'

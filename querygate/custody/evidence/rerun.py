@@ -1,5 +1,5 @@
-"""What if another version, or another policy, had answered? The questions of a log put to it once more, and compared
-with what was told then: which would be refused, which answered, whose ranges would be narrower or wider.
+"""What if another version, or another policy, had answered? Runs the questions of a log on it and compares: which would
+be refused, which answered, and which ranges would be narrower or wider.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Change: TypeAlias = Literal[
 
 STEPS = (understand, fetch, protect, arrange)
 STATEMENT = ("QG1", "QG2")
-"""Refusals that follow from a statement and a version alone. Others follow from who asked, and when."""
+"""Refusals that depend only on a statement and a version. Others depend on who asked, and when."""
 
 LEAST_CHANGE = 0.01
-"""By less, a width is the same."""
+"""With a smaller change, a width counts as the same."""
 
 MOST_QUESTIONS = 500
 
@@ -39,8 +39,7 @@ FAILED = "QG900"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement of the log, how often it was sent, and what was said to it last: an answer, or the code of a
-    refusal."""
+    """A statement of the log, how often it was sent, and its last outcome: an answer, or the code of a refusal."""
 
     sql: str
     times: int
@@ -50,8 +49,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A question and what would become of it. `width` is the mean change of the widths of its ranges: -0.5 is half as
-    wide, 1 is without an end."""
+    """A question and its outcome here. `width` is the mean change of the widths of its ranges: -0.5 is half as wide, 1
+    is unbounded."""
 
     sql: str
     times: int
@@ -62,7 +61,7 @@ class Rerun:
 
 
 def read_questions(lines: Iterable[QueryLine]) -> list[Question]:
-    """The questions that can be put once more, the latest last: one for each text."""
+    """The questions that can be run again, the latest last: one for each text."""
     found: dict[str, Question] = {}
     for line in lines:
         is_refused = line["outcome"] == "refused" and str(line["code"]).startswith(STATEMENT)
@@ -80,7 +79,7 @@ def rerun(
     widths: bool = True,
     asked: Callable[[int], None] = lambda number: None,
 ) -> list[Rerun]:
-    """Each question put to a version. Without `widths` it is told only whether there is an answer."""
+    """Run each question on a version. Without `widths`, only whether there is an answer."""
     found = []
     for number, question in enumerate(questions):
         asked(number)
@@ -95,7 +94,7 @@ def _rerun(question: Question, release: PublishedVersion, gate: Gate, *, widths:
         answer = compute_again(question.sql, release, gate, STEPS)
     except Refusal as refusal:
         after = refusal.code
-    except Exception:  # an engine's own words may quote what it read
+    except Exception:  # an engine's message may quote what it read
         after = FAILED
     change, width = _change(question, answer, widths=widths)
     return Rerun(question.sql, question.times, change, question.code, after, width)
@@ -117,7 +116,7 @@ def _change(question: Question, answer: AnswerBody | None, *, widths: bool) -> t
 
 
 def width_change(before: AnswerBody, after: AnswerBody) -> float | None:
-    """The mean over all figures that both answers have, each from -1 to 1; None where they have none in common.
+    """The mean over all figures that both answers have, each from -1 to 1; None if they have none in common.
 
     >>> def answer(low: float, high: float) -> AnswerBody:
     ...     columns = [{"name": "n", "kind": "range", "type": "integer"}]
@@ -141,7 +140,7 @@ def _keys(answer: AnswerBody, row: Mapping[str, Any]) -> str:
 
 
 def _cell_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> float | None:
-    """None of texts and days, whose widths are no numbers."""
+    """None for texts and days, whose widths are not numbers."""
     widths = _width(before), _width(after)
     if None in widths:
         return None

@@ -1,7 +1,7 @@
-"""Which ranges are the same but for rounding: those that versions of QueryGate may tell of the same store.
+"""Which ranges are equal up to rounding: different versions of QueryGate may give them for the same store.
 
-Every end is rounded outwards, and how far depends on the order in which a version adds. What it adds is off by far less
-than `ROUNDING`; whoever changes an answer by more is found.
+Every end is rounded outwards, and how far depends on the order in which a version adds. The error is far below
+`ROUNDING`; a forger who changes an answer by more is found.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 ROUNDING = 1e-9
-"""Ends of a range that differ by no more than this part of the end that was made now are the same. Whole numbers, and
-what is a point, are equal or not."""
+"""Ends of a range count as equal if they differ by no more than this fraction of today's end. Whole numbers and points
+must be exactly equal."""
 
 ENDS = ("low", "high", "attained_low", "attained_high")
 
 
 def rounded_alike(logged: Any, made: Any) -> Any:
-    """What was made now, with the ends of what was logged in ranges that are the same but for rounding.
+    """Today's answer, with the logged ends in ranges that are equal up to rounding.
 
     >>> rounded_alike({"low": 1.0, "high": 2.5}, {"low": 1.0, "high": 2.5000000000000004})
     {'low': 1.0, 'high': 2.5}
@@ -33,8 +33,8 @@ def rounded_alike(logged: Any, made: Any) -> Any:
 
 
 def encloses(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool:
-    """Does one range, which was logged, hold the other, which was made now, but for rounding? None is an end that is
-    not there. The room for rounding is that of what was made now: whoever forged the other has no say in it."""
+    """Does the logged range contain today's, up to rounding? None is a missing end. The tolerance depends on today's
+    range only, so a forger cannot influence it."""
     (low, low_now), (high, high_now) = ((outer[name], inner[name]) for name in ("low", "high"))
     holds_low = low is None or (low_now is not None and _is_at_most(low, low_now, _room(low_now)))
     holds_high = high is None or (high_now is not None and _is_at_most(high_now, high, _room(high_now)))
@@ -42,7 +42,7 @@ def encloses(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool:
 
 
 def number(end: Any) -> float | int | None:
-    """An end as JSON has it, where the infinite ones are text; None where it is no number, as the end of a date.
+    """An end from JSON, where infinite ones are texts; None if it is not a number, such as a date.
 
     >>> number("-inf"), number(3), number("2024-01-01")
     (-inf, 3, None)
@@ -72,5 +72,5 @@ def _is_at_most(one: Any, other: Any, room: float) -> bool:
 
 
 def _room(end: Any) -> float:
-    """None around whole numbers."""
+    """The tolerance; 0 for whole numbers."""
     return ROUNDING * abs(end) if isinstance(end, float) and math.isfinite(end) else 0.0

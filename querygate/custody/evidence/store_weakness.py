@@ -1,10 +1,10 @@
-"""The store report: what the published cells themselves give away, before anybody asks.
+"""The store report: what the published cells themselves reveal, before anybody asks.
 
-Ranges are functions of the store, so the store is what an attacker can have. k-anonymity does not stop a class from
-being of one mind: where all its members have one disease, or blood pressures within a few units, membership is enough
-to know (homogeneity; Machanavajjhala et al. 2007, l-Diversity, TKDD 1(1)). This report counts such classes, column by
-column, and shows the worst, from the published cells alone. Of views it does so in every margin that tells of the
-column, where that is not withheld.
+Ranges are functions of the store, so an attacker can learn at most the store. k-anonymity does not prevent homogeneous
+classes: if all members have one disease, or blood pressures within a few units, membership is enough to know
+(homogeneity; Machanavajjhala et al. 2007, l-Diversity, TKDD 1(1)). This report counts such classes, column by column,
+and shows the worst, from the published cells alone. For views it does so in every margin with the column, where that is
+not withheld.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class WeakClass:
-    """One class: what is known of its members, and what is published of their secret."""
+    """One class: what is known about its members, and what is published of their secret."""
 
     label: int
     records: int
@@ -51,7 +51,8 @@ class WeakClass:
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
-    """One sensitive column. `narrowest` is a width for numbers, else the fewest values that a class allows."""
+    """One sensitive column. `narrowest` is a width for numbers, else the smallest number of values that a class
+    allows."""
 
     column: str
     type: str
@@ -66,7 +67,7 @@ class Weakness:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Per class, in order of label: how wide, how large the share of one value, and whether that is all there is."""
+    """Per class, by label: the width, the largest share of one value, and whether there is only one value."""
 
     width: Floats
     share: Floats
@@ -83,7 +84,7 @@ def find_weaknesses(release: ClassedVersion, shown: int = SHOWN) -> list[Weaknes
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is told of a column in some classes: all of them, or those of one margin that say anything of it."""
+    """A column in some classes: all of them, or those of one margin that do not withhold it."""
 
     margin: int | None
     block: Block
@@ -127,7 +128,7 @@ def _told(release: ClassedVersion, column: Column, margin: int | None) -> _Told:
 
 
 def _tells_nothing(held: BlockColumn, column: Column) -> Bools:
-    """Rows of a margin that withholds the column: any value of its domain."""
+    """Rows that withhold the column: any value of its domain is possible."""
     if isinstance(held, NumberColumn):
         whole = (held.low == column.low) & (held.high == column.high)
         found: Bools = whole & (held.null == (SOME_NULLS if column.nullable else NO_NULLS))
@@ -153,7 +154,7 @@ def _measured(block: Block, column: Column, place: Ints, classes: int) -> _Measu
 
 
 def _of_numbers(n: Ints, held: NumberColumn, column: Column, place: Ints, size: Floats) -> _Measured:
-    """The hull of a class, missing values apart; a class in which all are missing is of one mind too."""
+    """The hull of a class without missing values; a class in which all are missing is homogeneous too."""
     told = held.null != ALL_NULLS
     low, high = np.full(size.size, np.inf), np.full(size.size, -np.inf)
     np.minimum.at(low, place[told], held.low[told].astype(np.float64))
@@ -169,7 +170,7 @@ def _of_numbers(n: Ints, held: NumberColumn, column: Column, place: Ints, size: 
 
 
 def _exact_sets(held: SetColumn | CodeColumn) -> Bools:
-    """Sets that tell the value: of one value, or of items of one code each."""
+    """Sets that reveal the value: of one value, or of items with one code each."""
     if isinstance(held, SetColumn):
         return np.asarray(held.dictionary.sizes == 1)
     single = held.dictionary.sizes == 1
@@ -213,7 +214,7 @@ def _describe(release: ClassedVersion, told: _Told, column: Column, at: int, sha
 
 
 def _text(block: Block, column: Column) -> str:
-    """What is published of a column in these rows, taken together."""
+    """What is published of a column in these rows together."""
     held = block.columns[column.name]
     if isinstance(held, NumberColumn):
         told = held.null != ALL_NULLS

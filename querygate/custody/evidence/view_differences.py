@@ -1,10 +1,10 @@
-"""What a version of views gives away to whoever adds and subtracts, as far as its file alone tells.
+"""What adding and subtracting the figures of a version of views reveals, as far as its file alone shows.
 
-Of two views, a class of one can have people in common with a class of the other only where their boxes meet. Where all
-that some classes of one view can meet are certain classes of the other, the former are inside the latter, and the
-difference of their sizes is about exactly that many people. The smallest group that any classes tell of so, or by
-themselves, is told here: a least cut (see `least_difference`). How many people two classes really share is not in the
-file: that no combination at all tells of fewer than k people was verified on the raw rows before it was served.
+A class of one view can share people with a class of another only if their boxes intersect. If some classes of one view
+intersect only certain classes of the other, the former are inside the latter, and the difference of their sizes is
+about exactly that many people. This module finds the smallest group that classes reveal in this way, or by themselves:
+a least cut (see `least_difference`). How many people two classes really share is not in the file; the verifier checked
+on the raw rows that no combination is about fewer than k people.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from querygate.methods.audit.class_differences import least_difference
 
 @dataclass(frozen=True, slots=True)
 class MarginTold:
-    """One margin: what it tells of together, in how many classes, and how many records the smallest has."""
+    """One margin: its columns, its number of classes, and the records of the smallest."""
 
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -33,8 +33,8 @@ class MarginTold:
 
 @dataclass(frozen=True, slots=True)
 class ViewsTold:
-    """A version of views. `difference` is the smallest group that classes of two views tell of, by themselves or
-    without each other; None where there is one view alone.
+    """A version of views. `difference` is the smallest group that classes of two views reveal, alone or by their
+    difference; None if there is only one view.
     """
 
     frames: int
@@ -72,7 +72,7 @@ def _margin(release: ClassedVersion, number: int, margin: Margin) -> MarginTold:
 
 def _frames(block: Block) -> Ints:
     if block.frame is None:
-        raise ValueError("the block is of no margin")
+        raise ValueError("this block does not belong to a margin")
     return block.frame
 
 
@@ -89,7 +89,7 @@ def _differences(one: Block, other: Block, shared: Collection[str]) -> Iterator[
 
 
 def _meet(one: BlockColumn, other: BlockColumn) -> Bools:
-    """Per pair of rows whether a record can be in both."""
+    """For each pair of rows, whether a record can be in both."""
     if isinstance(one, NumberColumn) and isinstance(other, NumberColumn):
         known = np.logical_and.outer(one.null != ALL_NULLS, other.null != ALL_NULLS)
         known &= (one.low[:, None] <= other.high[None, :]) & (other.low[None, :] <= one.high[:, None])
@@ -102,7 +102,7 @@ def _meet(one: BlockColumn, other: BlockColumn) -> Bools:
 
 
 def _members(column: SetColumn) -> Ints:
-    """Rows x values, a missing one first: 1 where it is in the row's set."""
+    """Rows x values, missing first: 1 where the value is in the row's set."""
     held = column.dictionary
     table = np.zeros((len(held.starts) - 1, len(held.values) + 1), dtype=np.int64)
     table[np.repeat(np.arange(len(held.starts) - 1), held.sizes), held.members + 1] = 1

@@ -1,8 +1,8 @@
-"""What is published of a quasi-identifier in each class, as columns that people and programs can read.
+"""The published form of a quasi-identifier in each class, as columns that people and programs can read.
 
-A number becomes two columns, its least and its greatest possible value; a category becomes one, with the value, the
-node of its hierarchy, or the values it may be one of. A missing value is an empty place; where only some of a class
-miss it, a column of its own says so.
+A number becomes two columns, its lowest and highest possible value; a category becomes one, with the value, the node of
+its hierarchy, or its possible values. A missing value is an empty field; if only some members of a class miss it, an
+additional column says so.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from querygate.custody.publish.step_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Box, Hierarchy, Intervals
 
 OR = " | "
-"""Between the values that a record may have one of."""
+"""Separates the possible values of a record."""
 
 ANY = "*"
-"""Any value that there is."""
+"""Stands for any value."""
 
 _ARROW: dict[str, pa.DataType] = {
     "integer": pa.int64(),
@@ -43,18 +43,18 @@ class ClassColumn(Protocol):
     def fields(self) -> list[Field]: ...
 
     def arrays(self, classes: Ints) -> list[pa.Array]:
-        """What goes out, in the order of the fields."""
+        """The released arrays, in the order of the fields."""
 
     def usable(self, classes: Ints) -> pa.Array:
-        """A single value, as somebody who has nothing but the extract would choose it: the middle of a range, and of
-        several values the one that is most frequent where there is but one.
+        """A single value, as somebody with only the extract would choose it: the middle of a range, or the most
+        frequent of several values, if there is just one.
         """
 
     def sides(self) -> list[Side]:
         """What each class says."""
 
     def strays(self, classes: Ints, raw: pa.Array) -> int:
-        """How many records have a value that what is published of them does not allow."""
+        """How many records have a value outside their published one."""
 
 
 def publish_column(state: PublicationState, column: ColumnPolicy, box: Box) -> ClassColumn:
@@ -75,7 +75,7 @@ def _category(state: PublicationState, column: ColumnPolicy, box: Box) -> Catego
     if tree is not None and isinstance(box, Intervals):
         number, members = nodes(tree, box, texts)
         labels = _node_labels(tree, box, rows_of(column, texts))
-    elif isinstance(box, Intervals):  # from the flat hierarchy of a category without one of its own
+    elif isinstance(box, Intervals):  # from the flat hierarchy of a category without its own
         number = np.arange(box.low.size)
         members = [[*range(low, high + 1)] if low >= 0 else [] for low, high in zip(box.low, box.high, strict=True)]
     else:
@@ -86,15 +86,15 @@ def _category(state: PublicationState, column: ColumnPolicy, box: Box) -> Catego
 
 
 def listed(values: Sequence[str], of: int) -> str:
-    """The values that a record may have one of, out of so many that there are."""
+    """The possible values of a record, out of all values of the column."""
     return ANY if 1 < len(values) == of else OR.join(values)
 
 
 def columns_of(
     out: Sequence[ColumnPolicy], published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints
 ) -> tuple[list[Field], list[pa.Array], dict[str, pa.Array]]:
-    """All columns that leave: what is published of quasi-identifiers, and the others unchanged. Fields, what goes out,
-    and usable values.
+    """All released columns: quasi-identifiers in published form, the others unchanged. Returns fields, arrays and
+    usable values.
     """
     fields: list[Field] = []
     arrays: list[pa.Array] = []
@@ -117,7 +117,7 @@ def columns_of(
 
 
 def classes_seen(table: pa.Table, fields: Sequence[Field], published: Mapping[str, ClassColumn]) -> Ints:
-    """The class of each record as somebody sees it who has the extract: by the texts and numbers that stand in it."""
+    """The class of each record as a recipient sees it: by the texts and numbers in the extract."""
     names = [field.name for field in fields if field.of in published]
     key = np.zeros(table.num_rows, dtype=np.int64)
     for name in names:
@@ -127,7 +127,7 @@ def classes_seen(table: pa.Table, fields: Sequence[Field], published: Mapping[st
 
 
 def sides_seen(published: Mapping[str, ClassColumn], classes: Ints, seen: Ints) -> dict[str, list[Side]]:
-    """What each class says of each quasi-identifier, classes as they are seen."""
+    """What each class says about each quasi-identifier, for classes as recipients see them."""
     first = classes[np.unique(seen, return_index=True)[1]].tolist()
     found = {}
     for name, one in published.items():
@@ -137,12 +137,12 @@ def sides_seen(published: Mapping[str, ClassColumn], classes: Ints, seen: Ints) 
 
 
 def count_strays(published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints) -> int:
-    """How many values are not what is published of them."""
+    """How many values are outside their published form."""
     return sum(one.strays(classes, members[name]) for name, one in published.items())
 
 
 class Number:
-    """A least and a greatest value for each class, whole numbers where the column has them."""
+    """A lowest and a highest value for each class, as whole numbers if the column has those."""
 
     def __init__(self, column: ColumnPolicy, low: Any, high: Any, nulls: Ints) -> None:
         self.column, self.low, self.high, self.missing = column, low, high, MissingColumn(column, nulls)
@@ -175,7 +175,7 @@ class Number:
 
 
 class Category:
-    """A value, a node, or several values: for each class which, and what they are called together."""
+    """A value, a node, or several values: for each class its values and their common name."""
 
     def __init__(
         self, column: ColumnPolicy, sets: Sequence[tuple[str, ...]], labels: Sequence[str], nulls: Ints
@@ -238,7 +238,7 @@ class MissingColumn:
 
 
 def _node_labels(tree: Hierarchy, box: Intervals, rows: Sequence[Sequence[str]]) -> list[str]:
-    """The name of each class's node: as its hierarchy calls it at the height where all its leaves meet."""
+    """The name of each class's node: its name in the hierarchy, at the level where all its leaves meet."""
     way = {row[0]: row for row in rows}
     first, last = tree.ancestors(box.low, box.high)
     labels = []

@@ -1,4 +1,4 @@
-"""Lists of codes in an extract: items as texts, and what whoever knows codes finds in them."""
+"""Lists of codes in an extract: items as texts, and what somebody who knows codes can find."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 MEANING = "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'"
 LONGEST = 12
-"""Codes of an item that are written out; one with more is named, and the dictionary says which codes it has."""
+"""The most codes of an item that are written out; a longer item is named, and the dictionary lists its codes."""
 
 
 def codes_field(state: PublicationState, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
@@ -30,7 +30,7 @@ def codes_field(state: PublicationState, name: str, made: PublishedCodes, number
 
 
 def item_names(sets: CodeSets) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """What stands for each item; and the codes of those that are held and too long to be written out.
+    """The text for each item; and the codes of the items in use that are too long to write out.
 
     >>> item_names(CodeSets.of(["250.00", "250.01", "401.9"], [0, 0, 1], [[], [0, 1]]))
     (['250.00/250.01', '401.9'], [])
@@ -63,7 +63,7 @@ def code_texts(sets: CodeSets, names: Iterable[str], numbers: Ints) -> pa.Array:
 def codes_kept(
     state: PublicationState, name: str, made: PublishedCodes, numbers: Ints, classes: Ints
 ) -> list[GuaranteeCheck]:
-    """What is promised about knowing codes, counted in what leaves; classes are those that are seen."""
+    """The guarantees about known codes, counted on the extract, with classes as recipients see them."""
     sets = made.sets
     items: dict[int, set[str]] = {}
     for item, code in zip(sets.entry_item.tolist(), sets.entry_code.tolist(), strict=True):

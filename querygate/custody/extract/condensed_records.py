@@ -1,7 +1,7 @@
-"""Condensed extracts: synthetic records, made cluster by cluster, that keep what the recipient's models need.
+"""Condensed extracts: synthetic records, made cluster by cluster, that preserve what the recipient's models need.
 
-Every cluster has at least k records and keeps its means and covariances. What the models are decides how clusters are
-made, so the request names them. Survival times are drawn like other numbers, unless the request wants them kept.
+Every cluster has at least k records and keeps its means and covariances. The models determine how clusters are made, so
+the request names them. Survival times are drawn like other numbers, unless the request keeps them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from querygate.methods.anonymise import partition_check
 from querygate.methods.synthesis import CondensedRecords, Microdata, Uncondensable, condense, rare_columns
 
 Draw = Callable[[str], np.random.Generator]
-"""Random numbers for a purpose: the same for the same purpose, and nobody else's."""
+"""Random numbers for a purpose: reproducible for the same purpose, and only by us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Material:
-    """The records that are to be condensed."""
+    """The records to be condensed."""
 
     policy: Policy
     raw: pa.Table
@@ -77,7 +77,7 @@ class Material:
 
 
 def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
-    """The response and the status that the first model has: it is the one that clusters are made for."""
+    """The recipe for the first model: clusters are made for its response and status."""
     if not spec.models:
         return Recipe(method, k, weight)
     formula = parse_formula(spec.models[0])
@@ -87,7 +87,7 @@ def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: f
 
 
 def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedRecords:
-    """The extract itself, in an order that tells nothing."""
+    """The extract itself, in random order."""
     made = material.made(recipe, draw("records"))
     smallest = partition_check.smallest_class(made.labels)
     if smallest < recipe.k:

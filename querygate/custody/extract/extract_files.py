@@ -1,6 +1,6 @@
-"""The files of an extract: the records in the formats that were asked for, and a dictionary that says what they mean.
+"""The files of an extract: the records in the requested formats, and a dictionary that explains them.
 
-Stata's format carries labels for variables and values, and SPSS, R and SAS read it with them.
+Stata's format has labels for variables and values, which SPSS, R and SAS read too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from querygate.core.extracts.extract_spec import Format
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 
 LONGEST_NAME, LONGEST_LABEL, LONGEST_LABELS = 32, 80, 32_000
-"""What Stata holds: characters of a variable's name, of its label, and of the labels of its values together."""
+"""Stata's limits: characters of a variable's name, of its label, and of all its value labels together."""
 
 
 def make_files(protected: ProtectedRecords, formats: tuple[Format, ...]) -> dict[str, bytes]:
@@ -38,7 +38,7 @@ def _csv(protected: ProtectedRecords) -> bytes:
 
 
 def _escaped(table: pa.Table) -> pa.Table:
-    """The table with texts that no spreadsheet runs, its headings among them."""
+    """The table with its texts and headings escaped, so that no spreadsheet runs them."""
     arrays = [
         pc.replace_substring_regex(column, FORMULA, r"'\1") if pa.types.is_string(column.type) else column
         for column in table.columns
@@ -93,9 +93,7 @@ def _stata(protected: ProtectedRecords) -> bytes:
 
 
 def _has_labels(protected: ProtectedRecords, field: Field) -> bool:
-    """Are its values those that are labelled? Lists of codes and free texts are texts of their own, and so are labels
-    that are too long together.
-    """
+    """Can value labels be used? Not for lists of codes and free texts, nor if the labels are too long together."""
     if sum(len(label.encode()) + 1 for label in field.labels) >= LONGEST_LABELS:
         return False
     values = set(protected.table[field.name].unique().to_pylist()) - {None}
@@ -103,7 +101,7 @@ def _has_labels(protected: ProtectedRecords, field: Field) -> bool:
 
 
 def stata_names(names: list[str]) -> dict[str, str]:
-    """Names that Stata takes: letters, digits and _, at most 32, each once.
+    """Names that Stata accepts: letters, digits and _, at most 32 characters, unique.
 
     >>> stata_names(["age", "body mass", "body-mass", "1st"])
     {'age': 'age', 'body mass': 'body_mass', 'body-mass': 'body_mass_2', '1st': '_1st'}

@@ -1,7 +1,7 @@
-"""The report that leaves with an extract: figures for programs, a page for people, and its pictures of coefficients,
-distributions, correlations and codes. All of it is of the figures that may leave and of the records that do.
+"""The report released with an extract: figures for programs, a page for people, and charts of coefficients,
+distributions, correlations and codes. It only uses figures that may be released, and the released records.
 
-Matplotlib is an extra: without it the report has its tables alone.
+Matplotlib is an extra: without it the report has only tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 
 
 def make_report(told: RecipientFigures) -> dict[str, bytes]:
-    """report.json, report.html and the pictures as files of their own."""
+    """report.json, report.html and the charts as separate files."""
     pictures = make_pictures(told)
     page = fill(TEMPLATE, report=told.body, images=data_uris(pictures), can_draw=bool(pictures))
     return {

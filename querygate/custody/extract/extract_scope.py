@@ -1,4 +1,4 @@
-"""Which records and columns an extract is of, and the policy it is made under: the dataset's own, narrowed."""
+"""Which records and columns an extract has, and its policy: the dataset's own, narrowed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from querygate.methods.anonymise import RECODERS
 
 
 def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
-    """The policy with the wanted columns alone, and with a k that is no smaller than its own.
+    """The policy with only the wanted columns, and a k that is at least its own.
 
-    A sensitive number is looked at by its hull: an extract has its values as they are, and no bins.
+    A sensitive number is examined by its hull: an extract has its values unchanged, not in bins.
     """
     columns = _columns(policy, spec)
     k = max(policy.k, spec.k or 0)
@@ -35,7 +35,7 @@ def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
 
 
 def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
-    own = [column for column in policy.columns if column.of_codes is None]  # a flag of codes is no column of a record
+    own = [column for column in policy.columns if column.of_codes is None]  # flags of codes are not columns of records
     out = {folded(column.name): column for column in own if column.is_published or column.is_in_extracts}
     for name in spec.columns:
         if folded(name) not in out:
@@ -56,13 +56,13 @@ def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
     guarded |= {column.codes.protect.column for column in wanted if column.codes}
     if any(column.role in ("note", "payload") for column in wanted):
-        guarded |= {column.name for column in policy.named("identifier")}  # these are searched for them
+        guarded |= {column.name for column in policy.named("identifier")}  # these are needed to search the notes
     beside = [column for column in policy.columns if column.name in guarded and column not in wanted]
     return (*(_as_it_is(column) for column in wanted), *beside)
 
 
 def _check_protected(policy: Policy, wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
-    """There is something that people are known by, and a way to protect it."""
+    """Check that there is something people are known by, and a way to protect it."""
     if spec.kind == "condensed" or any(column.role == "quasi-identifier" for column in wanted):
         return
     if spec.kind != "k-anonymous" or not any(column.role in PROTECTED for column in wanted):
@@ -78,7 +78,7 @@ def _check_protected(policy: Policy, wanted: Sequence[ColumnPolicy], spec: Extra
 
 
 def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
-    """Notes, sequences and payloads go with records that are somebody's and look like others'."""
+    """Notes, sequences and payloads are only possible for real records in classes."""
     texts = [column for column in wanted if column.is_in_extracts]
     if texts and spec.kind != "k-anonymous":
         why = (
@@ -90,7 +90,7 @@ def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
 
 
 def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
-    """Without bins, and without the weight that numbers have for the conditions of statements."""
+    """The column without bins, and without the extra weight of numbers for conditions in statements."""
     if column.weight == DEFAULT_WEIGHT[column.is_numeric]:
         column = replace(column, weight=1.0)
     return replace(column, carry="hull") if column.role == "sensitive" and column.is_numeric else column
@@ -99,14 +99,14 @@ def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
 def _wanted(
     policy: Policy, spec: ExtractSpec
 ) -> tuple[tuple[StatisticPolicy, ...], tuple[tuple[StatisticPolicy, float], ...]]:
-    """Statistics that are to stay sharp, and how wide their ranges may be."""
+    """Statistics that should stay sharp, and how wide their ranges may be."""
     types = {column.name: column.type or "category" for column in policy.columns if column.is_published}
     found = tuple((StatisticPolicy(w.statistic, w.columns), w.limit) for w in widths_of(spec, types))
     return tuple(statistic for statistic, _ in found), found
 
 
 def make_catalog(policy: Policy) -> Catalog:
-    """What a statement may know of the columns that may leave, of a dataset that was never published."""
+    """The catalog of the columns that may be released, for a dataset that was never published."""
     columns = tuple(
         Column(c.name, i, c.role, c.type or "category", True, c.low, c.high, c.values)
         for i, c in enumerate(column for column in policy.columns if column.is_published)

@@ -1,6 +1,6 @@
-"""Notes, sequences and payloads of an extract: made when everything else is, from texts that were carried beside it.
+"""Notes, sequences and payloads of an extract: made last, from texts that were carried along.
 
-They are no quasi-identifiers.
+They are not quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WHOLE = re.compile(r"(\d+)\.0")
 
 
 class Draw(Protocol):
-    """Random numbers and keys for a purpose: the same for the same purpose, and nobody else's."""
+    """Random numbers and keys for a purpose: reproducible for the same purpose, and only by us."""
 
     def __call__(self, purpose: str) -> np.random.Generator: ...
 
@@ -39,7 +39,7 @@ class Draw(Protocol):
 
 
 def beside(policy: Policy) -> tuple[str, ...]:
-    """What is carried along as it is: texts that will leave, and identifiers, which never do."""
+    """Columns carried along unchanged: texts that will be released, and identifiers, which never are."""
     if not any(column.is_in_extracts for column in policy.columns):
         return ()
     return tuple(column.name for column in policy.columns if column.is_in_extracts or column.role == "identifier")
@@ -123,7 +123,7 @@ def _texts(columns: Sequence[ColumnPolicy], table: pa.Table) -> Mapping[str, lis
 
 
 def _as_written(text: str | None) -> str | None:
-    """A number as people write it: a file that keeps it as a floating-point number says 10234567.0 of 10234567.
+    """A number as people write it: a file with floating-point numbers has 10234567.0 for 10234567.
 
     >>> _as_written("10234567.0"), _as_written("1.5"), _as_written("00112233")
     ('10234567', '1.5', '00112233')

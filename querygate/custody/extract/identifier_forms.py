@@ -1,6 +1,6 @@
-"""What an identifier column holds, so that notes are searched for the forms in which such values are written.
+"""What an identifier column contains, so that notes are searched for the ways in which such values are written.
 
-The policy may say it. Where it does not, the column's name does, and where that is silent, what its values look like.
+The policy may say it; otherwise the column's name decides, or else its values.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from querygate.custody.policy.identifier_signs import DETECTORS, MOSTLY, PATTERN
 from querygate.methods.notes import IdentifierKind
 
 SAMPLE = 1000
-"""Values that are looked at."""
+"""The most values that are examined."""
 
 _KINDS: Mapping[str, IdentifierKind] = {
     "name of a person": IdentifierKind.NAME,
@@ -42,7 +42,7 @@ _DAY = re.compile(r"\d{4}-?\d\d-?\d\d(?:[ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 
 
 def kind_of(column: ColumnPolicy, values: Sequence[str | None]) -> IdentifierKind:
-    """What the column is.
+    """The kind of identifier.
 
     >>> kind_of(ColumnPolicy("patientLastName", "identifier"), []), kind_of(ColumnPolicy("x", "identifier"), ["Ann Li"])
     (<IdentifierKind.NAME: 'NAME'>, <IdentifierKind.NAME: 'NAME'>)
@@ -67,7 +67,7 @@ def _narrowed(kind: IdentifierKind, words: str) -> IdentifierKind:
 
 
 def _by_values(sample: Sequence[str]) -> IdentifierKind:
-    """By what most look like: a pattern, a day, letters alone (a name), or else a number."""
+    """By the form of most values: a pattern, a day, letters alone (a name), or else a number."""
     if not sample:
         return IdentifierKind.OTHER
     if _share(sample, _WRITTEN_DAY) >= MOSTLY:

@@ -1,7 +1,6 @@
-"""k-anonymous extracts: quasi-identifiers generalised so that k records look alike, everything else as it is.
+"""k-anonymous extracts: quasi-identifiers generalised so that k records look alike, everything else unchanged.
 
-The classes are made by the same steps as those of a publication, under the same guards, and measured anew afterwards.
-"""
+The classes are made by the same steps as for a publication, under the same guards, and measured again afterwards."""
 
 from __future__ import annotations
 
@@ -57,13 +56,13 @@ class RecordReader(Protocol):
     """The raw records of the dataset."""
 
     def selected(self, where: str) -> Source:
-        """Those of which a condition is true; all where it is empty."""
+        """Records for which a condition is true; all if it is empty."""
 
     def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
-        """Of all records."""
+        """Counts over all records."""
 
     def staging(self) -> StagingTables:
-        """An empty one that leaves nothing behind."""
+        """Empty staging tables that leave nothing behind."""
 
 
 def make_k_anonymous(
@@ -78,10 +77,10 @@ def make_k_anonymous(
     progress: Progress,
     clock_s: Callable[[], float],
 ) -> ProtectedRecords:
-    """Divide the selected records and publish each class as its box. `method` is one that makes classes by itself, or a
-    recoder; without it the policy's own is taken.
+    """Divide the selected records and publish each class as its box. `method` is an anonymiser or a recoder; by default
+    the policy's own.
 
-    Records may be left out by recoders alone: `local` does it with the classes of any method.
+    Only recoders may leave records out; `local` does so with the classes of any method.
     """
     recoder = method if method in RECODERS.names() else ""
     if method in ANONYMISERS.names():
@@ -175,9 +174,7 @@ def _seal(state: PublicationState, labels: Ints) -> None:
 
 
 def _codes_of_the_rest(state: PublicationState) -> dict[str, PublishedCodes]:
-    """Codes are told by k records of those that leave, so they are protected anew where some are left out; nothing
-    where none are.
-    """
+    """The guarantees for codes count released records, so codes are protected again if some records are left out."""
     if not state.code_lists:
         return {}
     kept = state.staging.record_classes() >= 0
@@ -247,7 +244,7 @@ def _protected(state: PublicationState, population: Population | None) -> Protec
 
 
 def _check(policy: Policy, published: dict[str, ClassColumn], members: pa.Table, classes: Ints, seen: Ints) -> None:
-    """Nothing leaves that was not measured on what leaves: k by what stands in it, and that no value is misstated."""
+    """Measures the extract itself: k by its content, and that no value is wrong."""
     k = partition_check.smallest_class(seen)
     strays = count_strays(published, members, classes)
     if k < policy.k or strays:
@@ -272,14 +269,14 @@ class _Texts:
 
 
 def _seen_of(classes: Ints, seen: Ints) -> Ints:
-    """For each class the one that somebody outside sees: classes that look alike are one."""
+    """For each class the one that a recipient sees: classes that look alike are merged."""
     found = np.zeros(int(classes.max()) + 1, dtype=np.int64)
     found[classes] = seen
     return found
 
 
 def _kept(state: PublicationState, seen_of: Ints, population: Population | None) -> list[GuaranteeCheck]:
-    """Every guarantee beyond k, on the classes as they are seen."""
+    """Every guarantee beyond k, on the classes as recipients see them."""
     policy = replace(state.policy, k_map=None)
     sensitive = [c for c in policy.named("sensitive") if c.diversity]
     if not sensitive:

@@ -1,8 +1,8 @@
-"""What a limited data set holds, read on what leaves: the independent check.
+"""The independent check of a limited data set, on the released records.
 
-It reads names and every text of the columns as a recipient would, and shares no code with the preset that chose them:
-its own list of words for names of columns, and its own forms of values. One value of a forbidden form is one too many,
-whatever the column is called, because an address for email that was typed into a comment is still one.
+It reads column names and every text as a recipient would, and shares no code with the preset that chose them: it has
+its own list of words for column names, and its own patterns for values. A single value with a forbidden pattern is too
+many, whatever the column is called, because an email address in a comment is still one.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NAMED = {
     "a biometric identifier": {"fingerprint", "voiceprint", "retina", "biometric", "biometrics"},
     "a photograph": {"photo", "photograph", "portrait", "picture"},
 }
-"""Words of a column's name, and what the column then holds."""
+"""Words in a column's name, and what the column then contains."""
 
 WITHIN = re.compile(r"phone|email|street|surname|(first|last|full|maiden|middle)name|ipaddr|homeaddr")
-"""Of these, what counts also within a word: names are written together, as in `cellphone`."""
+"""Those that also count inside a word, as in `cellphone`."""
 
 TEN_DIGITS = r"(?:\+?1[-. ]?)?[2-9]\d{2}[2-9]\d{6}"
-"""A telephone number of North America in one piece. Neither of its first two parts begins with 0 or 1."""
+"""A North American telephone number without separators. Neither of its first two parts begins with 0 or 1."""
 
 FORMS = {
     "an email address": re.compile(r"\S+@\S+\.\w{2,}"),
@@ -48,13 +48,13 @@ FORMS = {
     "a web address": re.compile(r"(?:https?|ftp)://|\bwww\.", re.IGNORECASE),
     "an internet address": re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
 }
-"""What a text must not hold anywhere in it."""
+"""Patterns that a text must not contain anywhere."""
 
 
 def check_limited(table: pa.Table, checked: Collection[str] = ()) -> None:
-    """ExtractRefused QG605 where a column is named after a direct identifier or a text holds one.
+    """ExtractRefused QG605 if a column is named like a direct identifier or a text contains one.
 
-    A name may be `checked` by a custodian; a value may not.
+    The custodian may list a name in `checked`, but not a value.
     """
     for name in table.column_names:
         if name not in checked and (what := _named_like(name)):
@@ -77,7 +77,8 @@ def _named_like(column: str) -> str | None:
 
 
 def _check_numbers(name: str, column: pa.ChunkedArray) -> None:
-    """Telephone numbers that were read as numbers. One alone may be an amount; most of a column are none."""
+    """Telephone numbers stored as numbers. A single one may be an amount; if most of a column look like it, they are
+    not."""
     numbers = [str(number) for number in column.unique().to_pylist() if number is not None]
     held = sum(1 for number in numbers if re.fullmatch(TEN_DIGITS, number))
     if 2 * held > len(numbers):

@@ -1,10 +1,9 @@
-"""Limited data sets (45 CFR 164.514(e)): records as they are, without the 16 direct identifiers.
+"""Limited data sets (45 CFR 164.514(e)): unchanged records without the 16 direct identifiers.
 
-Dates, ages, towns and ZIP codes leave unchanged, so most records can be found by somebody with a register; what
+Dates, ages, towns and ZIP codes are released unchanged, so somebody with a register can find most records; what
 protects people is the data use agreement, without which no reviewer can approve one. The policy has to allow it with a
-table [limited_data_set]. A column that looks like one of the sixteen does not leave; where the custodian has looked and
-it is none, the policy says so in `checked`.
-"""
+table [limited_data_set]. A column that looks like one of the sixteen is not released; if the custodian has checked that
+it is not one, the policy lists it in `checked`."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ WORDS = (
 
 
 def check_allowed(policy: Policy) -> None:
-    """ExtractRefused QG605 where the custodian has not allowed it, or a column is one of the sixteen."""
+    """ExtractRefused QG605 if the custodian has not allowed it, or a column is one of the sixteen."""
     if policy.limited is None:
         raise ExtractRefused(
             "QG605",
@@ -56,7 +55,7 @@ def check_allowed(policy: Policy) -> None:
 def make_limited(
     policy: Policy, rows: RecordReader, where: str, draw: Callable[[str], np.random.Generator]
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
-    """The selected records, in an order that tells nothing, and what they risk without an agreement."""
+    """The selected records, in random order, and their risk without an agreement."""
     check_allowed(policy)
     out = list(out_of(policy))
     source = rows.selected(where)

@@ -1,7 +1,7 @@
 """Free text in an extract: scrubbed with the identifier columns of the file, and searched for them again.
 
-Identifiers of the note's own record are looked for in every form they may be written in, and those of all records of
-the dataset, selected or not, where they point at one person. Equal values get equal tags in one extract and others in
+Identifiers of the note's own record are searched in every form in which they may be written; those of all other records
+of the dataset only if they point to one person. Equal values get equal tags within an extract, but different ones in
 the next: tags are keyed with a secret of the extract.
 """
 
@@ -33,10 +33,10 @@ from querygate.methods.notes import (
 )
 
 TOLD_EVERY = 500
-"""Notes after which progress is told."""
+"""Progress is reported after this many notes."""
 
 LONGEST = 1_000_000
-"""Characters of a note."""
+"""The most characters of a note."""
 
 WARNING = (
     "{column}: the content of a text (an event, a rare disease, an office held) may identify somebody even if no "
@@ -64,12 +64,12 @@ _DATES = {
 
 @dataclass(frozen=True)
 class Identifiers:
-    """The identifier columns: of the records that leave, in their order, and of everybody in the dataset."""
+    """The identifier columns: of the released records, in order, and of everybody in the dataset."""
 
     kinds: Mapping[str, IdentifierKind]
     own: Mapping[str, Sequence[str | None]]
     everybody: Mapping[str, Sequence[str | None]]
-    person: str = ""  # the column that tells persons apart
+    person: str = ""  # the column that identifies persons
 
     def records(self, columns: Mapping[str, Sequence[str | None]]) -> Iterator[dict[str, object]]:
         names = list(self.kinds)
@@ -78,7 +78,7 @@ class Identifiers:
 
 @dataclass(frozen=True)
 class NoteReport:
-    """What became of a column of notes, in figures; no text and no value is in it."""
+    """How a column of notes was scrubbed, in figures without any text or value."""
 
     column: str
     notes: int
@@ -88,9 +88,9 @@ class NoteReport:
     spans: int
     kinds: Mapping[str, int]
     rules: Mapping[str, int]
-    searched: Mapping[str, str]  # identifier column -> what it was taken for
-    looked_for: int  # values of identifier columns that point at one person, in every note that leaves
-    left: int  # notes that still hold one: none, or nothing leaves
+    searched: Mapping[str, str]  # identifier column -> its assumed kind
+    looked_for: int  # values of identifier columns that point to one person, searched in every released note
+    left: int  # notes that still contain one: 0, or nothing is released
     t: int = 0
     generalised: int = 0  # notes with terms made more general
     withheld: int = 0  # notes for which that was not enough
@@ -197,7 +197,7 @@ def _scrubbed(
 
 
 def _whose(identifiers: Identifiers, record: Mapping[str, object], row: int) -> str | None:
-    """Whose dates move together: the person's, or the record's; without identifiers each record is somebody."""
+    """Whose dates are shifted together: the person's, or the record's if persons are not identified."""
     if identifiers.person and record.get(identifiers.person):
         return str(record[identifiers.person])
     return None if any(record.values()) else f"\0{row}"
@@ -213,7 +213,7 @@ def _plausible(name: str, notes: Sequence[str | None], options: NotePolicy) -> P
 
 
 def _check(name: str, leaving: Sequence[str | None], identifiers: Identifiers) -> int:
-    """Values that were looked for in what leaves; a refusal where one is found, which says how many and never which."""
+    """Searches the released notes for identifiers; if any is found, a refusal says how many, never which."""
     kinds = {column: str(kind) for column, kind in identifiers.kinds.items()}
     found = count_left(leaving, identifiers.own, identifiers.everybody, kinds)
     if found.any:

@@ -1,7 +1,7 @@
-"""Columns of an extract that leave as they are, such as the number of a sample: what that means for the people.
+"""Columns of an extract that are released unchanged, such as the number of a sample, and what that means for people.
 
-Nothing is done to a payload, so nothing is promised of it. It is counted on what leaves how many people it tells apart;
-and it must not be an identifier under another name.
+A payload is not changed, so nothing is guaranteed about it. The report counts how many people it singles out, and it
+must not be an identifier under another name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEANING = "as in the source, unchanged"
 
 @dataclass(frozen=True)
 class PayloadReport:
-    """Who a payload tells apart. `alone` are records with a value that no other record has."""
+    """Whom a payload singles out. `alone` are records with a value that no other record has."""
 
     column: str
     records: int
@@ -36,7 +36,7 @@ class PayloadReport:
 def make_payload(
     column: ColumnPolicy, raw: pa.ChunkedArray, identifiers: Mapping[str, Sequence[str | None]]
 ) -> tuple[Field, pa.Array, PayloadReport]:
-    """The column of the extract, what it means, and whom it tells apart."""
+    """The column of the extract, what it means, and whom it singles out."""
     texts = texts_of(raw)
     _check_unnamed(column.name, texts, identifiers)
     often = Counter(text for text in texts if text is not None)
@@ -53,7 +53,7 @@ def make_payload(
 
 
 def _check_unnamed(name: str, texts: Sequence[str | None], identifiers: Mapping[str, Sequence[str | None]]) -> None:
-    """No record has as its payload what an identifier says of it."""
+    """Check that no record's payload equals one of its identifiers."""
     for identifier, values in identifiers.items():
         same = sum(
             1

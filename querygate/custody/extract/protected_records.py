@@ -1,4 +1,4 @@
-"""What every kind of extract comes to: the records that go out, and what must be known to measure them."""
+"""The result of every kind of extract: the records to be released, and what is needed to measure them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from querygate.custody.extract.sequence_columns import SequenceReport
 
 Side: TypeAlias = "tuple[float, float] | frozenset[str] | None"
-"""What a class says of a quasi-identifier: from where to where it lies, the values it is one of, or nothing."""
+"""What a class says about a quasi-identifier: its range, its possible values, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Field:
 
 @dataclass(frozen=True)
 class ProtectedRecords:
-    """Records that may leave.
+    """Records that may be released.
 
-    `table` is what goes out; record i of it belongs to class `classes[i]` and was made from row i of `raw` (of a
-    synthetic record only its class was). `usable` are plain numbers and texts in place of ranges, for models.
+    `table` is the released table; record i of it belongs to class `classes[i]` and was made from row i of `raw` (of
+    a synthetic record only its class was). `usable` are plain numbers and texts in place of ranges, for models.
     """
 
     kind: Kind
@@ -51,17 +51,17 @@ class ProtectedRecords:
     usable: pa.Table
     classes: Ints
     fields: tuple[Field, ...]
-    rows: int  # records that were asked for, those left out among them
+    rows: int  # selected records, including those left out
     loss: Mapping[str, float] = field(default_factory=dict)
     tried: tuple[Trial, ...] = ()
     kept: tuple[GuaranteeCheck, ...] = ()  # guarantees beyond k, measured
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
+    codes: tuple[CodeReport, ...] = ()  # on lists of codes
     notes: tuple[NoteReport, ...] = ()  # of free texts
     sequences: tuple[SequenceReport, ...] = ()  # of sequences
-    payloads: tuple[PayloadReport, ...] = ()  # of columns that leave as they are
-    beside: pa.Table | None = None  # raw texts on their way, with identifiers; nothing of it leaves
-    sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # per quasi-identifier what each class says of it
+    payloads: tuple[PayloadReport, ...] = ()  # of payload columns
+    beside: pa.Table | None = None  # raw texts in progress, with identifiers; never released
+    sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # by quasi-identifier what each class says of it
 
     @property
     def records(self) -> int:
@@ -72,7 +72,7 @@ class ProtectedRecords:
         return self.rows - self.records
 
     def shuffled(self, rng: np.random.Generator) -> ProtectedRecords:
-        """The records in an order that tells nothing: the vault gives them in the order of their raw values."""
+        """The records in random order: the vault returns them in the order of their raw values."""
         order = rng.permutation(self.records)
         rows = pa.array(order)
         return replace(

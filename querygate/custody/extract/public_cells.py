@@ -1,7 +1,6 @@
-"""What releases and same-disease files share: records at public cells of the policy, in an order that tells nothing.
+"""What release extracts and same-disease files share: records at public cells of the policy, in random order.
 
-Both are looked up in the population that the policy names, and neither makes classes of k by itself.
-"""
+Both look records up in the population that the policy names, and neither makes classes of k itself."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from querygate.methods.anonymise import loss_by_attribute, partition_check
 
 
 def check_looked_up(policy: Policy, kind: Kind, named: frozenset[str]) -> None:
-    """No condition on quasi-identifiers: it would tell of all records what is hidden of each."""
+    """Refuse conditions on quasi-identifiers: they would reveal about all records what is hidden about each."""
     if policy.release is None:
         raise ExtractRefused(
             "QG605",
@@ -43,7 +42,7 @@ def check_looked_up(policy: Policy, kind: Kind, named: frozenset[str]) -> None:
 
 
 def looked_up(policy: Policy, register: Population | None) -> tuple[ReleasePolicy, Population, list[ColumnPolicy]]:
-    """What the policy says of it, the population, and the quasi-identifiers that are to leave and that it has."""
+    """The policy's rules, the population, and the quasi-identifiers to be released that it has."""
     if policy.release is None or register is None:
         raise ExtractRefused("QG605", "The policy names no population to look up records in.", "Name one in [release].")
     linked = [column for column in policy.named("quasi-identifier") if column.name in register.values]
@@ -69,13 +68,13 @@ def lay_into_cells(state: PublicationState, rows: RecordReader, where: str) -> P
 
 
 def drawn_members(state: PublicationState, draw: Callable[[str], np.random.Generator]) -> pa.Table:
-    """The raw records with their classes. They come in the order of their values, which would tell them apart."""
+    """The raw records with their classes, shuffled: the order of their values would distinguish them."""
     members = state.staging.members([column.name for column in out_of(state.policy)], [])
     return members.take(pa.array(draw("order").permutation(members.num_rows)))
 
 
 def check_strays(published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints) -> None:
-    """No record has a value that what is published of it does not allow."""
+    """Check that no record has a value outside its published one."""
     strays = count_strays(published, members, classes)
     if strays:
         raise ExtractRefused(
@@ -95,7 +94,7 @@ def made_of(
     method: str,
     loss: Mapping[str, float],
 ) -> ProtectedRecords:
-    """The records as they leave: what is published of the class of each, checked against what each has."""
+    """The released records: the published form of each one's class, checked against its values."""
     out = list(out_of(state.policy))
     fields, arrays, usable = columns_of(out, published, members, classes)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
@@ -117,7 +116,7 @@ def made_of(
 
 
 def of_classes(classes: Ints, matches: Ints) -> Ints:
-    """The people who match each class: those who match any record of it."""
+    """The people who match each class."""
     found = np.zeros(int(classes.max()) + 1, dtype=np.int64)
     found[classes] = matches
     return found

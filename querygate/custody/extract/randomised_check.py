@@ -1,7 +1,7 @@
-"""What was promised of randomised records, tried on what leaves: the independent check.
+"""The independent check of randomised records, on what is released.
 
-Nobody can see in one table with which probability its values were drawn, so two things are looked at: the matrices,
-entry by entry, and whether the values that leave turned out as they say. Swapped columns have to hold the same values.
+A single table cannot show the probabilities with which its values were drawn, so two things are checked: the matrices,
+entry by entry, and whether the released values agree with them. Swapped columns must contain the same values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_randomised(
     method: str,
     wanted: RandomisedPolicy,
 ) -> tuple[GuaranteeCheck, ...]:
-    """What holds, measured; ExtractRefused QG605 where something does not."""
+    """The guarantees as measured; ExtractRefused QG605 if one is broken."""
     if table.num_rows != raw.num_rows:
         raise _broken("it has another number of records")
     if method == "rank-swap":

@@ -1,9 +1,9 @@
-"""Randomised records: every record stays, and each of its values may be another by chance.
+"""Randomised records: every record stays, and each of its values may be replaced at random.
 
-*randomised-response* keeps a belief of rho1 from becoming one above rho2, whatever somebody believed before and knows
-of the other columns: the amplification that this allows is divided among the columns that leave. *pram* and *rank-swap*
-promise nothing of the kind, so the policy has to name them. Values are public cells, as in noisy synthetic tables: a
-declared value, an equal part of the domain, or missing.
+*randomised-response* prevents a belief of at most rho1 from becoming one above rho2, whatever somebody knows about the
+other columns: the allowed amplification is divided among the released columns. *pram* and *rank-swap* have no such
+guarantee, so the policy has to name them. Values are public cells, as in noisy synthetic tables: a declared value, an
+equal part of the domain, or missing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Draw = Callable[[str], np.random.Generator]
 def make_randomised(
     policy: Policy, rows: RecordReader, where: str, method: str, draw: Draw
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
-    """The selected records by the method, the policy's first where none is named, and what they risk."""
+    """The selected records, randomised by the method (by default the policy's first), and their risk."""
     wanted, method = _allowed(policy, method)
     if where and method in PROMISING:
         raise ExtractRefused(
@@ -117,7 +117,8 @@ def _parameters(columns: list[RandomisedColumn], method: str, wanted: Randomised
 def _risk(
     protected: ProtectedRecords, policy: Policy, columns: list[RandomisedColumn], kept: tuple[GuaranteeCheck, ...]
 ) -> dict[str, Any]:
-    """For reviewers: who is found by the nearest record, what is as it was, and how well counts are reconstructed."""
+    """For reviewers: how often the nearest record is the right one, how many values are unchanged, and how well counts
+    are reconstructed."""
     links = reviewer_figures.linkage_by_rows(protected, policy)
     same = np.logical_and.reduce([one.before == one.after for one in columns])
     apart = {}

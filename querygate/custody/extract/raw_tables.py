@@ -1,4 +1,4 @@
-"""Raw records in the forms that others work on: Arrow tables, arrays for models, and microdata for condensing."""
+"""Raw records in the forms that other modules need: Arrow tables, arrays for models, and microdata for condensing."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _KINDS = {"integer": "integer", "number": "number", "date": "integer", "timestam
 
 
 def out_of(policy: Policy) -> tuple[ColumnPolicy, ...]:
-    """The columns that may leave, without lists of codes, which are neither numbers nor categories."""
+    """The columns that may be released, without lists of codes, which are neither numbers nor categories."""
     return tuple(column for column in policy.columns if column.is_published and column.codes is None)
 
 
 def model_columns(table: pa.Table) -> dict[str, Any]:
-    """Numbers as floats with NaN, categories as texts with None: what models are fitted to."""
+    """Numbers as floats with NaN, categories as texts with None, for fitting models."""
     return {name: _for_models(table[name]) for name in table.column_names}
 
 
 def model_levels(policy: Policy, raw: pa.Table) -> dict[str, tuple[str, ...]]:
-    """The levels of each category, the same before and after: those that the raw records have."""
+    """The levels of each category: those of the raw records, before and after."""
     return {
         column.name: tuple(sorted({t for t in texts_of(raw[column.name].unique()) if t is not None}))
         for column in out_of(policy)
@@ -48,7 +48,7 @@ def floats_of(column: pa.ChunkedArray) -> Floats:
 
 
 def numbers_of(raw: pa.Array) -> Any:
-    """Numbers as they are, days and microseconds of dates; 0 where missing."""
+    """Numbers unchanged, dates as days or microseconds; 0 where missing."""
     if isinstance(raw, pa.ChunkedArray):
         raw = raw.combine_chunks()
     if pa.types.is_date(raw.type):
@@ -59,12 +59,12 @@ def numbers_of(raw: pa.Array) -> Any:
 
 
 def texts_of(raw: pa.Array) -> list[str | None]:
-    """Categories as they are, booleans as true and false."""
+    """Categories unchanged, booleans as true and false."""
     return list(raw.cast(pa.string()).to_pylist())
 
 
 def microdata_of(policy: Policy, raw: pa.Table) -> Microdata:
-    """Numbers within their public domain, categories by their place among the values that there are."""
+    """Numbers clipped to their public domain, categories by their position among the existing values."""
     variables: list[Variable] = []
     columns: dict[str, Floats | Ints] = {}
     levels = model_levels(policy, raw)
@@ -81,7 +81,7 @@ def microdata_of(policy: Policy, raw: pa.Table) -> Microdata:
 
 
 def table_of(policy: Policy, data: Microdata, raw: pa.Table) -> pa.Table:
-    """The records as a table of the same types as the raw one."""
+    """The records as a table with the raw table's types."""
     levels = model_levels(policy, raw)
     return pa.table({c.name: _array(c, data, levels, raw.schema.field(c.name).type) for c in out_of(policy)})
 

@@ -1,7 +1,7 @@
-"""Which recipe does best at what the recipient will do: each is tried on the recipient's own models.
+"""Which recipe is best for the recipient: each is tried on the recipient's own models.
 
-Without tolerances the recipe whose coefficients stay most like the original's is taken, at the k that was asked for.
-With tolerances, the largest k that keeps them; where none does, the request is refused and told by how much.
+Without tolerances it chooses the recipe with coefficients closest to the original's, at the requested k. With
+tolerances, the largest k that meets them; if none does, the request is refused, with the size of the gap.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from querygate.custody.policy import Policy
 from querygate.methods.model_fit import Fit, ModelComparison, Unfit, average, compare, fit
 
 REPETITIONS = 5
-"""How often each recipe is tried: synthetic records differ, and one lucky draw is not a method."""
+"""How often each recipe is tried: synthetic records are random, and one lucky draw proves nothing."""
 
 WEIGHTS = (0.1, 0.3, 0.5)
-"""Weights of the response that improved condensation is tried with; 0.5 is the published one, and less is often better
+"""Weights of the response to try with improved condensation; 0.5 is the published one, and less is often better
 (measured: docs/explanation/measured-extracts.md)."""
 
 OTHER_METHODS = ("snake", "mondrian-relaxed", "local")
-"""Ways to make classes that are tried, after the comparison of widths, where models must be kept."""
+"""Methods for classes to try, after the comparison of widths, if models must be preserved."""
 
 LARGER = (1, 2, 4, 8)
-"""Times k that are tried where the request leaves k open and says what must be kept."""
+"""Multiples of k to try if the request leaves k open and has tolerances."""
 
 
 @dataclass(frozen=True)
 class RecipeTrial:
-    """A recipe and what it did to each model, over the repetitions."""
+    """A recipe and its effect on each model, over the repetitions."""
 
     recipe: Recipe
     models: Mapping[str, ModelComparison]
@@ -53,7 +53,7 @@ class RecipeTrial:
 def tune(
     spec: ExtractSpec, policy: Policy, material: Material, draw: Draw, progress: Progress
 ) -> tuple[Recipe, list[RecipeTrial]]:
-    """The recipe to be used, and what was tried, the chosen one first."""
+    """The chosen recipe, and all trials, the chosen one first."""
     recipes = _recipes(spec, policy)
     if not spec.models:
         return recipes[0], []
@@ -70,12 +70,12 @@ def tune(
 
 
 def methods_to_try(spec: ExtractSpec) -> tuple[str, ...]:
-    """The method that was asked for, the policy's own if there is none; where models must be kept, several in turn."""
+    """The requested method, or else the policy's own; several in turn if models must be preserved."""
     return (spec.method,) if spec.method or not _limits(spec) else ("auto", *OTHER_METHODS)
 
 
 def models_changed(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> RecipeTrial | None:
-    """What the classes did to the recipient's models; None where they keep what is asked for."""
+    """How the classes changed the recipient's models; None if they meet the tolerances."""
     limits = _limits(spec)
     if not limits:
         return None
@@ -87,7 +87,7 @@ def models_changed(spec: ExtractSpec, policy: Policy, protected: ProtectedRecord
 
 
 def refuse_models(spec: ExtractSpec, trials: Sequence[RecipeTrial]) -> ExtractRefused:
-    """None of the trials keeps what is asked for; says what the nearest does."""
+    """Refuse: none of the trials meets the tolerances; says what the closest one does."""
     limits = _limits(spec)
     return _refused(min(trials, key=lambda trial: _excess(trial, limits)), limits)
 
@@ -125,7 +125,7 @@ def try_recipe(
 
 
 def fitted(model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]]) -> Fit | None:
-    """The model, or none where it has no solution."""
+    """The model, or None if it has no solution."""
     try:
         return fit(model, columns, levels)
     except Unfit:
@@ -148,7 +148,7 @@ def _limits(spec: ExtractSpec) -> dict[str, float]:
 
 
 def _rank(trial: RecipeTrial, limits: Mapping[str, float]) -> tuple[float, ...]:
-    """Those that keep the limits first, of these the largest k, of these the one that changes least."""
+    """Sort key: within the limits first, then the largest k, then the smallest change."""
     changed = sum(trial.worst(share) for share in SHARES)
     return _excess(trial, limits), -trial.recipe.k if limits else 0, changed, abs(trial.recipe.weight - 0.5)
 

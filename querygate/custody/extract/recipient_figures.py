@@ -1,10 +1,10 @@
-"""What those who receive an extract are told about it: report.json, the page and its pictures are made of this alone.
+"""The figures for recipients of an extract: report.json, the page and its charts use nothing else.
 
-A figure leaves if it is computed from the records that leave, or if it is a share of all records, rounded to a step of
-at least k of them. Whatever else was measured on raw records is for those who decide, because a figure about few people
-is their values in another form: the correlation of age with a job that one person has is that person's age.
+A figure is released if it is computed from the released records, or if it is a share of all records, rounded to a step
+of at least k of them. Everything else that was measured on raw records is for reviewers, because a figure about few
+people reveals their values: the correlation of age with a job that only one person has is that person's age.
 
-Keys are picked one by one, so that a figure added for reviewers stays with them until it is added here.
+Keys are selected one by one, so a new figure for reviewers is not released until it is added here.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from querygate.methods.model_fit import INTERCEPT, LEVEL, Fit, Unfit, correlatio
 from querygate.methods.risk import KeptValues, explain_kept
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Steps that shares are rounded to."""
+"""Steps for rounding shares."""
 
 AS_THEY_ARE = (
     *("format", "request", "dataset", "version", "policy_hash", "wish", "kind", "method", "k", "k_asked", "records"),
     *("left_out", "classes", "columns", "parameters", "guarantees", "loss"),
 )
-"""What was asked for, and what was counted on the records that leave."""
+"""The request, and what was counted on the released records."""
 
 OF_CODES = ("column", "method", "k", "public", "occurring", "exact", "generalised", "suppressed", "lost", "alone")
 OF_THE_OTHER = ("risk", "average_instance", "average_match")
-"""What is told of Safe Harbor and of unchanged values, which do not leave: averages over all records."""
+"""What is released about Safe Harbor and about unchanged values: averages over all records."""
 
 Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class RecipientFigures:
-    """All that the report is made of: its figures, the records as plain numbers and texts, and what became of codes."""
+    """Everything in the report: its figures, the records as plain numbers and texts, and the figures on codes."""
 
     body: dict[str, Any]
     usable: pa.Table
@@ -52,7 +52,7 @@ class RecipientFigures:
 
 
 def recipient_figures(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec, body: Body) -> RecipientFigures:
-    """The part of the reviewers' figures that leaves with the records."""
+    """The part of the reviewers' figures that is released with the records."""
     k, step = policy.k, step_of(policy.k, protected.rows)
     codes = tuple(_coarse_codes(report, step) for report in protected.codes)
     told = {
@@ -71,7 +71,7 @@ def recipient_figures(protected: ProtectedRecords, policy: Policy, spec: Extract
 
 
 def step_of(k: int, records: int) -> float:
-    """The step of shares: k records at least, and one in a hundred.
+    """The rounding step of shares: at least k records, and at least one in a hundred.
 
     >>> step_of(5, 1_000_000), step_of(50, 600), step_of(5, 5)
     (0.01, 0.1, 1.0)
@@ -89,7 +89,7 @@ def coarse(share: float, step: float) -> float:
 
 
 def _coarse_codes(report: CodeReport, step: float) -> CodeReport:
-    """What became of lists of codes, with shares of records and of entries that are rounded."""
+    """The figures on lists of codes, with rounded shares of records and of entries."""
     report = replace(report, lost=coarse(report.lost, step), alone=coarse(report.alone, step))
     measures = report.measures
     if measures is None:
@@ -102,13 +102,13 @@ def _coarse_codes(report: CodeReport, step: float) -> CodeReport:
 
 
 def _note(line: Body, k: int) -> dict[str, Any]:
-    """Kinds and rules that found something in few texts would tell what stood in them."""
+    """Without kinds and rules that found something in few texts, which would reveal their content."""
     often = {key: {name: count for name, count in line[key].items() if count >= k} for key in ("kinds", "rules")}
     return {**line, **often}
 
 
 def _risk(risk: Body, exact: Sequence[CodeReport], codes: Sequence[CodeReport], step: float) -> dict[str, Any]:
-    """Of classes: what anybody can count in the extract. Of synthetic records: what is kept in them."""
+    """For classes what anybody can count in the extract; for synthetic records what is preserved."""
     if "randomised" in risk:
         return {"words": risk["words"][:1]}
     if "kept" in risk:
@@ -125,7 +125,7 @@ def _risk(risk: Body, exact: Sequence[CodeReport], codes: Sequence[CodeReport], 
 
 
 def _coarse_kept(found: KeptValues, step: float) -> KeptValues:
-    """Where somebody can be found the share is never rounded to nobody."""
+    """Rounds up, so that a small risk never becomes 0."""
     alone = max(step, coarse(found.alone, step)) if found.alone else 0.0
     return replace(found, alone=alone, beside=coarse(found.beside, step), by_chance=coarse(found.by_chance, step))
 
@@ -180,7 +180,7 @@ def _terms(found: Fit | None) -> list[dict[str, Any]]:
 
 
 def _shares(terms: Sequence[Body], counted: frozenset[str]) -> dict[str, float | None]:
-    """Of the coefficients that are about enough people: the shares that changed; None where there are none."""
+    """Shares of changes, over coefficients that concern enough people; None if there are none."""
     told = [term for term in terms if term["term"] in counted]
     of = {"significance": told, "outside": told, "sign": [t for t in told if t["before_p"] < LEVEL]}
     return {
@@ -201,7 +201,7 @@ def _terms_of_many(
 
 
 def _finite(value: float) -> float | None:
-    """Six digits: what is beyond them follows the order of the records."""
+    """Six digits: further ones depend on the order of the records."""
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 

@@ -1,8 +1,8 @@
-"""Quasi-identifiers that the register has: as a partition reads them, and as its parts are published.
+"""Quasi-identifiers that the register has: how the partition reads them, and how its parts are published.
 
-A part is published with what its people have in common. Ends of ranges are values that people of the register have, and
-never that of a record alone; where the policy has cells of its own (`edges`, `groups`), nothing finer is told. Somebody
-whose value is unknown, or is not public, matches nothing that is told of the column.
+A part is published with what its people have in common. Ends of ranges are values of people in the register, never
+those of a record alone; if the policy has cells (`edges`, `groups`), nothing finer is published. Somebody with an
+unknown or non-public value matches no published value of the column.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from querygate.methods.same_disease.quasi_ranges import node_name
 
 @dataclass(frozen=True)
 class RegisterColumn:
-    """One of them: both sides in the values that parts are made of, and how parts are told in them."""
+    """One column: both sides in the values used for parts, and the published form of parts."""
 
     column: ColumnPolicy
     quasi: Quasi
     records: NDArray[Any]
-    people: NDArray[Any]  # of each kind of people
-    able: Bools  # kinds of people whose value may be told
+    people: NDArray[Any]  # by kind of people
+    able: Bools  # kinds of people whose value may be published
     publish: Callable[[Sequence[Cell]], ClassColumn]
 
     @property
@@ -48,7 +48,7 @@ class RegisterColumn:
         return any(value is not None and value == value for value in self.records.tolist())
 
     def untold(self, parts: int) -> ClassColumn:
-        """The column where no record has a value."""
+        """The column if no record has a value."""
         nothing = ValueSpan(None, None, True) if self.column.is_numeric else Nodes((), True)
         return self.publish([nothing] * parts)
 
@@ -97,7 +97,8 @@ def _ends(told: Sequence[Cell]) -> tuple[Floats, Floats, Ints]:
 
 
 def _outward(column: ColumnPolicy, held: Floats, end: float, side: int) -> float:
-    """The end, or, where only records have that value, as far as no person has another: it would be somebody's own."""
+    """The end; if only records have that value, it is moved up to the next value of a person in the register, so that
+    it is nobody's own."""
     place = int(np.searchsorted(held, end))
     if place < held.size and held[place] == end:
         return end
@@ -128,10 +129,10 @@ def _category(
 
 
 def _quasi(column: ColumnPolicy, known: Sequence[str]) -> Quasi:
-    """Neighbours are those of one node; ZIP codes without a hierarchy are neighbours by their digits."""
+    """Neighbours share a node; ZIP codes without a hierarchy are neighbours by their digits."""
     if column.hierarchy is not None:
         rows = rows_of(column, sorted(known))
-        # Names of nodes may be used twice, the way from the root only once.
+        # Names of nodes may repeat; paths from the root do not.
         above = {row[0]: tuple("/".join(row[:height:-1]) for height in range(len(row) - 2, -1, -1)) for row in rows}
         return Quasi(column.name, "category", above=above)
     found = None if column.groups or column.type == "boolean" else suggest(column.name, list(known))
@@ -141,7 +142,7 @@ def _quasi(column: ColumnPolicy, known: Sequence[str]) -> Quasi:
 def _of_nodes(
     column: ColumnPolicy, quasi: Quasi, values: Sequence[str], known: Sequence[str], told: Sequence[Cell]
 ) -> Category:
-    """Each part as a value, as a node where all values under it are meant, or as the values it is one of."""
+    """Each part as a value, as a node if it covers all values under it, or as a list of possible values."""
     nodes = _named_nodes(column, values, known)
     found: dict[Cell, tuple[tuple[str, ...], str]] = {}
     for cell in set(told):
@@ -160,8 +161,8 @@ def _of_nodes(
 def _named_nodes(
     column: ColumnPolicy, values: Sequence[str], known: Sequence[str]
 ) -> dict[frozenset[str], tuple[str, list[str]]]:
-    """By the values that people and records have of it: the name of each node, the lowest of those that have the same,
-    and all public values under it. Everything is *.
+    """By the values of people and records under it: the name of each node (the lowest with these values), and all
+    public values under it. The root is *.
     """
     found = {frozenset(values): (ANY, sorted(known))}
     under: dict[str, set[str]] = {}
@@ -169,13 +170,13 @@ def _named_nodes(
         for node in row[1:]:
             under.setdefault(node, set()).add(row[0])
     for node, leaves in sorted(under.items(), key=lambda one: -len(one[1])):
-        if node not in known:  # a value is read as itself
+        if node not in known:  # a value stands for itself
             found[frozenset(leaves.intersection(values))] = node, sorted(leaves)
     return found
 
 
 def _under(quasi: Quasi, cell: Cell, values: Sequence[str]) -> list[str]:
-    """The values that a cell holds."""
+    """The values in a cell."""
     if not isinstance(cell, Nodes) or not cell.nodes:
         return []
     last, wanted = max(level for level, _ in cell.nodes), set(cell.nodes)
@@ -193,12 +194,12 @@ def _nulls(missing: bool, all_of_them: bool) -> int:
     return ALL_NULLS if all_of_them else SOME_NULLS
 
 
-# -- together with columns at their cells ------------------------------------------------------------------------------
+# -- combined with columns at their cells ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RenumberedColumn:
-    """A published column whose own classes are not those of the extract: `number` has the one of each."""
+    """A published column whose classes are not those of the extract: `number` has the class in this column for each."""
 
     column: ClassColumn
     number: Ints

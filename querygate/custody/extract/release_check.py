@@ -1,8 +1,8 @@
-"""What a release extract risks, counted on what leaves: the independent check.
+"""The independent check of a release extract: its risk, counted on what is released.
 
-It reads the columns of the extract as a recipient does, takes people from the population by the texts and numbers that
-stand there, and shares no code with the search or with what wrote the extract. A class is what records with the same
-published values have in common; its people are those of the population whose values fit.
+It reads the columns of the extract as a recipient does, looks people up in the population by its texts and numbers, and
+shares no code with the search or with the code that wrote the extract. Records with the same published values are a
+class; its people are those of the population whose values fit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MISSING, NOBODYS = -1, -2
 
 @dataclass(frozen=True, slots=True)
 class PopulationMatch:
-    """How records stand to the people of a population. `matches` has the people for each record."""
+    """How records relate to the people of a population. `matches` has the number of people for each record."""
 
     risk: float
     greatest: float
@@ -115,7 +115,7 @@ def _texts(table: pa.Table, column: ColumnPolicy, people: Population) -> tuple[I
 
 
 def _members(column: ColumnPolicy, label: str) -> Sequence[str]:
-    """The values that a text stands for: itself, or those of a whole group."""
+    """The values that a text stands for: itself, or a whole group's."""
     if not column.groups:
         return (label,)
     wanted = {ANY} if len(column.groups) == 1 and len(column.groups[0]) > 1 else set()

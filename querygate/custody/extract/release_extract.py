@@ -1,7 +1,8 @@
 """Release extracts: every record at the public cells of the policy, and nothing else done to it.
 
-There is no k. What is promised is that a record is no easier to find in a population, on average, than the policy's
-threshold says: a number, or the risk of Safe Harbor on the same records. The figure is counted anew on what leaves.
+There is no k. The guarantee is that, on average, a record is no easier to find in a population than the policy's
+threshold allows: a number, or the risk of Safe Harbor on the same records. The figure is counted again on what is
+released.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from querygate.custody.verify.diversity_check import GuaranteeCheck
 from querygate.methods.policy_search import PolicyRisk, explain_measured, rules
 
 ROOM = 1e-9
-"""Relative, for the order in which shares are summed."""
+"""Relative tolerance for the order in which shares are added."""
 
 
 def make_release(
@@ -47,7 +48,7 @@ def make_release(
     draw: Callable[[str], np.random.Generator],
     progress: Progress,
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
-    """The selected records at their cells, in an order that tells nothing, and their risk over the population."""
+    """The selected records at their cells, in random order, and their risk over the population."""
     release, register, linked = looked_up(policy, register)
     state = PublicationState(replace(policy, k=1), rows.staging(), StepProgress(progress))
     try:
@@ -91,7 +92,7 @@ def _protected(state: PublicationState, draw: Callable[[str], np.random.Generato
 def _ground(
     linked: list[ColumnPolicy], raw: pa.Table, register: Population
 ) -> tuple[LatticeStudy | None, ConfigError | None]:
-    """Records and people as they are, to measure Safe Harbor on; or why that cannot be."""
+    """Raw records and people, to measure Safe Harbor on; or why that is impossible."""
     try:
         return lay_out(linked, records_of(linked, raw), register, fixed=False), None
     except ConfigError as problem:

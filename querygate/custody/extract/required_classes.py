@@ -1,6 +1,6 @@
-"""What a release keeps of sensitive columns, counted on what leaves: the independent check of release.require.
+"""The independent check of release.require: guarantees for sensitive columns, counted on what is released.
 
-A class is what records have in common that stand alike in the extract, whatever the search or the cells called it.
+Records that look alike in the extract are a class, whatever the search or the cells say.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Classes = Mapping[Hashable, Counter[str | None]]
 
 
 def check_required(texts: Iterable[str], protected: ProtectedRecords, policy: Policy) -> tuple[GuaranteeCheck, ...]:
-    """Every requirement with what was counted; ExtractRefused QG605 where one is broken."""
+    """Every requirement with its measured figure; ExtractRefused QG605 if one is broken."""
     kept = []
     for text in texts:
         required = read_requirement(text, policy.columns)
-        if required is None:  # the column was not asked for: nobody learns of it
+        if required is None:  # the column was not requested: nobody learns anything about it
             continue
         classes = _classes(protected, policy, required.column)
         figure = round(_figure(required, classes), 9)
@@ -50,7 +50,7 @@ def _classes(protected: ProtectedRecords, policy: Policy, column: str) -> Classe
 
 
 def _figure(required: Requirement, classes: Classes) -> float:
-    """Of the worst class."""
+    """The figure of the worst class."""
     whole: Counter[str | None] = sum(classes.values(), Counter())
     everybody = max(1, whole.total())
     figures = []

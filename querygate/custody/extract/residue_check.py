@@ -1,11 +1,11 @@
-"""An independent check of scrubbed notes: is a value of an identifier column left in any of them?
+"""The independent check of scrubbed notes: does any still contain a value of an identifier column?
 
-It knows nothing of how notes were scrubbed. A value is left where its letters and digits stand together in a text,
-whatever stands between them, however they are accented, and in capitals or not. Two promises are counted:
+It knows nothing about how notes were scrubbed. A value is left if its letters and digits occur in sequence in a text,
+ignoring separators, accents and case. Two guarantees are counted:
 
-- in the note of its own record no value (of two characters or more) is left, nor the whole name in either order;
-- in no note a value is left that points at one person wherever it stands: a full name, a number or an address of six
-  characters or more.
+- no value (of two characters or more) is left in the note of its own record, nor the whole name in either order;
+- no note contains a value that points to one person anywhere: a full name, or a number or address of six characters or
+  more.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ NO_NAMES = frozenset(
     | {"md", "rn", "do", "phd", "np", "pa", "esq", "van", "von", "der", "den", "de", "la", "le", "del", "di", "da"}
     | {"dos", "el", "al", "bin", "ibn", "ben", "of", "the", "y", "e"}
 )
-"""Words of a name that are nobody's: one name beside them is not a full one."""
+"""Words that do not make a name full: one name beside them is not a full name."""
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
 
 
 @dataclass(slots=True)
 class LeftOver:
-    """Notes in which something is left: of their own record, and of anybody."""
+    """Notes with values left: of their own record, and of anybody."""
 
     own: int = 0
     anybody: int = 0
-    searched: int = 0  # values that were looked for everywhere
+    searched: int = 0  # values that were searched for in all notes
 
     @property
     def any(self) -> bool:
@@ -42,7 +42,7 @@ class LeftOver:
 
 @dataclass(slots=True)
 class _Text:
-    """The letters and digits of a text, and where in it a word or a number begins or ends."""
+    """The letters and digits of a text, and where words and numbers begin and end."""
 
     characters: str
     edges: set[int] = field(default_factory=set)
@@ -64,7 +64,7 @@ class _Text:
         return cls("".join(kept), edges)
 
     def has(self, value: str) -> bool:
-        """Does it stand there, beginning and ending where words do?"""
+        """Does it occur there, at word boundaries?"""
         at = self.characters.find(value)
         while at >= 0:
             if at in self.edges and at + len(value) in self.edges:
@@ -79,7 +79,8 @@ def count_left(
     everybody: Mapping[str, Sequence[str | None]],
     kinds: Mapping[str, str],
 ) -> LeftOver:
-    """Of notes in the order of `own`, the identifier columns of the same records; `everybody` has all records.
+    """Counts values left in notes. `own` has the identifier columns of the same records, in order; `everybody` those of
+    all records.
 
     >>> people = {"name": ["Jane Doe", "Tom García"], "mrn": ["00112233", "77"]}
     >>> count_left(["seen by J. DOE", "Tom-Garcia, room 77"], people, people, {"name": "NAME", "mrn": "RECORD"})
@@ -141,7 +142,7 @@ def _records(columns: Mapping[str, Sequence[str | None]]) -> Iterable[dict[str, 
 
 
 def _own(record: Mapping[str, str], kinds: Mapping[str, str]) -> set[str]:
-    """Every value as it stands, and the whole name."""
+    """Every value as written, and the whole name."""
     return {value for value in map(_joined, (*record.values(), *_whole_names(record, kinds))) if len(value) >= SHORTEST}
 
 
@@ -180,5 +181,5 @@ def _plain(text: str) -> str:
 
 
 def _script(character: str) -> str:
-    """Letters of scripts without spaces between words are words of their own."""
+    """In scripts without spaces between words every letter is a word."""
     return "single" if "\u0e00" <= character <= "\u0e7f" or "\u3005" <= character <= "\u9fff" else "letter"

@@ -1,7 +1,7 @@
-"""What a reviewer is shown of an extract, as one JSON object: the promise, the risk, and what it is still good for.
+"""The figures of an extract for reviewers, as one JSON object: guarantee, risk and utility.
 
-Figures are aggregates of the raw records and of the extract; there is no record and no identifier in them. Some are
-about few people: what leaves with the extract is picked from them in recipient_figures.py.
+Figures are aggregates of the raw records and of the extract; they contain no record and no identifier. Some are about
+few people: recipient_figures.py selects those that are released.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from querygate.methods.risk import (
 )
 
 HOLDOUT = 0.5
-"""The share of records that a trial extract is made without, to see whether it tells who was in it."""
+"""The share of records left out of a trial extract, to test whether it reveals who was in it."""
 
 NO_QUASI = (
     "The extract has no quasi-identifier, so all records are one class: people can be known only by codes and "
@@ -62,10 +62,10 @@ NO_QUASI = (
 )
 
 SAID = 12
-"""Columns of which something is said in words."""
+"""The most columns described in words."""
 
 LARGEST_COMPARED = 20_000
-"""Records of each side between which distances are taken; more are drawn by a fixed rule."""
+"""The most records of each side for distances; a fixed rule samples larger sets."""
 
 
 def make_figures(
@@ -76,7 +76,7 @@ def make_figures(
     risk: dict[str, Any],
     trials: Sequence[RecipeTrial],
 ) -> dict[str, Any]:
-    """All of it, once the risk is known, which each kind of extract has of its own."""
+    """All figures, given the risk, which each kind of extract measures itself."""
     return {
         **promise(protected, policy, spec),
         "before": before(policy, protected.raw, population),
@@ -86,7 +86,7 @@ def make_figures(
 
 
 def promise(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec) -> dict[str, Any]:
-    """What was made, and what it keeps, as measured on the records that leave."""
+    """What was made and its guarantees, as measured on the released records."""
     return {
         "kind": protected.kind,
         "method": protected.method,
@@ -111,7 +111,7 @@ def promise(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec) -> d
 
 
 def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict[str, Any]:
-    """How exposed the raw records are, and by which columns."""
+    """How exposed the raw records are, by which columns."""
     quasi = [c.name for c in policy.named("quasi-identifier") if c.name in raw.column_names]
     if not quasi:
         return {"unique": None, "drivers": [], "population": None, "words": []}
@@ -135,7 +135,7 @@ def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict
 def risk_of_classes(
     protected: ProtectedRecords, policy: Policy, population: Population | None, people: Ints | None = None
 ) -> dict[str, Any]:
-    """Of being found, and of what a class gives away. `people` are those who match each class, where they are known."""
+    """The risk of being found, and of what a class reveals. `people` are those who match each class, if known."""
     sizes = np.bincount(protected.classes).astype(np.int64)
     people = people if population is None else _people(protected, population)
     found = attack(sizes, people, protected.left_out)
@@ -186,7 +186,7 @@ def _told(protected: ProtectedRecords, policy: Policy) -> tuple[list[dict[str, A
 def risk_of_synthetic(
     protected: ProtectedRecords, policy: Policy, material: Material, recipe: Recipe, draw: Draw
 ) -> dict[str, Any]:
-    """Of synthetic records: do they lie on real ones, follow them, or tell who was there?"""
+    """The risk of synthetic records: do they coincide with real ones, follow them, or reveal who was there?"""
     original, synthetic = (
         _records(policy, protected.raw, protected.raw),
         _records(policy, protected.table, protected.raw),
@@ -206,7 +206,7 @@ def risk_of_synthetic(
 
 
 def linkage_by_rows(protected: ProtectedRecords, policy: Policy) -> Linkage:
-    """How often the nearest record of the extract is the one that was made from a person's own."""
+    """How often the nearest record of the extract is the one made from the person's own record."""
     sides = [_records(policy, table, protected.raw) for table in (protected.raw, protected.table)]
     rows = _drawn(protected.records)
     each = np.arange(rows.size)
@@ -215,7 +215,7 @@ def linkage_by_rows(protected: ProtectedRecords, policy: Policy) -> Linkage:
 
 
 def _kept(policy: Policy, protected: ProtectedRecords) -> list[KeptValues]:
-    """Who can be found by each column whose values were given back."""
+    """Who can be found by each column whose values were restored."""
     levels = model_levels(policy, protected.raw)
     places: dict[str, dict[str | None, float]] = {
         name: {text: float(i) for i, text in enumerate(texts)} for name, texts in levels.items()
@@ -235,7 +235,7 @@ def _kept(policy: Policy, protected: ProtectedRecords) -> list[KeptValues]:
 
 
 def _membership(policy: Policy, material: Material, recipe: Recipe, draw: Draw) -> Any:
-    """Condense one half of the records, and guess from that who was in it; None where a half cannot be condensed."""
+    """Condense one half of the records, and guess from the result who was in it; None if a half cannot be condensed."""
     order = draw("holdout").permutation(material.raw.num_rows)
     inside, out = np.split(order, [round(len(order) * (1 - HOLDOUT))])
     half = Material(policy, material.raw.take(pa.array(inside)), material.data.take(inside))
@@ -250,7 +250,7 @@ def _membership(policy: Policy, material: Material, recipe: Recipe, draw: Draw) 
 
 
 def _drawn(size: int) -> Ints:
-    """Up to so many places, spread evenly: the records were put into an order that tells nothing."""
+    """Up to this many positions, evenly spaced: the records are in random order."""
     return np.linspace(0, size - 1, min(size, LARGEST_COMPARED)).astype(np.int64)
 
 
@@ -261,7 +261,7 @@ def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> PointRecords:
     for name, texts in levels.items():
         place: dict[str | None, int] = {None: -1, **{text: i for i, text in enumerate(texts)}}
         values = table[name].cast(pa.string()).to_pylist()
-        # what was drawn may be a value that none of the raw records has
+        # a drawn value may be one that no raw record has
         codes.append(np.array([place.setdefault(text, len(place)) for text in values], dtype=np.int64))
     size = table.num_rows
     return PointRecords(
@@ -300,7 +300,7 @@ def utility(
 
 
 def _model(name: str, compared: ModelComparison, trials: Sequence[RecipeTrial]) -> dict[str, Any]:
-    """This very extract beside the mean over repetitions of its recipe."""
+    """This extract, compared with the mean over repetitions of its recipe."""
     over = trials[0].models.get(name) if trials else None
     shares = ("significance", "sign", "outside")
     return {
@@ -314,7 +314,7 @@ def _model(name: str, compared: ModelComparison, trials: Sequence[RecipeTrial]) 
 
 
 def _privacy(protected: ProtectedRecords, policy: Policy) -> dict[str, float]:
-    """Conditional privacy of each number, in its own unit: how wide it stays for one who has the extract."""
+    """Conditional privacy of each number, in its own unit: how uncertain it stays for somebody with the extract."""
     found = {}
     for column in out_of(policy):
         if not column.is_numeric or column.name not in protected.usable.column_names:

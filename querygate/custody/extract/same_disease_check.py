@@ -1,9 +1,10 @@
-"""What a same-disease file risks, counted on what leaves, and Safe Harbor on the same records: the independent check.
+"""The independent check of a same-disease file: its risk, counted on what is released, and that of Safe Harbor on the
+same records.
 
-It reads the columns of the extract as somebody does who has the register, and shares no code with the partition or with
-what wrote the extract. A class is what records with the same published values have in common; its people are those of
-the register whose values fit. Where nothing is told everybody fits; somebody whose own value is unknown fits nothing
-that is told, as in `querygate risk`.
+It reads the columns of the extract like somebody with the register, and shares no code with the partition or with the
+code that wrote the extract. Records with the same published values are a class; its people are those of the register
+whose values fit. Where no value is published everybody fits; somebody with an unknown value fits no published one, as
+in `querygate risk`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _DATED = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
 
 @dataclass(frozen=True, slots=True)
 class FileRisk:
-    """The risk of what leaves, and for each record the people who match its class."""
+    """The risk of the released file, and for each record the people who match its class."""
 
     risk: InstanceRisk
     matches: Ints
@@ -47,25 +48,25 @@ def look_up(
     which = which.reshape(-1)
     fits = np.array([int(people.persons[_fitting(told, row)].sum()) for row in classes.tolist()], dtype=np.int64)
     held = np.bincount(which)
-    order = np.lexsort((held, fits))  # that of records must not show in the last digit of a sum
+    order = np.lexsort((held, fits))  # the order of records must not show in the last digit of a sum
     return FileRisk(instance_risk(held[order], fits[order]), fits[which])
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """One column: what is told of each record by its number, and the values of the kinds of people.
+    """One column: the published form of each record, by number, and the values of the kinds of people.
 
-    Of a number the least and greatest value is told; of a category, for each text of the register whether it fits, and
-    behind them that an unknown one does not. None tells nothing.
+    For a number the lowest and highest value; for a category whether each text of the register fits, followed by
+    False for an unknown one. None means not published.
     """
 
     codes: Ints
     sides: Sequence[tuple[float, float] | Bools | None]
     values: Floats | Ints
-    order: Ints | None  # of people by their numbers
+    order: Ints | None  # people sorted by their numbers
 
     def between(self, code: int) -> Ints | None:
-        """Of a range of numbers, the kinds of people in it."""
+        """The kinds of people in a range of numbers."""
         side = self.sides[code]
         if self.order is None or not isinstance(side, tuple):
             return None
@@ -73,7 +74,7 @@ class _Told:
         return self.order[first : int(np.searchsorted(self.values, side[1], side="right", sorter=self.order))]
 
     def inside(self, code: int, among: Ints) -> Ints:
-        """Of these kinds of people, those who fit."""
+        """Those of these kinds of people who fit."""
         side, values = self.sides[code], self.values[among]
         if side is None:
             return among
@@ -83,7 +84,7 @@ class _Told:
 
 
 def _fitting(told: Sequence[_Told], row: Sequence[int]) -> Ints:
-    """The kinds of people who fit a class: those of its narrowest range are looked at one by one."""
+    """The kinds of people who fit a class: those in its narrowest range are checked one by one."""
     ranges = [found for one, code in zip(told, row, strict=True) if (found := one.between(code)) is not None]
     among = min(ranges, key=len, default=np.arange(told[0].values.size))
     for one, code in zip(told, row, strict=True):
@@ -164,7 +165,7 @@ _DOES = {
 
 
 def look_at_safe_harbor(columns: Sequence[ColumnPolicy], raw: pa.Table, people: Population, year: int) -> Yardstick:
-    """What Safe Harbor would make of the records in the year of the release."""
+    """The result of Safe Harbor on the records in the year of the release."""
     rows, kinds, loss, does = [], [], [], {}
     for column in columns:
         values, mine, theirs = _both(column, raw[column.name], people)
@@ -182,7 +183,8 @@ def look_at_safe_harbor(columns: Sequence[ColumnPolicy], raw: pa.Table, people: 
 
 
 def _both(column: ColumnPolicy, raw: pa.ChunkedArray, people: Population) -> tuple[list[Any], Ints, Ints]:
-    """The values of both sides, and the place of each record's and each kind of people's; the last is unknown."""
+    """The values of both sides, and the position of each record's and each kind of people's value; the last is
+    unknown."""
     if column.is_numeric:
         own = np.array([math.nan if value is None else float(value) for value in _values(raw)], dtype=np.float64)
         both = np.concatenate([own, people.values[column.name]])
@@ -200,7 +202,7 @@ def _both(column: ColumnPolicy, raw: pa.ChunkedArray, people: Population) -> tup
 
 
 def _groups(column: ColumnPolicy, values: list[Any], mine: Ints, year: int) -> tuple[Ints, str]:
-    """The group of each value, and behind them the unknown one, and what was done."""
+    """The group of each value, followed by the unknown one, and what was done."""
     is_text = not column.is_numeric and column.type != "boolean"
     sample = [values[place] for place in mine[:1000].tolist() if place < len(values)] if is_text else []
     found = suggest(column.name, sample)
@@ -226,13 +228,13 @@ def _treated(column: ColumnPolicy, values: list[Any], treatment: Any, year: int)
         values = [int(value) for value in values]
     try:
         told = treated(values, treatment, at=year)
-    except ValueError:  # texts that are no dates, or no ages
+    except ValueError:  # texts that are not dates, or not ages
         return None
     return None if told is None else [str(one) for one in told]
 
 
 def _loss(groups: Ints, mine: Ints) -> float:
-    """The mean share of the other values that a record may also have. A column that goes loses all of them."""
+    """The mean share of the other values that a record may also have: all of them for a removed column."""
     known = mine[mine < groups.size]
     if groups.size < 2 or not known.size:
         return 0.0
@@ -243,7 +245,7 @@ def _loss(groups: Ints, mine: Ints) -> float:
 
 
 def _people_of(classes: Ints, kinds: Ints, persons: Ints) -> Ints:
-    """People who have the groups of each class, in the columns that it tells."""
+    """The people who match the groups of each class, in its published columns."""
     found = np.zeros(len(classes), dtype=np.int64)
     for told in np.unique(classes != UNKNOWN, axis=0):
         rows = np.flatnonzero(((classes != UNKNOWN) == told).all(axis=1))

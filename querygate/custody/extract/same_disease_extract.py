@@ -1,8 +1,8 @@
 """Same-disease files: records in parts of the population that have about the same share in the file.
 
-In a file of one disease being listed is the disclosure, so what is promised is not k but the instance risk: how likely
-somebody who matches a class is in the file. It is no greater than under Safe Harbor, on average and at most, with as
-many classes, and no greater than the policy's own number where it has one. All of it is counted anew on what leaves.
+In a file of one disease being listed is the disclosure, so the guarantee is not k but the instance risk: how likely it
+is that somebody who matches a class is in the file. Its average and maximum are no greater than under Safe Harbor, with
+as many classes, and no greater than the policy's limit, if any. All of this is counted again on what is released.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from querygate.methods.same_disease import (
 )
 
 ROOM = 1e-9
-"""Relative, for the order in which shares are summed."""
+"""Relative tolerance for the order in which shares are added."""
 
 _HARBOR = "as under Safe Harbor on the same records"
 _RISKS = ("greatest_match", "average_match", "greatest_instance", "average_instance")
@@ -52,7 +52,7 @@ _RISKS = ("greatest_match", "average_match", "greatest_instance", "average_insta
 
 @dataclass(frozen=True)
 class _Ground:
-    """Records and register in the columns that both have, with Safe Harbor on them and what the file may risk."""
+    """Records and register in their common columns, with Safe Harbor on them and the permitted risk."""
 
     linked: Sequence[RegisterColumn]
     study: Study
@@ -62,12 +62,12 @@ class _Ground:
 
     @property
     def limit(self) -> float:
-        """The greatest instance risk that there may be."""
+        """The greatest permitted instance risk."""
         return min(self.harbor.risk.greatest_instance, 1.0 if self.bound is None else self.bound)
 
     @property
     def enough(self) -> int:
-        """Classes that there must be: as many as Safe Harbor has, of those with k records where a k is asked for."""
+        """The required number of classes: as many as Safe Harbor has (with k records each, if a k is requested)."""
         return sum(1 for records in self.harbor.risk.class_records if records >= (self.k or 1))
 
 
@@ -82,7 +82,7 @@ def make_same_disease(
     draw: Callable[[str], np.random.Generator],
     progress: Progress,
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
-    """The selected records in parts of small instance risk, in an order that tells nothing, and what they risk."""
+    """The selected records in parts of small instance risk, in random order, and their risk."""
     release, register, columns = looked_up(policy, register)
     register = _whole(register, columns)
     state = PublicationState(replace(policy, k=1), rows.staging(), StepProgress(progress))
@@ -96,7 +96,10 @@ def make_same_disease(
         ground = _Ground(linked, _study(linked, register), harbor, release.instance, k)
         _check_able(ground)
         progress("partitioning the population")
-        for way in (tightened, partition):  # the second where the average, which the first lets rise a little, matters
+        for way in (
+            tightened,
+            partition,
+        ):  # the second if the average matters, which the first may raise a little
             made = way(ground.study, harbor.risk.classes, _rules(ground))
             protected = _protected(state, members, ground, made)
             looked = look_up(protected.table, columns, register, known)
@@ -117,7 +120,7 @@ def make_same_disease(
 
 
 def _whole(register: Population, columns: Sequence[ColumnPolicy]) -> Population:
-    """The register with whole numbers in columns of whole numbers: what is between two of them is not known."""
+    """The register with whole numbers in columns of whole numbers; other values become unknown."""
     values = dict(register.values)
     for column in columns:
         if column.type in DISCRETE:
@@ -129,9 +132,9 @@ def _whole(register: Population, columns: Sequence[ColumnPolicy]) -> Population:
 def _known(
     state: PublicationState, rows: RecordReader, where: str, columns: Sequence[ColumnPolicy]
 ) -> dict[str, tuple[str, ...]]:
-    """The values that a category may have: those that the policy declares, and those of the whole source.
+    """The values that a category may have: the declared ones, and those of the whole source.
 
-    Not those of the selected records alone: what a text such as * stands for must not depend on who is selected.
+    Not just those of the selected records: the meaning of a text such as * must not depend on who is selected.
     """
     texts = {column.name: state.texts[column.name] for column in columns if not column.is_numeric}
     if not texts or not where:
@@ -145,7 +148,7 @@ def _known(
 
 
 def _study(linked: Sequence[RegisterColumn], register: Population) -> Study:
-    """The people whose values may be told, and the records, in the columns in which some record has a value."""
+    """The people whose values may be published, and the records, in the columns in which some record has a value."""
     told = [one for one in linked if one.is_told]
     if not told:
         raise ExtractRefused("QG605", "No record has a value that occurs in the population.", "Request other columns.")
@@ -156,7 +159,7 @@ def _study(linked: Sequence[RegisterColumn], register: Population) -> Study:
 
 
 def _check_able(ground: _Ground) -> None:
-    """What no way of publishing can change."""
+    """Check the conditions that no way of publishing can change."""
     study, k = ground.study, ground.k or 1
     if study.records >= study.people:
         raise ExtractRefused(
@@ -187,7 +190,7 @@ def _rules(ground: _Ground) -> Rules:
 
 
 def _protected(state: PublicationState, members: pa.Table, ground: _Ground, made: Partition) -> ProtectedRecords:
-    """Columns of the register by part, the others by cell: a class is what has the same part and the same cells."""
+    """Columns of the register by part, the others by cell: a class has the same part and the same cells."""
     out = list(out_of(state.policy))
     cells: Ints = np.asarray(members["class"], dtype=np.int64)
     pairs, classes = np.unique(np.stack([cells, made.part_of]), axis=1, return_inverse=True)
@@ -215,11 +218,12 @@ def _parts(linked: Sequence[RegisterColumn], made: Partition) -> dict[str, Class
     }
 
 
-# -- the promise -------------------------------------------------------------------------------------------------------
+# -- the guarantee
+# -------------------------------------------------------------------------------------------------------
 
 
 def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[GuaranteeCheck, ...]:
-    """What the file has to keep, by the figures that were counted on it."""
+    """The guarantees of the file, with the figures counted on it."""
     harbor = ground.harbor.risk
     at_most = [
         ("average instance risk R", found.average_instance, harbor.average_instance, _HARBOR),
@@ -246,7 +250,7 @@ def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[GuaranteeCh
 
 
 def _check(ground: _Ground, made: Partition, looked: FileRisk, kept: Sequence[GuaranteeCheck]) -> None:
-    """Nothing leaves that does not keep its promise as it was counted on what leaves."""
+    """Nothing is released unless the guarantees hold, as counted on the file itself."""
     found, harbor = looked.risk, ground.harbor.risk
     told = [(getattr(made.risk, name), getattr(found, name)) for name in _RISKS]
     if made.risk.classes != found.classes or any(abs(one - two) > ROOM for one, two in told):
@@ -283,7 +287,8 @@ def _advice(ground: _Ground) -> list[str]:
     ]
 
 
-# -- what is said of it ------------------------------------------------------------------------------------------------
+# -- the figures for the report
+# ------------------------------------------------------------------------------------------------
 
 
 def _figures(
@@ -312,7 +317,7 @@ def _figures(
 
 
 def _risk(found: InstanceRisk) -> dict[str, Any]:
-    """Without how many records and people each class has."""
+    """The risk figures, without the records and people of each class."""
     told: Mapping[str, Any] = found.to_dict()
     return {name: value for name, value in told.items() if name not in ("class_records", "class_people")}
 

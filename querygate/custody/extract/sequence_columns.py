@@ -1,7 +1,7 @@
-"""Aligned sequences in an extract: generalised until k records have the same, and measured on what leaves.
+"""Aligned sequences in an extract: generalised until k records have the same, and measured on what is released.
 
-A missing sequence is no hiding place: where fewer than k records miss theirs, it is unknown at every site and shares
-that with others; where k or more do, it stays missing.
+If fewer than k records have no sequence, theirs becomes unknown at every site, which others share; if k or more have
+none, it stays missing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class SequenceReport:
-    """What became of a column of sequences, in figures. Steps are those of the lattice, summed over all letters."""
+    """Figures on a column of sequences. Steps are those of the lattice, summed over all letters."""
 
     column: str
     method: str
@@ -58,7 +58,7 @@ class SequenceReport:
     missing: int
     sites: int
     groups: int
-    smallest: int  # records with the same sequence, counted in what leaves
+    smallest: int  # records with the same sequence, counted on what is released
     steps: int
     steps_at_random: int  # of groups by chance
     letters_intact: float
@@ -131,7 +131,7 @@ def _words(name: str, options: SequencePolicy) -> list[str]:
 
 
 def _check_aligned(name: str, texts: Sequence[str | None]) -> None:
-    """Texts say how many, never which: the order of the records is nobody's."""
+    """Messages say how many, never which."""
     known = [text for text in texts if text is not None]
     if not known:
         raise ExtractRefused("QG605", f"{name}: no record has a sequence.", "Leave out the column.")
@@ -158,7 +158,7 @@ def _check_aligned(name: str, texts: Sequence[str | None]) -> None:
 def _grouped(
     options: SequencePolicy, k: int, original: Alignment, missing: Bools, classes: Ints, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Bools]:
-    """The group of each record, a group by chance to compare with, and the records whose sequence stays missing."""
+    """The group of each record, a random group for comparison, and the records whose sequence stays missing."""
     labels, chance = (np.zeros(missing.size, dtype=np.int64) for _ in range(2))
     apart: Bools = np.zeros(missing.size, dtype=np.bool_)
     groups = random_groups = 0
@@ -183,7 +183,7 @@ def _run(options: SequencePolicy, k: int, part: Alignment) -> Ints:
 
 
 def _parts(options: SequencePolicy, k: int, missing: Bools, classes: Ints) -> Iterator[tuple[Ints, bool]]:
-    """Records that are grouped among themselves; and whether they are those that miss their sequence."""
+    """Sets of records to be grouped separately, and whether they are those without a sequence."""
     wholes = [np.arange(missing.size)]
     if options.within == "classes":
         order = np.argsort(classes, kind="stable")
@@ -204,7 +204,7 @@ def _parts(options: SequencePolicy, k: int, missing: Bools, classes: Ints) -> It
 def _check(
     name: str, options: SequencePolicy, k: int, original: Alignment, leaving: Sequence[str | None], classes: Ints
 ) -> int:
-    """What leaves, counted anew: how many records have the same, and that no letter misstates what stood there."""
+    """Checks what is released: how many records have the same sequence, and that no letter is wrong."""
     seen = Counter(
         zip(classes.tolist(), leaving, strict=True) if options.within == "classes" else [(0, text) for text in leaving]
     )

@@ -1,4 +1,4 @@
-"""Between which public numbers an expression lies, whatever the data: from the domains of the policy alone."""
+"""The public bounds of an expression, from the domains of the policy alone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from querygate.core.types import Catalog, Column
 
 
 def public_domain(value: Expression, where: Predicate, catalog: Catalog) -> tuple[float, float] | None:
-    """The least and the greatest that `value` can be of a record for which `where` is TRUE; None if there is no bound.
+    """The smallest and largest `value` of any record for which `where` is TRUE; None if there is no bound.
 
-    It is the hull over one imaginary cell that holds every value of every column.
+    It is the hull over one imaginary cell that contains every value of every column.
     """
     wanted = {*value.columns, *columns(where)}
     held = {column.name: _everything(column) for column in catalog.columns if column.name in wanted}
@@ -25,7 +25,7 @@ def public_domain(value: Expression, where: Predicate, catalog: Catalog) -> tupl
     box = expression_bounds(value, Membership(block), where)
     low, high = float(box.low[0]), float(box.high[0])
     if low > high:
-        return 0.0, 0.0  # nobody can be selected
+        return 0.0, 0.0  # no record can be selected
     return (low, high) if np.isfinite([low, high]).all() else None
 
 

@@ -2,15 +2,15 @@
 
     understand  SQL to a plan whose every number has a known sensitivity       (pure: sql)
     price       what it costs, before anything is read                         (pure: dp)
-    reserve     the intent and the spend are on disk; an answer that was given before is given again
+    reserve     put the intent and the spend on disk; a repeated question gets the earlier answer
     count       one pass over the raw rows of the version, by tables of public codes  (vault)
     perturb     every number of every possible group gets noise                (pure: dp)
     record      the answer is on disk before it leaves
-    hold        it leaves at a tick of the clock, as does a refusal
+    hold        wait for a tick of the clock, for refusals too
 
-Neighbouring data differ by one person, added or removed. What is spent stays spent: a crash after `reserve` costs the
-budget and tells nothing. The same question, in whatever words and by whomever, has one answer per version, so that
-asking again averages nothing out.
+Neighbouring data differ by one person, added or removed. What is spent stays spent: a crash after `reserve` costs
+budget and reveals nothing. The same question has one answer per version, whatever its wording and whoever asks, so that
+repeating it averages nothing out.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
 
 @dataclass(frozen=True, slots=True)
 class NoisyState(Passage):
-    """A request on its way to a noisy answer."""
+    """The state of a request for a noisy answer."""
 
     plan: NoisyPlan = LATER
-    epsilon: float = 0.0  # of the whole statement
+    epsilon: float = 0.0  # for the whole statement
     figures: tuple[Figures, ...] = ()
     cost: Cost = LATER
     spent: float = 0.0
     tallied: tuple[Tallied, ...] = ()
-    told: NoisyNumbers | None = None  # the noisy numbers, by what they mean
+    told: NoisyNumbers | None = None  # the noisy numbers, by their meaning
 
     @property
     def options(self) -> NoiseOptions:
@@ -63,7 +63,7 @@ class NoisyState(Passage):
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The noisy path of a site: what it may touch beside the gate."""
+    """The noisy path of a site, and what it may use besides the gate."""
 
     rows: RowReader
     budgets: Budgets
@@ -73,14 +73,14 @@ class Noise:
     wait: Callable[[float], None]
 
     def answer(self, passage: Passage, gate: Gate) -> AnswerBody:
-        """Take a request through, once its version is found. Raises Refusal or Fault. However it ends, at a tick."""
+        """Answer a request, once its version is found. Raises Refusal or Fault. Always ends at a tick."""
         try:
             return follow(begin(passage), Way(gate, self), STEPS, gate.log).body
         finally:
             self.hold(passage.began_s, gate.clock_s)
 
     def hold(self, began_s: float, clock_s: Callable[[], float]) -> None:
-        """Wait for the next tick since the request came: when an answer leaves tells little of how long it took."""
+        """Wait for the next tick since the request came: so that its time reveals little about how long it took."""
         if self.tick_s > 0:
             self.wait(self.tick_s - (clock_s() - began_s) % self.tick_s)
 
@@ -146,7 +146,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What the steps may touch."""
+    """What the steps may use."""
 
     gate: Gate
     noise: Noise
@@ -167,7 +167,8 @@ def understand(state: NoisyState, way: Way) -> NoisyState:
 
 
 def price(state: NoisyState, way: Way) -> NoisyState:
-    """A statement costs one epsilon, which its numbers share: each group holds other people, each number the same."""
+    """A statement costs one epsilon, which its numbers share: groups contain different people, but the numbers of a
+    group the same."""
     options, asked = state.options, state.request.options.epsilon
     least, most = options.epsilon_least, options.epsilon_per_query
     if asked is not None and not least <= asked <= most:
@@ -252,9 +253,9 @@ def noise_options(catalog: Catalog) -> NoiseOptions:
 
 
 def make_notes(state: NoisyState) -> list[str]:
-    """What a reader should know, whatever the rows hold."""
+    """What a reader should know; independent of the rows."""
     notes, options = list(state.plan.plan.notes), state.options
-    if options.person and not state.catalog.person:  # which says that every row is another person
+    if options.person and not state.catalog.person:  # which says that every row is a different person
         each = (
             "one row of each person counts"
             if options.rows_per_person == 1
@@ -275,7 +276,8 @@ def make_columns(plan: NoisyPlan) -> list[ColumnBody]:
 
 
 def _key(state: NoisyState) -> str:
-    """Equal for questions that mean the same, of one version, at one price: the ids of keys and numbers say it."""
+    """Equal for questions with the same meaning, on one version, at one price, according to the ids of keys and
+    numbers."""
     plan, catalog = state.plan, state.catalog
     sets = sorted(sorted(plan.plan.keys[i].id for i in chosen) for chosen in plan.plan.sets)
     asked = sorted(release.id for release in plan.releases)

@@ -1,8 +1,8 @@
-"""Exact numbers of groups to noisy ones, and noisy ones to the rows of an answer.
+"""From the exact numbers of groups to noisy ones, and from these to the rows of an answer.
 
-A group is told whether anybody is in it or not: groups come from public domains. One person changes the numbers of all
-groups together by at most `sensitivity`, because a person has at most so many rows as the policy says; so every group
-gets the noise of the whole (parallel composition, McSherry 2009), and the numbers of one statement share its epsilon.
+Groups come from public domains and are shown whether anybody is in them or not. One person changes the numbers of all
+groups together by at most `sensitivity`, because the policy limits the rows per person; so every group gets the full
+noise (parallel composition, McSherry 2009), and the numbers of a statement share its epsilon.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from querygate.methods.dp import (
 from querygate.sql.noisy_plan import NoisyNumber, NoisyPlan
 
 FINEST = 2**20
-"""Steps that the domain of a sum is divided into: values are rounded to them, so that sums are whole and exact. The
-rounding of a million values weighs less than half of one, and the noise more than one."""
+"""Steps in the domain of a sum: values are rounded to them, so that sums are whole and exact. Rounding a million values
+changes the sum by less than half a value; the noise is larger than one."""
 
 COARSEST = 2**10
-"""Steps that the domain of a quantile is divided into: what it can be told as."""
+"""Steps in the domain of a quantile: its possible answers."""
 
 MOST_PLACES = 1 << 23
-"""Steps of a quantile in all groups together: as many numbers are counted."""
+"""The most steps of a quantile in all groups together; each has a counter."""
 
 
 class NoisyGroup(TypedDict):
@@ -60,28 +60,28 @@ class NoisyGroup(TypedDict):
 
 
 class NoisyNumbers(TypedDict):
-    """What is kept of an answer, so that another wording of the question gets it again."""
+    """The recorded form of an answer, so that another wording of the question gets it again."""
 
     rows: list[NoisyGroup]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How one number of the statement is made: what is counted for it, with which noise, at what cost."""
+    """How one number of the statement is made: what is counted, the noise, and the cost."""
 
     release: NoisyNumber
     wanted: tuple[WantedTally, ...]
-    grid: Grid | None  # of values that are added or ranked
+    grid: Grid | None  # for values that are added or ranked
     mechanism: Mechanism
     epsilon: float
     delta: float
-    rows: int  # of one person
+    rows: int  # by one person
     cost: Cost
     groups: int
 
     @property
     def half_width(self) -> float | None:
-        """In 95 of 100 answers the truth is no farther away than that; None where it depends on the data."""
+        """In 95 of 100 answers the truth is within this distance; None if it depends on the data."""
         if self.release.kind in ("avg", "quantile"):
             return None
         sensitivity = self.rows if self.grid is None else self.grid.sum_sensitivity(self.rows)
@@ -141,7 +141,7 @@ def figures_of(
     grid = _grid(release, catalog)
     if release.kind == "quantile" and grid is not None and groups * (grid.last - grid.first + 1) > MOST_PLACES:
         raise _too_many("a quantile is chosen among many values in each")
-    rows = 1 if release.persons and not plan.plan.keys else options.rows_per_person  # one may be in several groups
+    rows = 1 if release.persons and not plan.plan.keys else options.rows_per_person  # a person may be in several groups
     if release.kind == "quantile":
         cost = pure(epsilon)
     elif release.kind == "avg":
@@ -163,7 +163,7 @@ def _wanted(release: NoisyNumber, grid: Grid | None) -> tuple[WantedTally, ...]:
 
 
 def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
-    """The public domain of what is added or ranked, in steps; None for counts."""
+    """The public domain of the value that is added or ranked, in steps; None for counts."""
     if release.value is None or release.kind == "distinct":
         return None
     domain = public_domain(release.value, release.where, catalog)
@@ -175,7 +175,7 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
         )
     low, high = domain
     steps = COARSEST if release.kind == "quantile" else FINEST
-    # a power of two, so that to divide by it is exact; of whole numbers at least one, and none that an end cannot tell
+    # a power of two, so that dividing by it is exact; at least 1 for whole numbers, and not too fine for the ends
     step = max(2.0 ** math.floor(math.log2(high - low or 1.0) - math.log2(steps)), math.ulp(max(abs(low), abs(high))))
     if release.value.type == "integer":
         step = max(step, 1.0)
@@ -192,7 +192,7 @@ def perturbed(
     catalog: Catalog,
     entropy: Entropy,
 ) -> NoisyNumbers:
-    """Every group with its noisy numbers, called by what they mean: another wording finds its own among them."""
+    """Every group with its noisy numbers, keyed by meaning, so that another wording finds its own."""
     rows: list[NoisyGroup] = []
     for chosen, found in zip(plan.plan.sets, tallied, strict=True):
         for group in _groups(plan.plan, chosen, catalog):
@@ -210,7 +210,7 @@ def perturbed(
 def _groups(
     plan: Plan, chosen: Sequence[int], catalog: Catalog, limits: Limits | None = None
 ) -> Iterator[tuple[Scalar, ...]]:
-    """Every group there can be, from public domains."""
+    """Every possible group, from public domains."""
     values = [_values(plan.keys[i], catalog) for i in chosen]
     if limits is not None and math.prod(map(len, values)) > limits.max_groups:
         raise _too_many("noise must be added to every one")
@@ -258,7 +258,7 @@ def make_rows(plan: NoisyPlan, told: NoisyNumbers) -> list[Row]:
 
 
 def _rolled_up(plan: NoisyPlan, keys: Mapping[str, Scalar]) -> list[str]:
-    """Keys over all of whose values a row is."""
+    """The keys that a row aggregates over."""
     shown = zip(plan.plan.outputs, plan.items, strict=False)
     return [output.name for output, item in shown if item is None and plan.plan.keys[output.source].id not in keys]
 
@@ -274,7 +274,8 @@ def made_consistent(rows: list[Row], plan: NoisyPlan) -> list[Row]:
     total = len(sets) == 2 and sets[1] == () and len(rows) > 1
     for name in counted:
         values = [row[name]["value"] for row in rows]
-        summed = total and plan.releases[_item(plan, name)].kind == "count"  # someone may be distinct in several parts
+        # one person may count as distinct in several parts
+        summed = total and plan.releases[_item(plan, name)].kind == "count"
         if summed:
             parts, whole = consistent(values[:-1], values[-1], whole=isinstance(values[-1], int))
             values = [*parts, whole]
@@ -291,7 +292,7 @@ def _item(plan: NoisyPlan, name: str) -> int:
 
 
 def arranged(rows: list[Row], plan: Plan) -> list[Row]:
-    """ORDER BY and LIMIT over what is told: choosing among noisy numbers costs nothing more."""
+    """ORDER BY and LIMIT over noisy numbers, which cost nothing more."""
     for order in reversed(plan.orders):
         name = plan.outputs[order.output].name
 

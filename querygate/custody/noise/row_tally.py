@@ -1,8 +1,7 @@
-"""Exact numbers of groups, from the raw rows: one pass over all of them, whatever a statement selects.
+"""The exact numbers of groups, from one pass over all raw rows, whatever a statement selects.
 
-A person has at most so many rows in it as the policy says: rows beyond that are left out, always the same ones, and
-rows of which nobody knows whose they are count for nobody. So the sensitivity that the noise is made for holds whatever
-the data looks like.
+The policy limits the rows per person: further rows are left out, always the same ones, and rows without a known person
+do not count. So the sensitivity that the noise is made for holds for any data.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.noise.row_values import TRUE, RowValues
 
 AT_ONCE = 1 << 17
-"""Rows that are looked at together: few enough that what is made of them stays near the processor."""
+"""Rows processed together: few enough that intermediate results stay in the processor's cache."""
 
 
 def tally_rows(tally: Tally, rows: Rows, rows_per_person: int, check: Callable[[], None]) -> Tallied:
-    """Each wanted number of every group. `check` is called between parts of the work, and may stop it."""
+    """Each wanted number for every group. `check` is called between parts of the work, and may stop it."""
     groups = list(itertools.product(*tally.values))
     kept = _kept(tally, rows, rows_per_person, check)
     cells = np.empty(rows.size, dtype=np.int64)
@@ -44,7 +43,7 @@ def tally_rows(tally: Tally, rows: Rows, rows_per_person: int, check: Callable[[
 
 
 def first_rows(selected: Bools, persons: Ints, most: int) -> Bools:
-    """Of the selected rows the first `most` of each person; those of nobody known are none of them.
+    """The first `most` selected rows of each person; rows without a known person are left out.
 
     >>> first_rows(np.array([True, True, False, True, True]), np.array([-1, 0, 0, 0, 0]), 2)
     array([False,  True, False,  True, False])
@@ -56,7 +55,7 @@ def first_rows(selected: Bools, persons: Ints, most: int) -> Bools:
 
 
 def _kept(tally: Tally, rows: Rows, most: int, check: Callable[[], None]) -> Bools:
-    """The rows that count: those the statement selects, of each person no more than the policy says."""
+    """The rows that count: those the statement selects, but no more per person than the policy allows."""
     selected = np.empty(rows.size, dtype=np.bool_)
     for chosen, part in _parts(rows):
         check()
@@ -71,7 +70,7 @@ def _parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
 
 
 def _cells(tally: Tally, values: RowValues, outside: int) -> Ints:
-    """The number of each row's group; `outside` for a row that is in none."""
+    """The number of each row's group; `outside` for rows in no group."""
     cells: Ints = np.zeros(1, dtype=np.int64)
     lost: Bools = np.zeros(1, dtype=np.bool_)
     for key, known in zip(tally.keys, tally.values, strict=True):
@@ -81,7 +80,7 @@ def _cells(tally: Tally, values: RowValues, outside: int) -> Ints:
 
 
 def _meant(tally: Tally, wanted: WantedTally, values: RowValues, cells: Ints, outside: int) -> Ints:
-    """The groups of the rows that one number is about; those that the statement selects are told already."""
+    """The groups of the rows that one number is about, among the selected ones."""
     if wanted.where == tally.where:
         return cells
     return np.where(values.truth(wanted.where) == TRUE, cells, outside)
@@ -91,24 +90,25 @@ def _meant(tally: Tally, wanted: WantedTally, values: RowValues, cells: Ints, ou
 
 
 def _lanes(wanted: WantedTally) -> int:
-    """How many whole numbers are kept for each group: for a sum how many rows, and their steps from the first one."""
+    """How many whole numbers are kept for each group: for a sum the number of rows, and their steps from the first
+    one."""
     return {"sum": 2, "histogram": wanted.last - wanted.first + 1}.get(wanted.figure, 1)
 
 
 def _added(wanted: WantedTally, values: RowValues, cells: Ints, groups: int) -> Ints:
-    """What some rows add to each lane of each group."""
+    """What these rows add to each lane of each group."""
     if wanted.figure == "histogram":
         lanes = _lanes(wanted)
         places = _steps(wanted, values).astype(np.int64) * (groups + 1) + cells
         return np.bincount(places, minlength=lanes * (groups + 1)).reshape(lanes, groups + 1)[:, :groups]
     found = [np.bincount(cells, minlength=groups + 1)]
-    if wanted.figure == "sum":  # whole numbers of which so many are below 2^53 together, so this is exact
+    if wanted.figure == "sum":  # whole numbers whose sum is below 2^53, so this is exact
         found.append(np.bincount(cells, weights=_steps(wanted, values), minlength=groups + 1).astype(np.int64))
     return np.stack(found)[:, :groups]
 
 
 def _steps(wanted: WantedTally, values: RowValues) -> Floats:
-    """The value of each row, in steps from the first one. NULL has any: its row is in no group."""
+    """The value of each row, in steps from the first one; arbitrary for NULL, whose row is in no group."""
     if wanted.value is None:
         raise TypeError("a sum has a value")
     numbers = np.nan_to_num(values.numbers(wanted.value) / wanted.step)

@@ -1,8 +1,8 @@
-"""What conditions and expressions are for each row: look-ups in tables of public codes, and arithmetic with numbers.
+"""Evaluates conditions and expressions for each row: look-ups in tables of public codes, and arithmetic.
 
-Time must not tell what is in a row. So a table is made before any row is looked at, from public values alone; every row
-is looked up in every table, every branch of a CASE is computed for every row, and no row can fail: a number that does
-not exist is NaN, and what it is compared with is neither true nor false. The steps are the same whatever the rows hold.
+The time must not depend on what is in a row. So tables are made from public values before any row is read; every row is
+looked up in every table, every branch of a CASE is computed for every row, and no row can fail: an undefined number is
+NaN, and comparisons with it are neither true nor false. The steps are the same whatever the rows contain.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _FUNCTIONS: dict[str, Callable[..., Floats]] = {
 
 
 class RowValues:
-    """Some rows, and what is made of them."""
+    """Some rows, and the values computed from them."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -152,7 +152,7 @@ class RowValues:
     # -- values ----------------------------------------------------------------------------------------------------
 
     def numbers(self, e: Expression) -> Floats:
-        """The value of each row as a number; any number where it is NULL."""
+        """The value of each row as a number; arbitrary where it is NULL."""
         match e:
             case Ref(name):
                 return self._column(name)
@@ -180,7 +180,7 @@ class RowValues:
         return found
 
     def group_places(self, key: GroupKey, values: Sequence[Scalar]) -> Ints:
-        """The place of each row's key among the values; behind the last where it is none of them."""
+        """The position of each row's key among the values; one past the last if it is none of them."""
         place = {value: i for i, value in enumerate(values)}
 
         def place_of(value: SqlValue) -> int:
@@ -196,7 +196,7 @@ class RowValues:
         return self._chosen(key.by, placed) if isinstance(key.by, Choice) else placed(key.by)
 
     def distinct_codes(self, e: Expression) -> tuple[Ints, int]:
-        """A number for each row, equal where the value is, and how many there may be. NULL has any."""
+        """A number for each row, equal for equal values, and how many there may be; arbitrary for NULL."""
         if isinstance(e, Lookup):
             numbers: dict[Hashable, int] = {}
             found = [numbers.setdefault(result, len(numbers)) for result in e.results]
@@ -209,7 +209,7 @@ class RowValues:
 
 
 def places(starts: Array, numbers: Array) -> Ints:
-    """How many of the rising `starts` are at or below each number. A binary search that takes the same steps for all.
+    """How many of the ascending `starts` are at or below each number: a binary search with the same steps for all.
 
     >>> places(np.array([10.0, 20.0]), np.array([9.0, 10.0, 25.0]))
     array([0, 1, 2])
@@ -225,7 +225,7 @@ def places(starts: Array, numbers: Array) -> Ints:
 
 
 def _starts(cuts: Sequence[Point], like: Array) -> Array:
-    """Where pieces begin, in the type of the numbers they are compared with; beyond it there is no number."""
+    """Where pieces begin, in the type of the numbers they are compared with."""
     if like.dtype != np.int64:
         return np.array(cuts, dtype=np.float64)
     most = np.iinfo(np.int64)

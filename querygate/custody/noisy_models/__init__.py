@@ -3,9 +3,9 @@
 public_design     columns of the policy as numbers within public bounds, one row of each person
 library_models    the families, fitted by diffprivlib within those bounds
 guarded_library   diffprivlib, whose warnings of a privacy leak are refusals here
-noisy_model       a request from its price to what leaves
-synthetic_table   a synthetic table by exact noise on marginals, without the library
-second_account    the ledger once more, as diffprivlib's accountant adds it up
+noisy_model       a request from its price to the released files
+synthetic_table   a synthetic table from exact noise on marginals, without the library
+second_account    the ledger, as diffprivlib's accountant adds it up
 
-The only room that imports diffprivlib.
+The only package that imports diffprivlib.
 """

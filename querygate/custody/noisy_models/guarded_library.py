@@ -1,8 +1,8 @@
-"""diffprivlib behind a guard: a warning that something of the data leaks stops what is underway.
+"""diffprivlib behind a guard: a warning that data leak stops the computation.
 
-The library draws noise in floating point. The gaps between floats can tell of the value below the noise (Mironov 2012),
-so its guarantee is that of the published mechanisms up to rounding, unlike the exact samplers that counts and sums of
-this gate are drawn with. Every answer says so.
+The library draws noise in floating point. The gaps between floats can reveal the value below the noise (Mironov 2012),
+so its guarantee is that of the published mechanisms up to rounding, unlike that of the exact samplers for this gate's
+counts and sums. Every answer says so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def caveat() -> str:
 
 
 def open_library() -> Any:
-    """diffprivlib, or ExtractRefused QG605 where it is not installed."""
+    """diffprivlib, or ExtractRefused QG605 if it is not installed."""
     try:
         import diffprivlib
         import diffprivlib.models
@@ -46,7 +46,7 @@ def guarded() -> Iterator[None]:
     from diffprivlib.utils import DiffprivlibCompatibilityWarning, PrivacyLeakWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a solver says of the data is nobody's business
+        warnings.simplefilter("ignore")  # a solver's messages may reveal something about the data
         warnings.simplefilter("error", PrivacyLeakWarning)
         warnings.simplefilter("error", DiffprivlibCompatibilityWarning)
         try:

@@ -1,7 +1,7 @@
 """The families of noisy models, fitted by diffprivlib on data within public bounds.
 
-Neighbours differ by one record, added or removed; how many records there are is as secret as the rest. diffprivlib 0.6
-takes some of this for granted, so its models are used only in forms for which its noise is enough (decision 111):
+Neighbours differ by one record, added or removed; the number of records is as secret as the rest. diffprivlib 0.6
+assumes otherwise in places, so its models are used only in forms for which its noise is enough (decision 111):
 
 - *linear*: without its intercept (a constant column instead) and within [-1, 1]. Otherwise the sensitivity of a square
   is taken from the lower bound alone, and centring divides by the exact number of records.
@@ -12,7 +12,7 @@ takes some of this for granted, so its models are used only in forms for which i
   parts of epsilon go where they belong, not the other way round.
 - *pca*: centred before, by a mean drawn here.
 
-A few public records are always added, so that no family fails for want of a record or of a class.
+A few public records are always added, so that no family fails because a record or a class is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from querygate.methods.dp import MECHANISMS, Entropy
 
 Answer = dict[str, Any]
 STEPS = 1 << 20
-"""Steps of a scaled number, so that its sum is a whole number and drawn exactly."""
+"""Steps of a scaled number, so that its sum is a whole number with exact noise."""
 
 
 def fit_linear(
@@ -58,7 +58,7 @@ def fit_logistic(
     """Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011), one value of the response against the rest."""
     table = complete_rows(table, (response, *columns))
     x = _with_constant(design_of(table, columns))
-    norm = math.sqrt(1 + len(columns))  # of a row: each column, however many terms, adds at most 1
+    norm = math.sqrt(1 + len(columns))  # norm of a row: each column, however many terms it has, adds at most 1
     classes = np.arange(len(response.values))
     rows = np.vstack([x, *(_anchor(x) for _ in classes)]) / norm
     y = np.append(response.places(table[response.name]), classes)
@@ -183,7 +183,7 @@ def _anchor(x: Floats) -> Floats:
 
 
 def _coefficients(found: Floats, columns: Sequence[PublicColumn], response: PublicColumn | None) -> Answer:
-    """From scaled columns to the numbers that people know: a step of one unit, and the value where all are 0."""
+    """From scaled columns to ordinary units: the effect of one unit, and the value where all are 0."""
     per_unit = 1.0 if response is None else response.half
     names: dict[str, float] = {}
     intercept, at = float(found[-1]), 0
@@ -208,7 +208,7 @@ def _spread(column: PublicColumn, variance: float) -> float:
 
 
 def _noisy_mean(x: Floats, epsilon: float, entropy: Entropy) -> Floats:
-    """Sums and the number of records, drawn exactly; clamped to what means can be."""
+    """The mean from sums and a number of records with exact noise, clamped to possible means."""
     noise, part = MECHANISMS.get("geometric"), epsilon / (x.shape[1] + 1)
     count = max(noise.release(len(x), sensitivity=1, epsilon=part, entropy=entropy).value, 1)
     sums = [

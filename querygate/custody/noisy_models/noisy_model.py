@@ -1,9 +1,9 @@
-"""A noisy model from its request to what leaves: price, draw, and files that are made of the drawn answer alone.
+"""A noisy model from its request to the released files: price, draw, and files made only from the drawn answer.
 
 plan     columns with public bounds, and the price, before a row is read
 draw     one row of each person, the family fitted by the library within the bounds
-answer   what was drawn, in numbers that people know, with what they must know of it; JSON, for the ledger
-files    model.json, model.csv and the report, from the answer that the ledger holds and nothing else
+answer   the result in ordinary units, with its explanations; JSON, for the ledger
+files    model.json, model.csv and the report, only from the answer in the ledger
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FAMILIES: Mapping[NoisyFamily, str] = {
 
 @dataclass(frozen=True)
 class NoisyModelPlan:
-    """What is fitted, within which public bounds, and for how much."""
+    """What is fitted, within which public bounds, at what price."""
 
     asked: NoisyQuestion
     response: PublicColumn | None
@@ -54,7 +54,7 @@ class NoisyModelPlan:
 
     @classmethod
     def of(cls, spec: ExtractSpec, policy: Policy) -> NoisyModelPlan:
-        """From the request and the policy alone; ExtractRefused where a bound is not public."""
+        """Made from the request and the policy alone; ExtractRefused if a bound is not public."""
         asked = NoisyQuestion.of(spec.noisy)
         columns = public_columns(policy, asked.columns)
         response = public_columns(policy, (asked.response,))[0] if asked.response else None
@@ -68,7 +68,7 @@ class NoisyModelPlan:
         return FAMILIES[self.asked.family]
 
     def draw(self, table: pa.Table, entropy: Entropy) -> dict[str, Any]:
-        """The answer. The rows are one of each person; nothing of them is in it but by way of noise."""
+        """The answer, from one row of each person; the rows affect it only through noisy figures."""
         library = open_library()
         with guarded():
             found = _finite(self._fit(table, library, entropy))
@@ -118,7 +118,7 @@ class NoisyModelPlan:
 
 
 def model_files(answer: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, bytes]:
-    """Of the drawn answer and of what was asked: there is nothing else that could leave."""
+    """The files, made only from the drawn answer and the request."""
     body = {**facts, "model": dict(answer)}
     lines = list(model_lines(answer))
     return {
@@ -129,7 +129,7 @@ def model_files(answer: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str
 
 
 def model_lines(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, float | None]]:
-    """Every number of an answer as (of what, which, number)."""
+    """Every number of an answer as (subject, name, number)."""
     for key in ("intercept",):
         if key in answer:
             yield "model", key, answer[key]
@@ -153,7 +153,7 @@ def model_lines(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, float | N
 
 
 def _finite(found: Any) -> Any:
-    """As JSON has it: a number that noise has driven beyond all numbers is none."""
+    """For JSON: a number that noise has made infinite becomes None."""
     if isinstance(found, dict):
         return {key: _finite(value) for key, value in found.items()}
     if isinstance(found, list):

@@ -1,9 +1,8 @@
-"""Columns as numbers within public bounds: nothing here is learnt from the data.
+"""Columns as numbers within public bounds; nothing here depends on the data as a whole.
 
-A number is clamped to its domain and laid into [-1, 1]; a category is a place among its declared values, or one column
-of 0 and 1 for each value but the first. A record in which a wanted column is missing, or has a value that is not
-public, is left out: whether it is follows from that record alone, so one person still changes one row. Of a person with
-several rows the first counts.
+A number is clamped to its domain and scaled to [-1, 1]; a category is a position among its declared values, or one
+column of 0 and 1 for each value but the first. A record with a missing or non-public value in a wanted column is left
+out; that depends on this record alone, so one person still changes one row. The first row of each person counts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 
 LARGEST_CATEGORY = 200
 ROUNDING = 1e-9
-"""So that a number at the edge of a part is in the upper one, however it was divided."""
+"""So that a number at the edge of a part is in the upper one, despite rounding."""
 
 _ARROW = {"integer": pa.int64(), "number": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us")}
 
@@ -39,7 +38,7 @@ class PublicColumn:
 
     @classmethod
     def of(cls, column: ColumnPolicy) -> PublicColumn:
-        """ExtractRefused QG605 where the policy does not say what values there may be."""
+        """ExtractRefused QG605 if the policy does not declare the possible values."""
         if column.is_numeric:
             if column.low is None or column.high is None or not column.low < column.high:
                 raise _undeclared(column.name, "a domain of more than one value", "domain = [low, high]")
@@ -55,16 +54,16 @@ class PublicColumn:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The columns it becomes in a design."""
+        """Its columns in a design."""
         return (self.name,) if self.is_number else tuple(f"{self.name}={value}" for value in self.values[1:])
 
     def natural(self, scaled: float) -> float:
-        """A value in [-1, 1] as the number it stands for."""
+        """A value in [-1, 1] in the column's unit."""
         return self.low + (scaled + 1) / 2 * (self.high - self.low)
 
     @property
     def half(self) -> float:
-        """How much of the number one step of the scaled value is."""
+        """The column's units per unit of the scaled value."""
         return (self.high - self.low) / 2
 
     def scaled(self, raw: pa.ChunkedArray) -> Floats:
@@ -73,7 +72,7 @@ class PublicColumn:
         return laid
 
     def places(self, raw: pa.ChunkedArray) -> Ints:
-        """The place among its values; -1 where missing, or not declared."""
+        """The position among its values; -1 if missing or not declared."""
         place = {value: at for at, value in enumerate(self.values)}
         return np.array([-1 if text is None else place.get(text, -1) for text in texts_of(raw)], dtype=np.int64)
 
@@ -94,7 +93,7 @@ def public_columns(policy: Policy, names: Sequence[str]) -> tuple[PublicColumn, 
 
 
 def one_row_each(table: pa.Table, person: str) -> pa.Table:
-    """The first row of each person, of those that were selected."""
+    """The first selected row of each person."""
     if not person:
         return table
     _, first = np.unique(np.array(texts_of(table[person]), dtype=object).astype(str), return_index=True)
@@ -114,7 +113,7 @@ def design_of(table: pa.Table, columns: Sequence[PublicColumn]) -> Floats:
 
 
 def cells_of(table: pa.Table, column: PublicColumn, parts: int) -> tuple[Ints, tuple[str, ...]]:
-    """The cell of each record, and what each cell is called; the last one is for what is missing."""
+    """The cell of each record, and the name of each cell; the last cell is for missing values."""
     raw = table[column.name]
     if not column.is_number:
         places = column.places(raw)
@@ -135,7 +134,7 @@ def _undeclared(name: str, what: str, key: str) -> ExtractRefused:
 
 
 def drawn_values(column: PublicColumn, codes: Ints, parts: int, rng: np.random.Generator) -> pa.Array:
-    """A value of each cell: a number is drawn evenly within its part; the last cell is missing."""
+    """A value for each cell: a number is drawn uniformly within its part; the last cell is missing."""
     if not column.is_number:
         texts = np.array([*column.values, None], dtype=object)[codes]
         return pa.array(texts, pa.string())

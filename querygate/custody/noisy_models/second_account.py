@@ -1,8 +1,7 @@
-"""The ledger once more, as diffprivlib's accountant adds it up: a second account by code that is not ours.
+"""The ledger, as diffprivlib's accountant adds it up: a second account by independent code.
 
-It shares nothing with the ledger but the list of what was paid. Limit by limit it enters each spend again, and stops
-where its own rules say that the limit is exceeded. Its sums are floats, so it is held against the ledger's exact ones
-within rounding.
+It only shares the list of payments with the ledger. For each limit it enters every spend again, and stops if the limit
+is exceeded by its own rules. Its sums are floats, so they are compared with the ledger's exact ones up to rounding.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SecondAccount:
-    """One limit: what the ledger says was spent, and what the accountant adds up to."""
+    """One limit: what was spent according to the ledger, and according to the accountant."""
 
     scope: Scope
     ledger: float

@@ -1,9 +1,8 @@
 """A differentially private synthetic table: a tree of noisy marginals of the wanted columns, and records drawn from it.
 
-Columns are laid into public cells: a number into equal bins of its domain, a category into its declared values, what is
-missing or undeclared into a cell of its own, so that a table with missing values has them too. What is recorded in
-the ledger is the tree. Records are drawn from it by a generator that the tree itself seeds: they cost nothing, tell
-nothing more, and are the same each time.
+Columns become public cells: equal bins of a number's domain, a category's declared values, and a cell for missing or
+undeclared values, so that the synthetic table has missing values too. The ledger records the tree. Records are drawn
+from it by a generator that the tree itself seeds: they cost nothing, reveal nothing more, and are the same each time.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ TEMPLATE = "noisy_model.html"
 USUAL_BINS = 10
 MOST_COLUMNS = 30
 LARGEST = 2_000_000
-"""Records that are drawn at most: noise must not fill a disk."""
+"""The most records to draw: noise must not fill a disk."""
 
 
 @dataclass(frozen=True)
 class SyntheticPlan:
-    """Which columns, in how many bins, and for how much."""
+    """Which columns, in how many bins, at what price."""
 
     columns: tuple[PublicColumn, ...]
     bins: int
@@ -50,7 +49,7 @@ class SyntheticPlan:
 
     @classmethod
     def of(cls, spec: ExtractSpec, policy: Policy, options: NoiseOptions) -> SyntheticPlan:
-        """From the request and the policy alone. Without columns in the request: all that are declared."""
+        """Made from the request and the policy alone; by default with all declared columns."""
         if unknown := [form for form in spec.formats if form not in ("csv", "parquet")]:
             raise invalid("formats", f"{unknown[0]} is not a format of noisy synthetic tables", "csv", "parquet")
         there = {column.name: column for column in out_of(policy)}
@@ -92,7 +91,7 @@ class SyntheticPlan:
         }
 
     def files(self, answer: Mapping[str, Any], facts: Mapping[str, Any], spec: ExtractSpec) -> dict[str, bytes]:
-        """The records, the tree that they were drawn from, and the report."""
+        """The records, their tree, and the report."""
         table = self.drawn_from(answer)
         lines = [("all columns", "records drawn", table.num_rows)]
         lines += [("pair of the tree", " and ".join(self.names[at] for at in edge), "") for edge in answer["edges"]]
@@ -109,7 +108,7 @@ class SyntheticPlan:
         return made
 
     def drawn_from(self, answer: Mapping[str, Any]) -> pa.Table:
-        """Records of the tree, with values of the columns' own types."""
+        """Records drawn from the tree, with values in the columns' types."""
         tree = MarginalTree(
             tuple(answer["sizes"]),
             tuple(map(tuple, answer["singles"])),
@@ -126,7 +125,7 @@ class SyntheticPlan:
         return pa.table({c.name: drawn_values(c, drawn[:, at], self.bins, rng) for at, c in enumerate(self.columns)})
 
     def compare(self, rows: Callable[[], pa.Table], answer: Mapping[str, Any]) -> dict[str, Any]:
-        """For reviewers alone: how far the shares of cells, and of pairs of columns, are from those of the raw rows."""
+        """For reviewers only: how far the shares of cells, and of pairs of columns, are from those of the raw rows."""
         (raw, labels), (made, _) = self._codes(rows()), self._codes(self.drawn_from(answer))
         singles = {name: _apart(raw[:, [at]], made[:, [at]]) for at, name in enumerate(self.names)}
         pairs = [_apart(raw[:, [a, b]], made[:, [a, b]]) for a in range(len(labels)) for b in range(a + 1, len(labels))]
@@ -178,7 +177,7 @@ def _apart(left: Ints, right: Ints) -> float:
 
 
 def _csv(table: pa.Table) -> bytes:
-    """As spreadsheets can open it without running anything."""
+    """CSV that spreadsheets can open without running anything."""
     safe = [
         pa.array([None if text is None else escape(text) for text in column.to_pylist()], pa.string())
         if pa.types.is_string(column.type)

@@ -1,1 +1,1 @@
-"""How many people two custodians have in common, without either seeing whom the other has."""
+"""How many people two custodians have in common, without either seeing the other's people."""

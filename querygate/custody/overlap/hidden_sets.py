@@ -1,5 +1,5 @@
-"""The library openmined-psi, in a process of its own: it is C++, and reads what another custodian has sent. What makes
-it fail, loop or fill the memory there costs no more than this one count."""
+"""The library openmined-psi, in a separate process: it is C++ and reads data from another custodian. If it crashes,
+loops or fills memory there, only this one count is lost."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from querygate.core.errors import ConfigError
 T = TypeVar("T")
 
 FALSE_MATCHES = 1e-12
-"""Chance that a count is one too large."""
+"""The probability that a count is one too large."""
 
 MEMORY, MEMORY_EACH = 2 << 30, 4096
-"""Bytes of address space, and so many more for each person."""
+"""Bytes of address space, and additional bytes for each person."""
 
 SECONDS, SECONDS_EACH = 60, 0.002
-"""Of processor time; one person takes about a tenth of that."""
+"""Processor time; one person takes about a tenth of that."""
 
 
 class NotFromHere(Exception):
-    """What was read is no message of the protocol, or not one that belongs to this count."""
+    """The data are not a message of the protocol, or not one for this count."""
 
 
 def confined(function: Callable[..., T], *given: object, people: int) -> T:
-    """What a function of this module returns, computed under limits. Raises NotFromHere where it ends badly."""
+    """The result of a function of this module, computed under limits. Raises NotFromHere if it fails."""
     _library()
     limits = MEMORY + MEMORY_EACH * people, int(SECONDS + SECONDS_EACH * people)
     spawning = multiprocessing.get_context("spawn")
@@ -42,20 +42,20 @@ def confined(function: Callable[..., T], *given: object, people: int) -> T:
 
 
 def hide(marks: list[str]) -> tuple[bytes, bytes]:
-    """The key, and the marks under it."""
+    """A new key, and the marks hidden under it."""
     client = _library().client.CreateWithNewKey(False)
     return client.GetPrivateKeyBytes(), client.CreateRequest(marks).SerializeToString()
 
 
 def hide_again(message: bytes, marks: list[str]) -> tuple[int, bytes, bytes]:
-    """How many marks a message hides; marks of one's own under a key that is forgotten, and theirs under that as
+    """The number of marks in a message; our own marks under a new key that is then forgotten, and theirs under it as
     well."""
     psi = _library()
     server, asked = psi.server.CreateWithNewKey(False), _read(psi.Request, message)
     if asked.reveal_intersection:
         raise NotFromHere
     number = len(asked.encrypted_elements)
-    if len(set(asked.encrypted_elements)) < number:  # counts of repeated people would tell who is meant
+    if len(set(asked.encrypted_elements)) < number:  # counts of repeated people could identify them
         raise NotFromHere
     setup = server.CreateSetupMessage(FALSE_MATCHES, number, marks, psi.DataStructure.GCS).SerializeToString()
     return number, setup, _tried(lambda: server.ProcessRequest(asked).SerializeToString())
@@ -90,7 +90,7 @@ def _read(kind: Any, data: bytes) -> Any:
     message = kind()
     try:
         message.ParseFromString(data)
-    except Exception:  # what protobuf raises has no public name
+    except Exception:  # protobuf's exceptions have no public name
         raise NotFromHere from None
     return message
 

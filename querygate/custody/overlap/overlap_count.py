@@ -1,12 +1,12 @@
 """Three messages between two custodians, after which the first knows how many people both have.
 
-The protocol is private set intersection by elliptic-curve Diffie-Hellman, of the library openmined-psi, in the form
-that tells the size alone. The first custodian sends its people, hidden under a key of its own. The second hides them
-once more, under a key that is made for this reply and then forgotten, and sends them back in another order, with its
-own people hidden the same way. The first takes its key off and counts. No message can be read without a key.
+The protocol is private set intersection by elliptic-curve Diffie-Hellman, from the library openmined-psi, in the form
+that reveals only the size. The first custodian sends its people, hidden under its own key. The second hides them again,
+under a key that is made for this reply and then forgotten, and sends them back in another order, with its own people
+hidden the same way. The first removes its key and counts. No message can be read without a key.
 
-Both files are signed with what the two share, and a reply with the request it answers: a file that was changed on the
-way, or belongs to another count, is refused. The protocol does not keep the second custodian honest.
+Both files are signed with the shared secret, and a reply is tied to its request: a file that was changed on the way, or
+belongs to another count, is refused. The protocol does not prevent the second custodian from cheating.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from querygate.custody.overlap.hidden_sets import NotFromHere, confined
 from querygate.custody.overlap.shared_secret import SIGNATURE, SharedSecret, is_signed, sign
 
 LEAST_PEOPLE = 20
-"""With fewer people in a request, or in a reply, the count would say too much of each."""
+"""With fewer people in a request, or in a reply, the count would reveal too much about each."""
 
 _REQUEST, _REPLY, _KEPT = b"QGO1", b"QGO2", b"QGO0"
 _KEPT_HEAD = struct.Struct(">4sQ32s64s")
-"""Its mark, how many people were asked about, the hash of the request, the key that signs; the private key follows."""
+"""Format mark, number of people in the request, hash of the request, signing key; the private key follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _signed(mark: bytes, key: bytes, body: bytes, answered: bytes = b"") -> byte
 
 
 def _checked(mark: bytes, key: bytes, data: bytes, answered: bytes = b"") -> bytes:
-    """The body of a file, if it is as it was signed."""
+    """The body of a file, if its signature is valid."""
     start = len(mark) + SIGNATURE
     signature, body = data[len(mark) : start], data[start:]
     if not data.startswith(mark) or not is_signed(key, signature, mark, answered, body):

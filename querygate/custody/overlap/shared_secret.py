@@ -1,4 +1,4 @@
-"""The secret that two custodians share: it hides identifiers, and shows of a file that the other one made it."""
+"""The secret that two custodians share: it hides identifiers, and proves that a file comes from the other one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SIGNATURE = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, slots=True)
 class SharedSecret:
-    """Texts are hidden under the secret itself and files are signed under a key made of it, by another hash: nothing
-    that is hidden is ever that key."""
+    """Texts are hidden under the secret itself; files are signed under a key derived from it with another hash, so no
+    hidden text can equal that key."""
 
     value: bytes
 
     @classmethod
     def read(cls, data: bytes) -> SharedSecret:
-        """As it stands in a file; blanks around it are not part of it."""
+        """Read from a file, without surrounding blanks."""
         if len(data.strip()) < LEAST_SECRET:
             raise ConfigError(
                 "QG805",
@@ -41,7 +41,7 @@ class SharedSecret:
 
 
 def sign(key: bytes, *parts: bytes) -> bytes:
-    """Every part but the last has a length that both sides know."""
+    """Sign some parts; every part but the last has a fixed length."""
     return hmac.new(key, b"".join(parts), hashlib.sha256).digest()
 
 

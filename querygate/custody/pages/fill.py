@@ -1,4 +1,4 @@
-"""A report as one HTML file: no script, nothing from elsewhere, every text escaped."""
+"""A report as one HTML file: no script, no external content, every text escaped."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue
 
 LONGEST = 120
-"""Characters of a policy value that are shown."""
+"""The most characters shown of a policy value."""
 
 
 def data_uris(pictures: Mapping[str, bytes]) -> dict[str, str]:
-    """PNG files by name, as a page holds them."""
+    """PNG files by name, as data URIs for a page."""
     return {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
 
 
 def fill(template: str, **values: object) -> str:
-    """A template of this folder with its values. What is not there is a mistake, and not an empty place."""
+    """Fill a template of this folder. A missing value is an error, not an empty string."""
     return _environment().get_template(template).render(**values)
 
 
 @cache
 def _environment() -> Environment:
-    """It keeps the templates that it has read: to read one takes longer than to fill it."""
+    """It caches templates: reading one takes longer than filling it."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -55,7 +55,7 @@ def figure(number: float | None) -> str:
 
 
 def whole(number: float) -> str:
-    """A number with all digits that matter, for arithmetic that somebody checks.
+    """A number with all significant digits, for arithmetic that a reader checks.
 
     >>> whole(1265), whole(1100.25), whole(1 / 3)
     ('1265', '1100.25', '0.3333333333')
@@ -64,7 +64,7 @@ def whole(number: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share for a person; the space does not break.
+    """A share for a person, with a non-breaking space.
 
     >>> [percent(share).replace("\\xa0", " ") for share in (0.12345, 0.00012, 0.0, 1.0)]
     ['12.3 %', '0.012 %', '0 %', '100 %']

@@ -1,4 +1,4 @@
-"""The privacy of one dataset, as its custodian wrote it down: read, checked, resolved, hashed.
+"""The policy of one dataset, as its custodian wrote it: read, checked, resolved, hashed.
 
 >>> from querygate.custody.policy import parse_policy
 >>> policy = parse_policy('''

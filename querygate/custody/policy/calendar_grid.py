@@ -1,5 +1,5 @@
-"""Steps along a date that follow the calendar: months, quarters and years begin on their first day, whatever their
-length. A grid of 365 days drifts away from the years that people ask for.
+"""Date grids that follow the calendar: months, quarters and years begin on their first day. A grid of 365 days would
+drift away from the years that people ask for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_calendar_grid(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def calendar_edges(low: Number, high: Number, months: int, unit: int) -> tuple[Number, ...]:
-    """Both ends and every first day of a step between them; `unit` is a day in what the ends are counted in.
+    """Both ends and every first day of a step between them; `unit` is a day in the unit of the ends.
 
     >>> [day_text(int(day)) for day in calendar_edges(19_800, 20_200, 12, 1)]
     ['2024-03-18', '2025-01-01', '2025-04-22']

@@ -1,7 +1,7 @@
-"""Measures of medicine, recognised by the name, the unit and the range of a column: the list in data/measures.toml.
+"""Clinical measures, recognised by the name, the unit and the range of a column, from the list in data/measures.toml.
 
-The list gives what is public about a measure: which values are possible, and the limits that readers ask about. The
-unit is the one that the name spells, or else the one in which the median of the column would be an ordinary one.
+The list has what is public about a measure: its possible values, and the limits that readers ask about. The unit is the
+one in the name, or else the one in which the column's median would be normal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from querygate.custody.policy.identifier_signs import words_of
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A measure in one unit. `median` is between which numbers that of a population lies."""
+    """A measure in one unit. `median` is the range in which a population's median lies."""
 
     unit: str
     median: tuple[float, float]
@@ -30,7 +30,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`beside` is another measure that analysts lay beside it."""
+    """`beside` is another measure that analysts compare it with."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class FoundMeasure:
-    """What a column measures, and in which unit. `rank` is its place among what papers ask for."""
+    """What a column measures, and in which unit. `rank` is its position among the measures that papers use most."""
 
     measure: Measure
     unit: Unit
@@ -79,7 +79,7 @@ def measures() -> tuple[Measure, ...]:
 
 
 def measure_of(column: ColumnFigures) -> FoundMeasure | None:
-    """The measure that a column is of; None where the name speaks of none, or the values do not fit into any unit."""
+    """The measure in a column; None if the name suggests none, or the values fit no unit."""
     if column.middle is None or column.low is None or column.high is None:
         return None
     found = measure_named(column.name, column.middle)
@@ -88,7 +88,7 @@ def measure_of(column: ColumnFigures) -> FoundMeasure | None:
 
 
 def measure_named(name: str, middle: float) -> FoundMeasure | None:
-    """The measure that a name speaks of, in the unit that it spells or that the median is usual in."""
+    """The measure that a name suggests, in the unit that the name gives or that fits the median."""
     words = words_of(name)
     plain = re.sub(r"(?<=[a-z])[0-9]+\b", "", words)  # sbp1 and sbp2 are readings
     named = next((one for text in (words, plain) for one in measures() if re.search(one.names, text)), None)

@@ -1,11 +1,11 @@
-"""The table [views.codes]: groups of codes that views tell of, each as a sensitive column of its own.
+"""The table [views.codes]: groups of codes that views publish, each as a separate sensitive column.
 
     [views.codes.dx]
     diabetes = ["250"]
     hypertension = ["401", "402"]
 
 A record has the value true in `diabetes` if its list `dx` has one of these codes. Which codes a name stands for, and
-whether groups have any in common, the code system says, which is read later.
+whether groups overlap, depends on the code system, which is read later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CODES = "a list of strings: codes, or groups of the code system, which stand for
 
 
 def read_code_groups(top: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[ColumnPolicy, ...]:
-    """A flag for each group; what is wrong with one is among the problems of the file."""
+    """A flag for each group; mistakes are added to the problems of the file."""
     views = top.raw.get("views")
     if not isinstance(views, dict) or views.get("mode") == "none":
         return ()
@@ -33,7 +33,7 @@ def _flags(top: TomlTable, raw: object, columns: Sequence[ColumnPolicy]) -> Iter
     if not isinstance(raw, dict):
         top.problems.add(("views", "codes"), "must be a table", f"of each list of codes its {GROUPS}")
         return
-    taken = {"row_id", *(folded(column.name) for column in columns)}  # rows of the vault have a number by this name
+    taken = {"row_id", *(folded(column.name) for column in columns)}  # the vault's number of a row has this name
     for name, groups in raw.items():
         path = ("views", "codes", name)
         if name not in lists:

@@ -1,7 +1,7 @@
-"""A column of codes: which codes there are, how lists are written, what attackers may know, what may be put together.
+"""A column of codes: which codes exist, how lists are written, what attackers may know, what may be merged.
 
-Everything that is needed to tell which codes are public stands in the policy or in a file beside it, never in the data.
-Codes are kept as they are written here; the code system says later what each of them means.
+The public codes come from the policy or a file beside it, never from the data. Codes are kept as written here; the code
+system later says what each of them means.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ METHODS: dict[Protection, tuple[str, ...]] = {
     "rules": ("rbat",),
     "uncertainty": ("rho", "tdcontrol"),
 }
-"""The methods that protect what a kind asks for; the first is the default."""
+"""The methods for each kind of protection; the first is the default."""
 
 MOST_KNOWN = 4
-"""Codes that an attacker may know under k^m: the sets that have to be looked at grow with every one."""
+"""The most codes that an attacker may know under k^m: the number of sets to examine grows with each."""
 
 CATEGORY = {"icd9cm": 2, "icd10cm": 4, "icd9cm+icd10cm": 5}
-"""The level of three-character categories, where it is not the nearest."""
+"""The level of three-character categories, if it is not the nearest."""
 
 _SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file next to the policy"
 _ROWS = "rows `code;ancestor;...;root`, one per code, all of the same length, with the same root"
@@ -67,11 +67,11 @@ _UTILITY = {
     "none": (),
 }
 _WITH_DISEASES = ("icd9cm", "icd10cm", "icd9cm+icd10cm", "icd10", "ccs")
-"""Systems in whose codes the list of diseases that comes with the package is written."""
+"""Systems used by the package's list of diseases."""
 
 
 def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with what its table says about its codes; whatever is wrong is among the table's problems."""
+    """The column with the rules for its codes; mistakes are added to the table's problems."""
     system, rows = _system(table)
     values = _values(table, system)
     separator = table.text("separator")
@@ -92,7 +92,7 @@ def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def check_visits(top: TomlTable, columns: tuple[ColumnPolicy, ...]) -> None:
-    """A column of visits is one of the source that is not published itself."""
+    """Check that a column of visits is a source column that is not published itself."""
     known = {column.name: column for column in columns}
     for column in columns:
         visits = column.codes.protect.column if column.codes else ""
@@ -121,7 +121,7 @@ def _system(table: TomlTable) -> tuple[str, tuple[tuple[str, ...], ...]]:
 
 
 def _values(table: TomlTable, system: str) -> tuple[str, ...]:
-    """The codes of a flat system: nothing else says which there are, and the data must not."""
+    """The codes of a flat system, which nothing else lists, and the data must not."""
     if system != "flat":
         if "values" in table:
             table.fail("values", "cannot be combined with a system that lists its codes", 'nothing, or system = "flat"')
@@ -135,7 +135,7 @@ def _values(table: TomlTable, system: str) -> tuple[str, ...]:
     return tuple(sorted(value.strip() for value in raw))
 
 
-# -- what attackers may know, and what may be put together ---------------------------------------------------------
+# -- what attackers may know, and what may be merged ---------------------------------------------------------
 
 
 def _protect(table: TomlTable) -> ProtectPolicy:
@@ -169,7 +169,7 @@ def _names(given: TomlTable, key: str, accepted: str) -> tuple[str, ...]:
 
 
 def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
+    """Rules from known to secret codes; a code is either known or secret in all of them."""
     raw = given.raw.get("rules")
     if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
         given.fail("rules", "is missing" if raw is None else "is not a list of rules", _RULES)
@@ -231,7 +231,7 @@ def _check_parameters(given: TomlTable, kind: str | None, accepted: tuple[str, .
 
 
 def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
-    """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
+    """Sets of codes, written here or in the rows of a file; surrounding spaces and repeated codes do not matter."""
     raw = given.raw.get(key)
     found: list[list[object]]
     if isinstance(raw, str) and raw.lower().endswith(".csv"):

@@ -1,6 +1,6 @@
-"""What the name of a column says about it: which kind of column it is, by data/column_kinds.toml.
+"""Recognises the kind of a column by its name, with data/column_kinds.toml.
 
-Names are compared as the words of `words_of`. A few questions about names need no kind: what is a code, an amount, a
+Names are compared as the words of `words_of`. Some checks need no kind: whether a column is a code, an amount, a
 remark.
 """
 
@@ -34,7 +34,8 @@ _PLAIN = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "æ": "ae", "ß": "ss"}
 
 @dataclass(frozen=True, slots=True)
 class ColumnKind:
-    """One kind of column. Of `once`, the first column by rank is published; `finer` is a withheld column's offer."""
+    """One kind of column. Among columns with the same `once`, the first by rank is published; `finer` is an alternative
+    for a withheld column."""
 
     name: str
     role: Role
@@ -60,7 +61,7 @@ def _data(name: str) -> dict[str, Any]:
 
 
 def _words(words: Iterable[str]) -> str:
-    """As more alternatives of a pattern: a short word may be a part of anything, and has to be the whole name."""
+    """More alternatives for a pattern: a short word may occur anywhere, so it must be the whole name."""
     both = sorted({form for word in words for form in (word, plain_letters(word))})
     short, long = ([re.escape(w) for w in both if (len(w) <= SHORT) == is_short] for is_short in (True, False))
     return "".join((f"|^({'|'.join(short)})$" if short else "", rf"|\b({'|'.join(long)})\b" if long else ""))
@@ -77,7 +78,7 @@ def plain_letters(text: str) -> str:
 
 
 def kind_of(name: str) -> ColumnKind | None:
-    """The kind that the name of a column speaks of.
+    """The kind that a column's name suggests.
 
     >>> [kind_of(name).name for name in ("patient_age", "BPSysAve", "death", "BENE_SEX_IDENT_CD", "day_of_birth")]
     ['age', 'measurement', 'outcome', 'sex', 'part_of_birth_date']
@@ -86,7 +87,7 @@ def kind_of(name: str) -> ColumnKind | None:
 
 
 def is_birth(name: str) -> bool:
-    """Is a column called like a date of birth, or like a part of one?"""
+    """Is a column named like a date of birth, or a part of one?"""
     kind = kind_of(name)
     return kind is not None and kind.name in ("birth", "part_of_birth_date")
 
@@ -101,7 +102,7 @@ _SEXES = frozenset(
 
 
 def are_sexes(values: Iterable[str]) -> bool:
-    """Do values say the sex of people, whatever the column is called?
+    """Are these values sexes, whatever the column is called?
 
     >>> are_sexes(["F", "M"]), are_sexes(["no", "yes"])
     (True, False)
@@ -110,7 +111,7 @@ def are_sexes(values: Iterable[str]) -> bool:
 
 
 def says(pattern: str, name: str) -> bool:
-    """Does the name of a column speak of it?
+    """Does the pattern match the column's name?
 
     >>> says(AMOUNT, "SleepHrsNight"), says(REMARKS, "age")
     (True, False)

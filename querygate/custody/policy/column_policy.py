@@ -1,4 +1,4 @@
-"""What a policy says of one column: its role, its codes, its texts in extracts, and what protects it."""
+"""The policy of one column: its role, its codes, its texts in extracts, and its protection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from querygate.core.vault_ports import AgeAt
 
 Number: TypeAlias = int | float
 Meaning: TypeAlias = "bool | int | float | str | Sequence[Meaning] | Mapping[str, Meaning] | None"
-"""What a policy says, as it is hashed."""
+"""The content of a policy, as it is hashed."""
 
 ClassMoments: TypeAlias = Literal["none", "rounded", "exact"]
 Carry: TypeAlias = Literal["bins", "hull", "univariate", "joint"]
@@ -45,7 +45,7 @@ PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "codes",
 
 @dataclass(frozen=True, slots=True)
 class DiversityPolicy:
-    """What every class must keep of a sensitive column. Only the parameters of its kind are set.
+    """A guarantee that every class must keep for a sensitive column. Only the parameters of its kind are set.
 
     distinct (l), entropy (l) and recursive (c, l): Machanavajjhala et al. 2007; t-closeness (t): Li et al. 2007;
     alpha (no value may hold more than this share of a class, or than its own of `alphas`): Wong et al. 2006;
@@ -68,8 +68,8 @@ class DiversityPolicy:
     epsilon: Number | None = None
     m: float | None = None
     share: float | None = None
-    pieces: int | None = None  # of knowledge
-    expected: float | None = None  # records that a rule which nobody breaks must be seen in
+    pieces: int | None = None  # pieces of knowledge
+    expected: float | None = None  # records in which a rule without exceptions must have been possible
     by: str | None = None  # the column that says what each person guards
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names for sets of values
 
@@ -80,13 +80,13 @@ class DiversityPolicy:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyPolicy:
-    """How the values of a category are generalised: by a rule, or as the rows of a file say."""
+    """How the values of a category are generalised: by a rule, or by the rows of a file."""
 
     preset: str = ""
     rows: tuple[tuple[str, ...], ...] = ()  # value, its ancestors, root
 
     def meaning(self) -> dict[str, Meaning]:
-        """The rule, or a hash of what is in the file; where it lies does not matter."""
+        """The rule, or a hash of the file's content; its location does not matter."""
         if self.preset:
             return {"preset": self.preset}
         return {"sha256": hashlib.sha256(json.dumps(self.rows).encode()).hexdigest()}
@@ -97,22 +97,22 @@ Protection: TypeAlias = Literal["k^m", "itemsets", "visits", "complete", "classe
 
 @dataclass(frozen=True, slots=True)
 class ProtectPolicy:
-    """What somebody may be known to have, and what it must not lead to.
+    """Which codes an attacker may know, and what they must not lead to.
 
-    Each set of codes is kept by k records, or by nobody: sets of up to m codes (`k^m`), those that are listed, those of
-    each visit in another column, whole lists (`complete`), or sets of up to m codes within each class (`classes`). Or
-    sets of codes tell no sensitive one with more than a share of certainty: those of up to m public codes, which k
-    records keep as well (`coherence`), those that rules name (`rules`), or any up to m (`uncertainty`).
+    Each set of codes occurs in k records, or in none: sets of up to m codes (`k^m`), listed sets, those of each visit
+    in another column, whole lists (`complete`), or sets of up to m codes within each class (`classes`). Or sets of
+    codes reveal no sensitive code with more than a given confidence: sets of up to m public codes, which must occur in
+    k records as well (`coherence`), those named by rules (`rules`), or any sets up to m (`uncertainty`).
 
-    Of a set of which a code is suppressed, k records or nobody keep the `rest`; where only `whole` sets are looked for,
-    nothing more is asked of it.
+    If a code of a set is suppressed, the `rest` must occur in k records or none; with `whole`, nothing more is required
+    of it.
     """
 
     kind: Protection = "k^m"
     m: int = 0
     itemsets: tuple[tuple[str, ...], ...] = ()
-    column: str = ""  # of visits
-    between: str = ""  # what separates visits, where they are written as text
+    column: str = ""  # the column of visits
+    between: str = ""  # what separates visits written as text
     k: int = 0  # 0: the policy's
     sensitive: tuple[str, ...] = ()  # codes, or groups of the system
     share: float = 0.0
@@ -130,23 +130,23 @@ class UtilityPolicy:
     kind: UtilityKind = "level"
     level: int = 0
     groups: tuple[tuple[str, ...], ...] = ()
-    spare: Literal["none", "listed"] = "none"  # are codes of the list given up last?
+    spare: Literal["none", "listed"] = "none"  # are listed codes suppressed last?
 
 
 @dataclass(frozen=True, slots=True)
 class CodesPolicy:
     """How lists of codes are read and published."""
 
-    system: str = ""  # empty: as the rows say
+    system: str = ""  # empty: given by the rows
     rows: tuple[tuple[str, ...], ...] = ()  # code, its ancestors, root
-    separator: str = ""  # of codes in a text; empty: a text is one code
-    unknown: Literal["refuse", "other"] = "refuse"  # what the system does not have
+    separator: str = ""  # between codes in a text; empty: a text is one code
+    unknown: Literal["refuse", "other"] = "refuse"  # for texts that the system does not have
     method: str = "cba"
     protect: ProtectPolicy = field(default_factory=ProtectPolicy)
     utility: UtilityPolicy = field(default_factory=UtilityPolicy)
 
     def meaning(self) -> dict[str, Meaning]:
-        """What is set. Of long lists a hash; where a file lies does not matter."""
+        """The values set. Long lists as a hash; the location of a file does not matter."""
         fields = asdict(self)
         fields["rows"] = digest(self.rows)
         fields["protect"]["itemsets"] = digest(self.protect.itemsets)
@@ -164,27 +164,27 @@ def digest(rows: tuple[tuple[object, ...], ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CodeGroup:
-    """Codes of a list, or groups of its system: a flag is true of a record that has one of them."""
+    """Codes of a list, or groups of its system: the flag is true for records that have one of them."""
 
     column: str
     codes: tuple[str, ...]
 
 
 IN_EXTRACTS: frozenset[str] = frozenset({"note", "sequence", "payload"})
-"""Roles whose columns no query reaches: they leave in extracts alone, and where they are named. Notes and sequences are
-changed on the way, a payload is not."""
+"""Roles that no query reaches: they are released only in extracts that name them. Notes and sequences are changed
+first, a payload is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotePolicy:
-    """How free text is scrubbed of what names people, and of terms that tell too much (t-plausibility)."""
+    """How free text is scrubbed of identifying details, and of terms that reveal too much (t-plausibility)."""
 
     dates: Literal["year", "shift", "tag"] = "year"
     tags: Literal["keyed", "numbered", "kind", "natural"] = "keyed"
-    unknown_words: bool = True  # are capitalised words that no dictionary knows taken for names?
-    earliest_year: int = 0  # years before it tell of great age; 0: none does
+    unknown_words: bool = True  # do capitalised words that are in no dictionary count as names?
+    earliest_year: int = 0  # earlier years reveal a great age; 0: none does
     terms: tuple[tuple[str, str], ...] = ()  # term, its parent
-    t: int = 0  # texts that have to be plausible; 0: terms stay as they are
+    t: int = 0  # number of texts that must be plausible; 0: terms stay as they are
     tagger: str = ""  # file of a learned tagger beside the policy, and what it was when the policy was read
     tagger_hash: str = ""
 
@@ -203,7 +203,8 @@ class SequencePolicy:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPolicy:
-    """One source column, or a flag made of one. Fields that do not apply to its role and type are None or empty."""
+    """One source column, or a flag derived from one. Fields that do not apply to its role and type are None or
+    empty."""
 
     name: str
     role: Role
@@ -211,30 +212,30 @@ class ColumnPolicy:
     title: str = ""
     low: Number | None = None  # public domain, both ends included
     high: Number | None = None
-    grid: Number | None = None  # quasi-identifying and sensitive numbers
-    cuts: tuple[Number, ...] = ()  # quasi-identifying numbers
-    edges: tuple[Number, ...] = ()  # of public cells in place of a grid, from low to high; empty: there is a grid
+    grid: Number | None = None  # for quasi-identifying and sensitive numbers
+    cuts: tuple[Number, ...] = ()  # for quasi-identifying numbers
+    edges: tuple[Number, ...] = ()  # edges of public cells instead of a grid, from low to high; empty: there is a grid
     weight: float | None = None  # quasi-identifiers
     carry: Carry | None = None  # sensitive numbers
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
-    order: tuple[str, ...] = ()  # all public values, the least first, where the policy says that they have an order
-    rare: str = ""  # what values are called together that are not declared, or that fewer than k people have
+    order: tuple[str, ...] = ()  # all public values, lowest first, if the policy declares an order
+    rare: str = ""  # the common name of values that are not declared, or that fewer than k people have
     diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
-    missing: Missing = ""  # what a missing value is to the guarantees of a sensitive column; empty: a value
+    missing: Missing = ""  # how guarantees of a sensitive column treat missing values; empty: as a value
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
-    groups: tuple[tuple[str, ...], ...] = ()  # values that are published together alone; empty: each by itself
+    groups: tuple[tuple[str, ...], ...] = ()  # values that are only published together; empty: each by itself
     note: NotePolicy | None = None  # notes
     sequence: SequencePolicy | None = None  # sequences
-    kind: str = ""  # what an identifier is; empty: not told
-    absent: tuple[str, ...] = ()  # texts of the source that stand for no value
+    kind: str = ""  # kind of identifier; empty: unknown
+    absent: tuple[str, ...] = ()  # texts of the source that stand for a missing value
     written: str = ""  # day/month/year or month/day/year; empty: dates of the source have no slashes
     spelled: tuple[tuple[str, tuple[str, ...]], ...] = ()  # values, and the texts of the source that are read as them
     censored: Censored = ""  # what numbers beyond a limit of detection are read as; empty: they cannot be read
-    age: AgeAt | None = None  # what an age is worked out from; None: a column of the source
-    of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
+    age: AgeAt | None = None  # the dates of a derived age; None: a column of the source
+    of_codes: CodeGroup | None = None  # the codes of a flag; None: a column of the source
 
     @property
     def is_numeric(self) -> bool:
@@ -246,12 +247,12 @@ class ColumnPolicy:
 
     @property
     def is_protected_in_classes(self) -> bool:
-        """Can the codes of the column be published only once classes are made?"""
+        """Can the column's codes be published only after classes are made?"""
         return self.codes is not None and self.codes.protect.kind == "classes"
 
     @property
     def spares_missing(self) -> bool:
-        """Are missing values left out of what classes must keep of the column?"""
+        """Do the guarantees for this column ignore missing values?"""
         return self.missing == "not applicable"
 
     @property
@@ -259,14 +260,14 @@ class ColumnPolicy:
         return self.role in IN_EXTRACTS
 
     def meaning(self) -> dict[str, Meaning]:
-        """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
+        """The values set, without the name. For a column that stays in the vault only the role matters."""
         if self.is_in_extracts:
             return self._meaning_of_texts()
         if not self.is_published:
             return set_fields({"role": self.role, "kind": self.kind, **self._reading()})
         fields = {key: value for key, value in asdict(self).items() if key != "name"}
         kept = sorted((set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
-        fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
+        fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # a single one is written as itself
         if self.hierarchy is not None:
             fields["hierarchy"] = self.hierarchy.meaning()
         if self.codes is not None:
@@ -294,7 +295,7 @@ class ColumnPolicy:
 
 
 def set_fields(fields: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """Without what is not set, at any depth."""
+    """Without unset fields, at any depth."""
     return {
         key: set_fields(value) if isinstance(value, dict) else value
         for key, value in fields.items()

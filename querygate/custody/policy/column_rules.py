@@ -1,4 +1,4 @@
-"""The rules of one column: which keys its role and type take, what each may be, and what silence means."""
+"""The rules of one column: which keys its role and type accept, their values, and their defaults."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlT
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to a few categories, or give it a hierarchy, with type category"
 DEFAULT_WEIGHT = {True: 2.0, False: 1.0}
-"""Of a quasi-identifier, by whether it is a number: most conditions of statements are about numbers."""
+"""The default weight of a quasi-identifier, by whether it is a number: most conditions in statements are about
+numbers."""
 
 PROTECTED: tuple[Role, ...] = ("quasi-identifier", "codes", "sequence")
-"""Roles by whose columns nobody is to be found; a policy has one of them at least."""
+"""Roles of columns by which nobody must be found; a policy needs at least one."""
 
 SHOWN = ("quasi-identifier", "sensitive", "public")
 
@@ -62,11 +63,11 @@ POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
 
 FINER = 4
-"""So many bins have the width of a guard together in views, unless the file says otherwise."""
+"""In views this many bins together are as wide as a guard, by default."""
 
 
 def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
-    """Every column of the file, in its order."""
+    """Every column of the file, in order."""
     raw = top.raw.get("columns", {})
     if not isinstance(raw, dict):
         top.fail("columns", "must be a table", "one table [columns.NAME] per column")
@@ -105,7 +106,7 @@ def _with_reading(table: TomlTable) -> ColumnPolicy | None:
 
 
 def _column(table: TomlTable) -> ColumnPolicy | None:
-    """One column; None where its role cannot be read."""
+    """One column; None if its role cannot be read."""
     role = table.choice("role") if table.is_table else None
     if role is None:
         return None
@@ -123,7 +124,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
         kind = None
     column = ColumnPolicy(table.path[-1], cast(Role, role), cast("Type | None", kind), table.text("title"))
     if needs_type and kind is None:
-        return column  # what the other keys may be depends on the type
+        return column  # the other keys depend on the type
     _check_applies(table, column)
     column = read_identifier(table, column)
     if not needs_type:
@@ -141,7 +142,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
 
 
 def _texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """A column of texts that are changed before they leave."""
+    """A column of texts for extracts."""
     if table.raw.get("type", "text") != "text":
         table.fail("type", f"cannot be combined with role {column.role}", "text, or nothing")
     _check_applies(table, column)
@@ -180,7 +181,7 @@ def _category(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _ordered(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """Values that are greater and smaller as they are listed. All must be known by then, so others have no name."""
+    """Values in ascending order as listed. All must be listed, so there is no name for others."""
     wanted = table.raw["ordered"]
     if not isinstance(wanted, bool):
         table.fail("ordered", "is neither true nor false", "true or false")
@@ -196,7 +197,7 @@ def _ordered(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _rare(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The name of all values that must not have one. It is a public value itself."""
+    """The common name of rare values, which is a public value itself."""
     for key in ("hierarchy", "groups"):
         if key in table:
             table.fail(
@@ -284,7 +285,7 @@ def _sensitive(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _read_bins(table: TomlTable, column: ColumnPolicy) -> Number | tuple[Number, ...] | None:
-    """A width or a list of edges; None where the file is silent or wrong."""
+    """A width or a list of edges; None if missing or wrong."""
     if "bins" not in table:
         return None
     bins: Number | tuple[Number, ...] | None
@@ -300,7 +301,7 @@ def _read_bins(table: TomlTable, column: ColumnPolicy) -> Number | tuple[Number,
 
 
 def _fit_bins(table: TomlTable, column: ColumnPolicy, bins: Number | tuple[Number, ...]) -> ColumnPolicy:
-    """Bins within the domain."""
+    """Checks that bins are within the domain."""
     low, high = column.low or 0, column.high or 0
     fits = low <= bins[0] and bins[-1] <= high if isinstance(bins, tuple) else bins <= _width(column)
     if not fits:
@@ -313,8 +314,8 @@ def _fit_bins(table: TomlTable, column: ColumnPolicy, bins: Number | tuple[Numbe
 
 
 def _with_bins(top: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """In classes no bin is narrower than the guard e, which keeps a class from telling more. In views other tables show
-    what each person could have, over several bins, so that bins may be narrower; and medians need them.
+    """In classes no bin is narrower than the guard e, so that a class cannot reveal more. In views certificates prove
+    that each person could have other values, over several bins, so bins may be narrower; medians need that.
     """
     if column.bins is None or column.guard is None or column.grid is None or column.role != "sensitive":
         return column
@@ -338,7 +339,7 @@ def _narrowest(bins: Number | tuple[Number, ...]) -> Fraction:
 
 
 def _step(table: TomlTable, column: ColumnPolicy, key: str, bound: Bound) -> Number | None:
-    """A step along the column, not wider than its domain; None where the file is silent or wrong."""
+    """A step along the column, not wider than its domain; None if missing or wrong."""
     step = table.number(key, bound)
     if step is not None and column.low is not None and step > _width(column):
         table.fail(key, "is wider than the domain", f"{bound.phrase} and at most {_shown_width(column)}")

@@ -1,6 +1,6 @@
-"""A policy that was written in the console: it comes from a browser, so it names no files of the custodian's machine.
+"""A policy from the console: it comes from a browser, so it must not name files of the custodian's machine.
 
-With a reference table, for instance, whoever holds a session could have any file of the machine published.
+Otherwise, with a reference table for instance, anyone with a session could have any file of the machine published.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _KEY = re.compile(r'[\w-]+|"(?:[^"\\]|\\.)*"')
 
 @dataclass(frozen=True, slots=True)
 class PolicyProblem:
-    """Something wrong with a policy, and the line where it shows."""
+    """A mistake in a policy, and its line."""
 
     line: int
     text: str
 
 
 def read_console_policy(text: str) -> PolicyFile:
-    """The policy; ConfigError QG801 where it is none, or names files."""
-    folder = Path("/nonexistent")  # nothing lies beside it
+    """The policy; ConfigError QG801 if it is not valid, or names files."""
+    folder = Path("/nonexistent")  # there are no files beside it
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        raw = {}  # told below
+        raw = {}  # reported below
     named = [*(key for key in OUTSIDE if key in raw), *(dotted(path) for path in _named_files(raw, ()))]
     if named:  # before it is parsed, which would open them
         lines = [f"{NAME}: {path}: names a file or a database; accepted in the console: nothing" for path in named]
@@ -62,7 +62,7 @@ def _named_files(raw: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]
 
 
 def problems_of(text: str, error: ConfigError) -> list[PolicyProblem]:
-    """What is wrong, each with the line to be underlined.
+    """The mistakes, each with the line to underline.
 
     >>> wrong = ConfigError("QG801", "policy: columns.age.role: unknown word", "")
     >>> problems_of('k = 5\\n[columns.age]\\ntype = "integer"\\nrole = "x"', wrong)[0].line
@@ -74,7 +74,7 @@ def problems_of(text: str, error: ConfigError) -> list[PolicyProblem]:
 
 
 def _line_of(text: str, problem: str) -> int:
-    """The line of the key that a problem names; of its table, where it has none; else the first."""
+    """The line of the key that a problem names, or of its table, or else the first."""
     found = _LINE.match(problem)
     if found is None:
         return 1

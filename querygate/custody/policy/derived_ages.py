@@ -1,4 +1,4 @@
-"""An age that the source does not have: from the date of birth to another date, in whole years.
+"""A derived age: from the date of birth to another date, in whole years.
 
 [columns.age]
 role = "quasi-identifier"
@@ -24,7 +24,7 @@ AT = "the name of a column of the source that holds dates, or a date such as 202
 
 
 def read_age(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with the dates that it lies between, where it is such an age."""
+    """The column with its two dates, if it is a derived age."""
     if not {"from", "at"} & table.raw.keys():
         return column
     for key in ("from", "at"):
@@ -43,7 +43,7 @@ def read_age(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def check_ages(top: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
-    """A date of birth is not published beside the age, and no age follows from another."""
+    """Check that the date of birth is not published too, and that no age is derived from another."""
     known = {column.name: column for column in columns}
     for column in columns:
         for key, name in (("from", column.age.born), ("at", column.age.at)) if column.age else ():
@@ -60,5 +60,5 @@ def check_ages(top: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
 
 
 def worked_out_ages(policy: Policy) -> tuple[AgeAt, ...]:
-    """What has to be worked out while the source is read."""
+    """The ages to derive while the source is read."""
     return tuple(column.age for column in policy.columns if column.age is not None)

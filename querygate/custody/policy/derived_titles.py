@@ -1,4 +1,4 @@
-"""What a derived column is, in words: its title in descriptions and reports where the policy gives it none."""
+"""Default titles of derived columns, for descriptions and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every class must keep of a sensitive column: one guarantee, or a list of them.
+"""The guarantees that every class must keep for a sensitive column: one, or a list of them.
 
 diversity = { kind = "distinct", l = 3 }
 diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.3 }]
@@ -20,7 +20,7 @@ POSITIVE = Bound(above=0)
 FROM_TWO = Bound(least=2, whole=True)
 SHARE = Bound(above=0, most=1)
 MOST_PIECES = 4
-"""Of knowledge: beyond that hardly any class is safe, and ways to spread them grow fast."""
+"""The most pieces of knowledge: beyond that hardly any class is safe, and the number of combinations grows fast."""
 
 PARAMETERS: dict[str, dict[str, Bound]] = {
     "distinct": {"l": FROM_TWO},
@@ -46,7 +46,7 @@ OPTIONAL = {
     "mined": ("expected",),
     "alpha": ("alphas",),
 }
-"""... what else it takes ..."""
+"""... its other parameters ..."""
 
 NAMED = {"personalised": ("by",)}
 """... and the names it needs."""
@@ -55,10 +55,10 @@ OF_NUMBERS = ("ke", "em")
 OF_CATEGORIES = ("personalised", "mined")
 
 USUAL_EXPECTED = 10.0
-"""Records in which a rule must have been possible, where the policy does not say (Li & Li use 9 to 50)."""
+"""Records in which a rule must have been possible, by default (Li & Li use 9 to 50)."""
 
 NO_WISH = "none"
-"""The wish of a person who guards nothing."""
+"""The wish of a person with nothing to guard."""
 
 
 def read_diversity(table: TomlTable, column: ColumnPolicy) -> tuple[DiversityPolicy, ...]:
@@ -80,7 +80,7 @@ def read_diversity(table: TomlTable, column: ColumnPolicy) -> tuple[DiversityPol
 
 
 def read_missing(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """Whether missing values are values to the guarantees, or left out because nobody asked."""
+    """Whether guarantees treat missing values as values, or ignore them as not applicable."""
     if table.choice("missing") != "not applicable":
         return column
     if any(diversity.kind == "personalised" for diversity in column.diversity):
@@ -113,7 +113,7 @@ def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:
 
 
 def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
-    """Distances along whole numbers and days are whole; along moments they are durations."""
+    """Distances are whole for whole numbers and days, and durations for moments."""
     if (kind, key) not in {("ke", "e"), ("em", "epsilon")} or column.type not in DISCRETE:
         return bound
     if column.type == "timestamp":
@@ -137,7 +137,7 @@ def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, obj
 
 
 def _distance(table: TomlTable, column: ColumnPolicy) -> str | None:
-    """How far apart two values are. Categories have no order; what they have needs no word in the hash."""
+    """The distance between values. Categories have no order; their default is not part of the hash."""
     distance = table.choice("distance", "ordered" if column.is_numeric else "equal")
     accepted = ("equal", "ordered") if column.is_numeric else ("equal", *(["hierarchy"] if column.hierarchy else []))
     if distance is not None and distance not in accepted:
@@ -184,7 +184,7 @@ def _alphas(table: TomlTable, column: ColumnPolicy) -> tuple[tuple[str, float], 
 
 
 def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
-    """The column that holds people's wishes has rules of its own, and is not published: a wish tells a lot."""
+    """Check that the column of people's wishes has rules, and is not published: a wish reveals a lot."""
     known = {column.name: column for column in columns}
     for column in known.values():
         for diversity in column.diversity:
@@ -202,12 +202,12 @@ def domain_width(column: ColumnPolicy) -> float:
 
 
 def least_values(guarantees: Iterable[DiversityPolicy]) -> int:
-    """How many different values a class has at least that keeps all of them."""
+    """The fewest distinct values in a class that keeps all of them."""
     return max(map(_implied, guarantees), default=1)
 
 
 def _implied(diversity: DiversityPolicy) -> int:
-    """How many different values a class has at least that keeps the guarantee."""
+    """The fewest distinct values in a class that keeps the guarantee."""
     match diversity.kind:
         case "ck":
             return int(diversity.pieces or 0) + 2

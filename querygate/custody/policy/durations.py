@@ -22,7 +22,7 @@ LONGEST_US = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Duration(Bound):
-    """Which durations a setting takes."""
+    """The durations that a setting accepts."""
 
     @property
     def phrase(self) -> str:

@@ -1,4 +1,4 @@
-"""Tables with many rows per person, and the columns that are worked out from them, one value each.
+"""Tables with many rows per person, and the columns derived from them, with one value per person.
 
 [events.laboratory]
 source = "laboratory.csv"
@@ -11,7 +11,7 @@ take = "last"
 column = "value"
 where = { test = "glucose", value = { least = 1, most = 60 } }
 
-What a derived column is to the policy (role, type, domain) stands in a table [columns.NAME], as of any column.
+The role, type and domain of a derived column are in a table [columns.NAME], as for any column.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ TYPES: dict[Take, tuple[str, ...]] = {
     "any": ("boolean",),
     "list": ("codes",),
 }
-"""The types that a column may have, by what is taken."""
+"""The types that a derived column may have, by `take`."""
 
 EVENTS_ALONE: tuple[Take, ...] = ("count", "any")
-"""What can be taken of events themselves, without naming one of their columns."""
+"""Values of `take` that need no column of the events."""
 
 _CONDITION = 'a text or number, a list of them, or { begins = ["E11"] } or { least = 1, most = 60 }'
 _DAYS = "two whole numbers of days, the first not after the second, such as [-365, 0]"
@@ -51,7 +51,7 @@ _LONGEST_DAYS = 100_000
 def read_events(
     top: TomlTable, columns: Iterable[ColumnPolicy], joins: Iterable[JoinPolicy]
 ) -> tuple[EventsPolicy, ...]:
-    """Every table [events.NAME] with the columns that tables [derive.NAME] work out from it."""
+    """Every table [events.NAME], with the columns that tables [derive.NAME] derive from it."""
     tables: dict[str, EventsPolicy] = {}
     for name, table in tables_of(top, "events"):
         source = table.text("source", SOME_TEXT) if "source" in table else ""
@@ -76,7 +76,7 @@ def read_events(
 
 
 def _derived(top: TomlTable) -> Iterable[tuple[str, TomlTable]]:
-    """The tables [derive.NAME]: a name is that of a column, spelled as it likes."""
+    """The tables [derive.NAME]; NAME is any column name."""
     raw = top.raw.get("derive", {})
     if not isinstance(raw, dict):
         top.fail("derive", "must be a table", "one table [derive.NAME] per column")
@@ -136,14 +136,14 @@ def _condition(column: str, raw: object) -> EventCondition | None:
 
 
 def _texts(raw: object) -> tuple[str, ...] | None:
-    """A text or a whole number, or a list of them, as the events have them; None where it is nothing of that."""
+    """A text or a whole number, or a list of them, as in the events; None for anything else."""
     listed_raw = raw if isinstance(raw, list) else [raw]
     good = all(isinstance(one, str | int) and not isinstance(one, bool) for one in listed_raw)
     return tuple(sorted({str(one).strip() for one in listed_raw})) if good else None
 
 
 def _between(table: TomlTable) -> tuple[str, str]:
-    """The first and the last day, either perhaps open."""
+    """The first and the last day, either of which may be open."""
     found = []
     for key in ("since", "until"):
         day = read_value("date", table.raw[key]) if key in table else None
@@ -156,7 +156,7 @@ def _between(table: TomlTable) -> tuple[str, str]:
 
 
 def _window(table: TomlTable) -> tuple[str, tuple[int, int]]:
-    """The date that a window is around, and its days; both or neither."""
+    """The reference date of a window, and its days; both or neither."""
     if not {"around", "days"} & table.raw.keys():
         return "", (0, 0)
     around = table.text("around", SOME_TEXT)

@@ -1,7 +1,7 @@
-"""The hierarchy of a category: a rule by name, or a file of the custodian in the form of ARX.
+"""The hierarchy of a category: a named rule, or a file in ARX's format.
 
 Such a file has no header and one row per value, separated by semicolons or commas: the value, its ancestor at each
-level, and the root, which is the same in all rows. Problems are told in numbers; values stay where they are.
+level, and the root, which is the same in all rows. Error messages contain figures, never values.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_hierarchy(table: TomlTable, folder: Path) -> HierarchyPolicy | None:
 def read_rows(path: Path, *, ragged: bool = False) -> tuple[tuple[str, ...], ...]:
     """Rows of a file separated by semicolons or commas, one more than may be at most; empty ones are left out.
 
-    The first row tells which of the two it is, unless rows have different lengths: then any does.
+    The first row shows which of the two separates, unless rows have different lengths.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.read() if ragged else file.readline()
@@ -57,7 +57,7 @@ def read_rows(path: Path, *, ragged: bool = False) -> tuple[tuple[str, ...], ...
 
 
 def fault_of(rows: tuple[tuple[str, ...], ...]) -> str:
-    """What is wrong with the rows of a hierarchy, in numbers; empty where nothing is.
+    """What is wrong with the rows of a hierarchy, in figures; empty if nothing is.
 
     >>> fault_of((("a", "x", "*"), ("b", "*")))
     'has rows of different lengths: 1 of 2 are shorter than the longest'

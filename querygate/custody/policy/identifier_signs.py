@@ -1,8 +1,8 @@
-"""Signs that a column identifies people: its name, and what its values look like.
+"""Signs that a column identifies people: its name, and the form of its values.
 
 The kinds follow the list of the HIPAA Privacy Rule, 45 CFR 164.514(b)(2)(i). Names are compared as words, so that
-`patientFirstName`, `PATIENT_FIRST_NAME` and `patient first name` are one; value patterns are regular expressions that
-RE2 and Python read alike.
+`patientFirstName`, `PATIENT_FIRST_NAME` and `patient first name` are the same; value patterns are regular expressions
+that mean the same in RE2 and Python.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from querygate.core.column_profile import BLANK, UNMEASURED
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One kind of identifier: names that speak of it, and a pattern of its values where they have one."""
+    """One kind of identifier: names that suggest it, and a pattern of its values if they have one."""
 
     kind: str
     names: str
     pattern: str = ""
-    inside: bool = False  # is the pattern telling enough to be looked for within a longer text?
-    least: int = 20  # a column of fewer values is no identifier whatever it is called: `phone` may be yes or no
+    inside: bool = False  # is the pattern specific enough to search for inside longer texts?
+    least: int = 20  # a column with fewer values is not an identifier, whatever its name: `phone` may be yes or no
 
 
 _PERSON = "first|last|middle|family|given|full|maiden|nick|user|patient|person|member|mother|father|parent|spouse"
@@ -103,17 +103,17 @@ CODES = {
     "icd10cm": r"[A-TV-Za-tv-z][0-9][0-9A-Ba-b]\.?[0-9A-TV-Za-tv-z]{0,4}",
     "icd10": r"[A-Za-z][0-9]{2}\.?(?:[0-9]{1,2}|[Xx])?[-.]{0,2}[+*!†#]?",
 }
-"""What codes of diagnoses look like, by system."""
+"""Patterns of diagnosis codes, by system."""
 
 JOINT = "icd9cm+icd10cm"
-"""Of records from before and after October 2015, when the United States changed."""
+"""For records from before and after October 2015, when the United States changed."""
 
 LISTS = {
     (system, mark): rf"\[?'?(?:{code})'?(?:\s*{re.escape(mark)}\s*'?(?:{code})'?)+\]?"
     for system, code in (CODES | {JOINT: f"{CODES['icd9cm']}|{CODES['icd10cm']}"}).items()
     for mark in (";", ",", "|")
 }
-"""What lists of several codes look like, by system and by what stands between them; columns of lists have commas."""
+"""Patterns of lists with several codes, by system and separator; columns of lists have commas."""
 
 SLASHED = "date with slashes"
 """The pattern of dates of which somebody must say whether the day or the month comes first."""
@@ -132,18 +132,18 @@ PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detecto
     r"|unknown|missing|none|fehlt|ausstehend|pending|refused|declined|h(ä|ae)molytisch|h(a)?emoly[sz]ed|non fait"
     r"|inconnu|manquant|desconocido)",
 }
-"""Every pattern that is looked for, by its name."""
+"""Every pattern, by name."""
 
 MOSTLY = 0.5
-"""Share of values from which a pattern decides what the column is."""
+"""A pattern decides what a column is from this share of values."""
 
 ALIKE = 100
-"""Values from which a pattern decides that names do not speak for: fewer may be a list of words that look like it."""
+"""Without a matching name, a pattern decides only from this many values: fewer may be words that happen to match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What speaks for an identifier. `share` of the sampled values look like it; `named`: so does its name."""
+    """Evidence for an identifier. `share` of the sampled values match; `named`: so does its name."""
 
     kind: str
     named: bool
@@ -151,7 +151,7 @@ class Sign:
 
 
 def words_of(name: str) -> str:
-    """A column's name as small words.
+    """A column's name as lower-case words.
 
     >>> words_of("patientFirstName"), words_of("BENE_BIRTH_DT"), words_of("BPSysAve")
     ('patient first name', 'bene birth dt', 'bp sys ave')
@@ -161,7 +161,7 @@ def words_of(name: str) -> str:
 
 
 def identifier_sign(name: str, matches: Mapping[str, float], distinct: int) -> Sign | None:
-    """The strongest sign that a column identifies people, None where there is none.
+    """The strongest sign that a column identifies people; None if there is none.
 
     >>> identifier_sign("contact", {"e-mail address": 0.98}, 500)
     Sign(kind='e-mail address', named=False, share=0.98)
@@ -181,7 +181,7 @@ def identifier_sign(name: str, matches: Mapping[str, float], distinct: int) -> S
 
 
 class KeyName(Enum):
-    """What a name says of a key: that it is a person's, or that it is one."""
+    """What a name says about a key: that it is a person's, or just a key."""
 
     PERSON, ANY = range(2)
 
@@ -199,7 +199,7 @@ _NOT_PEOPLE = (
 
 
 def key_name(name: str) -> KeyName | None:
-    """Whether a column is called like a key of people or of what they have; None where it is not.
+    """Whether a column is named like a key of people, or any other key; None if neither.
 
     >>> key_name("patientID"), key_name("encounter_id"), key_name("ward_id"), key_name("weight")
     (<KeyName.PERSON: 0>, <KeyName.ANY: 1>, None, None)
@@ -211,11 +211,11 @@ def key_name(name: str) -> KeyName | None:
 
 
 SHARED = ("name of a person", "telephone or fax number", "e-mail address", "street address or place on the map")
-"""Kinds of which two people may well have the same."""
+"""Kinds of identifiers that two people may share."""
 
 
 def is_shared(name: str) -> bool:
-    """Is a column called like something that several people may have the same of?
+    """Is a column named like something that several people may share?
 
     >>> is_shared("last_name"), is_shared("mrn"), is_shared("guardian_phone")
     (True, False, True)
@@ -225,6 +225,6 @@ def is_shared(name: str) -> bool:
 
 
 def traces(contains: Mapping[str, float]) -> list[Sign]:
-    """Identifiers inside the values of a column that is not one itself, in texts above all."""
+    """Identifiers inside the values of other columns, above all in texts."""
     found = [Sign(d.kind, False, contains.get(d.kind, 0.0)) for d in DETECTORS if d.inside]
     return [sign for sign in found if sign.share > 0]

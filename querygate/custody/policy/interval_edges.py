@@ -1,8 +1,8 @@
 """The public edges of a numeric column: the only places where a published interval may begin or end.
 
-Edges e0 < e1 < ... < en cover the domain. Code c stands for the half-open [e_c, e_{c+1}), and the last code is
-closed at the domain's top, so that every value of the domain has exactly one code. Edges come from the policy
-alone, never from data: they tell nothing about anybody.
+Edges e0 < e1 < ... < en cover the domain. Code c stands for the half-open [e_c, e_{c+1}), and the last code is closed
+at the domain's top, so that every value of the domain has exactly one code. Edges come from the policy alone, never
+from data, so they reveal nothing about anybody.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Tables beside the source: public ones that statements may join, protected ones that are joined before publication,
-and the population that classes are looked up in.
+"""Other tables of a policy: public ones that statements may join, protected ones that are joined before publication,
+and the population that classes are compared with.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]
 
 
 def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPolicy, ...]:
-    """Every table [join.NAME]. What it brings has rules in a table [columns.NAME], like any column."""
+    """Every table [join.NAME]. Its columns have rules in tables [columns.NAME], like any other."""
     known = {column.name for column in columns}
     found: list[JoinPolicy] = []
     for name, table in tables_of(top, "join"):
@@ -83,7 +83,7 @@ def read_count(table: TomlTable) -> str:
 
 
 def tables_of(top: TomlTable, key: str) -> Iterator[tuple[str, TomlTable]]:
-    """The tables [KEY.NAME]; a name has to be one of SQL."""
+    """The tables [KEY.NAME]; names must be valid in SQL."""
     raw = top.raw.get(key, {})
     if not isinstance(raw, dict):
         top.fail(key, "must be a table", f"one table [{key}.NAME] per table")

@@ -1,7 +1,7 @@
-"""What is told about sensitive numbers beyond their intervals, and what that needs: a guard, members, a k.
+"""Rules for publishing more about sensitive numbers than their intervals: they need a guard, enough members, a k.
 
-A number that is told more sharply is told to colluders too. The rules here are those that the policy alone can decide;
-what the data decides (the range that is left for each member) is tested at publication.
+Sharper numbers also help colluding members. The rules here depend on the policy alone; what depends on the data (the
+range left for each member) is tested at publication.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.toml_reader import TomlTable
 
 LEAST_K_EXACT = 10
-"""Exact sums are told for classes of so many at least: who pools all values but one of a class knows the last."""
+"""Exact sums need classes of at least this many: pooling all values of a class but one reveals the last."""
 
 
 def check_carry(table: TomlTable, column: ColumnPolicy) -> None:
-    """Intervals that follow the data need a guard: without one they end where values are."""
+    """Check that intervals that follow the data have a guard: without one they end at values."""
     if column.carry in ("univariate", "joint") and column.guard == 0:
         table.fail("guard", f"0 is off, and carry {column.carry} needs a guard", "a number above 0")
 
 
 def check_moments(anonymise: TomlTable, wanted: str | None, k: int, columns: Iterable[ColumnPolicy]) -> None:
-    """Moments of classes: a step of e / k needs a guard e, and exact sums need classes that are not small."""
+    """Check moments of classes: a step of e / k needs a guard e, and exact sums need classes that are not small."""
     if wanted not in ("rounded", "exact"):
         return
     bare = [c.name for c in columns if has_moments(c) and not c.guard]
@@ -36,7 +36,7 @@ def check_moments(anonymise: TomlTable, wanted: str | None, k: int, columns: Ite
 
 
 def has_moments(column: ColumnPolicy) -> bool:
-    """Whether class sums of a column mean anything: numbers that are added, and not days."""
+    """Whether class sums of a column are meaningful: for numbers, but not days."""
     return column.role == "sensitive" and column.type in ("integer", "number")
 
 

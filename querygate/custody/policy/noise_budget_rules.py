@@ -14,7 +14,7 @@ _EPSILON = Bound(above=0, most=100)
 def read_noise(
     top: TomlTable, modes: tuple[str, ...], person: str, columns: Sequence[ColumnPolicy]
 ) -> NoiseOptions | None:
-    """What is written there; None where the policy knows no noisy answers."""
+    """Its content; None if the policy has no noisy answers."""
     if "laplace" not in modes:
         if "laplace" in top:
             top.fail("laplace", "is set, but no answers use that mode", 'answers.modes = ["interval", "laplace"]')

@@ -1,6 +1,6 @@
-"""Values of a category that are greater and smaller, and in which order.
+"""Recognises categories whose values have an order.
 
-Words are known by data/ordinal_values.toml; bands of numbers, such as 5000-9999, by where they begin.
+Words come from data/ordinal_values.toml; bands of numbers, such as 5000-9999, are ordered by their lower end.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from importlib.resources import files
 from querygate.custody.policy.identifier_signs import words_of
 
 LEAST = 3
-"""Values of an order: two are greater and smaller only by what somebody thinks of them."""
+"""The fewest values of an order; the order of just two is a matter of opinion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The step of each spelling; of values that are mere numbers, what the column has to be called."""
+    """The rank of each spelling; for mere numbers, the required name of the column."""
 
     name: str
     steps: dict[str, int]
@@ -37,7 +37,7 @@ def ladders() -> tuple[Ladder, ...]:
 
 
 def in_order(column: str, values: Sequence[str]) -> tuple[str, ...]:
-    """The values from least to greatest; none where they have no order that is known.
+    """The values from lowest to highest; empty if they have no known order.
 
     >>> in_order("health", ["Excellent", "Fair", "Good", "Poor", "Vgood"])
     ('Poor', 'Fair', 'Good', 'Vgood', 'Excellent')
@@ -72,7 +72,7 @@ _BANDS = (
 
 
 def _band(value: str) -> tuple[float, int] | None:
-    """Where a band of numbers begins, such as 5000-9999, under 18, 65+; None where it is none.
+    """The lower end of a band of numbers, such as 5000-9999, under 18, 65+; None if it is not a band.
 
     >>> in_order("income", ["0-4999", "10000-14999", "5000-9999", "more 14999"])
     ('0-4999', '5000-9999', '10000-14999', 'more 14999')

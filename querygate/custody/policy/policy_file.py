@@ -1,4 +1,4 @@
-"""A policy with the tables of its file: what changes a file begins with what it says, not with what it means."""
+"""A policy with the tables of its file: edits start from what the file says, not from its resolved meaning."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class PolicyFile:
         return text
 
     def order(self) -> dict[str, list[str]]:
-        """The values of each category in the order in which they are written."""
+        """The values of each category in the order of the file."""
         return {name: table["values"] for name, table in self.raw["columns"].items() if "values" in table}

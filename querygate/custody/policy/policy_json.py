@@ -29,7 +29,7 @@ def write_policy(policy: Policy) -> str:
 
 
 def read_policy(text: str) -> Policy:
-    """The policy; ValueError where the text is none, or one of another format."""
+    """The policy; ValueError if the text is not one, or has another format."""
     body = json.loads(text)
     if not isinstance(body, dict) or body.get("format") != FORMAT:
         raise ValueError("not a policy written by this version of QueryGate")

@@ -1,4 +1,4 @@
-"""Every key that a policy file may have, table by table, and the words that are accepted where words are.
+"""Every key that a policy file may have, by table, and the accepted words.
 
 A new key is added here first: what is not here is refused as unknown. `column_rules` says which columns it applies to.
 """

@@ -57,7 +57,7 @@ def parse_policy(text: str, name: str = "policy", folder: Path = Path()) -> Poli
 
 
 def accepted_keys() -> tuple[str, ...]:
-    """Every key this version takes, as `columns.*.role`: what the reference has to explain."""
+    """Every key this version accepts, such as `columns.*.role`; the reference must explain each."""
     return tuple(f"{table}.{key}".lstrip(".") for table in KEYS for key in VOCABULARY.accepted(table))
 
 
@@ -127,7 +127,7 @@ def _policy(top: TomlTable) -> Policy:
 
 
 def _warnings(policy: Policy) -> Iterator[str]:
-    """What the custodian may choose, but should not choose unknowingly."""
+    """Warnings about choices that a custodian should not make unknowingly."""
     if policy.anonymise.edges == "tight":
         yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)

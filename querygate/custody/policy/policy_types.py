@@ -1,4 +1,4 @@
-"""A policy with everything resolved: no default is left open, dates are day numbers, all of it is frozen.
+"""A resolved policy: every default is filled in, dates are day numbers, everything is frozen.
 
 Values of an integer column are ints, of a date column ints (days since 1970-01-01), of a number column floats.
 """
@@ -35,7 +35,7 @@ StatisticKind: TypeAlias = Literal["mean", "var", "sd", "median", "cov", "corr",
 
 @dataclass(frozen=True, slots=True)
 class StatisticPolicy:
-    """A statistic that should stay sharp; "count" is of no column, and stands for counts of many conditions.
+    """A statistic that should stay sharp; "count" has no column, and stands for counts under many conditions.
 
     >>> str(StatisticPolicy("corr", ("age", "sbp")))
     'corr(age,sbp)'
@@ -61,7 +61,7 @@ class AnonymiseOptions:
     largest_k: bool = False
 
     def utility(self) -> dict[str, Meaning]:
-        """What is wanted of the statistics, as far as anything is."""
+        """The requirements for statistics, if any."""
         wanted: dict[str, Meaning] = {
             "statistics": sorted(map(str, self.statistics)),
             "max_width": {str(statistic): width for statistic, width in self.max_width},
@@ -84,18 +84,18 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class AuditPolicy:
-    """What is done about a query that with earlier ones isolates fewer than k records: told to the custodian, told to
-    whoever asked as well, or not answered."""
+    """What happens to a query that with earlier ones isolates fewer than k records: the custodian is told, the user is
+    warned too, or it is refused."""
 
     on_differencing: Literal["alert", "warn", "refuse"] = "alert"
 
 
 @dataclass(frozen=True, slots=True)
 class RepublishOptions:
-    """What is done where versions, laid together, tell people apart who were hidden in each of them."""
+    """What happens if versions, combined, distinguish people who were hidden in each of them."""
 
     on_overlap: Literal["refuse", "sticky", "retire"] = "refuse"
-    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came, left or changed in groups below k
+    few_changes: Literal["refuse", "report"] = "refuse"  # for people who came, left or changed in groups below k
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,13 @@ class ReferencePolicy:
     columns: tuple[tuple[str, ReferenceType], ...]
 
     def meaning(self) -> dict[str, Meaning]:
-        """What is offered. Where the file lies does not matter; what is in it has a hash of its own."""
+        """What it provides. The location of the file does not matter; its content has its own hash."""
         return {"key": self.key, "columns": dict(self.columns)}
 
 
 @dataclass(frozen=True, slots=True)
 class JoinPolicy:
-    """A protected table that gives the records of the source more columns, before anything else is done with them."""
+    """A protected table with further columns for the records of the source, joined before anything else."""
 
     name: str
     source: str
@@ -124,18 +124,19 @@ class JoinPolicy:
     many: Literal["refuse"] = "refuse"
 
     def meaning(self) -> dict[str, Meaning]:
-        """How it is joined. The source is left out, like the main one: it may hold a password, a hash is public."""
+        """How it is joined. The source is left out, like the main one: it may contain a password, and a hash is
+        public."""
         return {"on": dict(self.on), "columns": sorted(self.columns), "kind": self.kind, "many": self.many}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsPolicy:
-    """A protected table with any number of rows per person, and what is worked out from it for each of them."""
+    """A protected table with any number of rows per person, and the columns derived from it."""
 
     name: str
     source: str  # empty: the source of the publication
     on: tuple[tuple[str, str], ...]  # (its column, the main source's column)
-    time: str = ""  # when an event was; empty: not told
+    time: str = ""  # the time of an event; empty: none
     derived: tuple[DerivedColumn, ...] = ()
 
     @property
@@ -143,14 +144,14 @@ class EventsPolicy:
         return tuple(column.name for column in self.derived)
 
     def meaning(self) -> dict[str, Meaning]:
-        """What is worked out, and from what. The source is left out, as of a table that is joined."""
+        """What is derived, and from what. The source is left out, as for a joined table."""
         derived = {column.name: set_fields(asdict(column)) for column in self.derived}
         return {"on": dict(self.on), "time": self.time, "derived": derived}
 
 
 @dataclass(frozen=True, slots=True)
 class KMapPolicy:
-    """The population that classes are looked up in, and how many people of it each must match."""
+    """The population that classes are compared with, and how many of its people each must match."""
 
     population: str  # beside the policy file
     k: int
@@ -164,18 +165,19 @@ class KMapPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ViewRules:
-    """The views that a dataset is published as, in place of classes over all quasi-identifiers.
+    """The views that a dataset is published as, instead of classes over all quasi-identifiers.
 
-    Columns of a view are in the order of its splits. `cuts` are those that no class crosses in a column of the frame.
+    Columns of a view are in the order of its splits. `cuts` are the cuts of the frame's columns, which no class
+    crosses.
     """
 
     spanning: tuple[tuple[str, ...], ...]  # one or two, certified together
-    frame: tuple[tuple[str, tuple[Number, ...]], ...] = ()  # column, its public cuts; a category has none
-    extra: tuple[tuple[str, ...], ...] = ()  # inserted in this order, each coarsened alone
+    frame: tuple[tuple[str, tuple[Number, ...]], ...] = ()  # column and its public cuts; a category has none
+    extra: tuple[tuple[str, ...], ...] = ()  # inserted in this order; only the newest is coarsened
     prefer: tuple[tuple[str, tuple[Number, ...]], ...] = ()  # column, cuts that questions are likely to follow
     linked: tuple[tuple[str, ...], ...] = ()  # sensitive columns that stay together
-    values: int = 2  # that everybody could have
-    sum_cell: int = 3  # the width of what a sum is told as, in guards
+    values: int = 2  # values that everybody could have
+    sum_cell: int = 3  # the width of the cells of sums, in guards
     on_uncertified: Literal["coarsen", "refuse"] = "coarsen"
 
     @property
@@ -184,11 +186,11 @@ class ViewRules:
 
     @property
     def told(self) -> tuple[tuple[str, ...], ...]:
-        """The quasi-identifiers that each view tells of: its own, and those of the frame."""
+        """The quasi-identifiers of each view: its own, and those of the frame."""
         return tuple(tuple(dict.fromkeys((*view, *(name for name, _ in self.frame)))) for view in self.views)
 
     def meaning(self) -> dict[str, Meaning]:
-        """What is set; the order of views matters, that of columns in a group does not."""
+        """The values set; the order of views matters, that of columns in a group does not."""
         pairs: dict[str, Meaning] = {"frame": dict(self.frame), "prefer": dict(self.prefer)}
         linked = sorted(sorted(group) for group in self.linked)
         return asdict(self) | pairs | {"linked": linked}
@@ -199,14 +201,14 @@ SAFE_HARBOR: Literal["safe-harbor"] = "safe-harbor"
 
 @dataclass(frozen=True, slots=True)
 class ReleasePolicy:
-    """The population that released records are looked up in, and the risks that they must not exceed."""
+    """The population that released records are compared with, and the risks that they must not exceed."""
 
     population: str  # beside the policy file
     threshold: float | Literal["safe-harbor"] = SAFE_HARBOR  # a number, or the risk of Safe Harbor on the same records
     columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
     count: str = ""  # the column that says how many people a row stands for; empty: one
     instance: float | None = None  # the greatest instance risk of a same-disease file; None: that of Safe Harbor
-    require: tuple[str, ...] = ()  # of sensitive columns, in the form of release_requirements
+    require: tuple[str, ...] = ()  # for sensitive columns, in the form of release_requirements
 
     def meaning(self) -> dict[str, Meaning]:
         """What is promised. Where the file lies does not matter."""
@@ -217,10 +219,10 @@ class ReleasePolicy:
 
 @dataclass(frozen=True, slots=True)
 class RandomisedPolicy:
-    """Records may leave with values that may be others by chance: by which methods, and how much."""
+    """Records may be released with randomised values: by which methods, and how strongly."""
 
-    rho1: float  # a belief of at most this
-    rho2: float  # must not become one above this, over all columns together
+    rho1: float  # a belief of at most this ...
+    rho2: float  # ... must not rise above this, over all columns together
     methods: tuple[str, ...] = ("randomised-response",)
     kept: float = 0.8  # of values, by pram
     window: float = 0.05  # of ranks, by rank-swap
@@ -230,7 +232,8 @@ class RandomisedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LimitedPolicy:
-    """Limited data sets may leave. `checked` columns look like direct identifiers and are none: somebody has looked."""
+    """Limited data sets may be released. `checked` columns look like direct identifiers, but somebody has checked that
+    they are not."""
 
     checked: tuple[str, ...] = ()  # in the order of their names
 
@@ -251,8 +254,8 @@ class Policy:
     joins: tuple[JoinPolicy, ...] = ()
     events: tuple[EventsPolicy, ...] = ()
     k_map: KMapPolicy | None = None
-    person: str = ""  # the identifier that tells persons apart; empty: not told
-    k_counts: Literal["persons", "rows"] = "persons"  # rows: although identifiers may be in several of them
+    person: str = ""  # the column that identifies persons; empty: none
+    k_counts: Literal["persons", "rows"] = "persons"  # rows: although an identifier may occur in several of them
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
@@ -262,7 +265,7 @@ class Policy:
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
-        """The policy of a source column, spelled as in the source. One that is not named is withheld."""
+        """The policy of a source column, spelled as in the source. Columns that are not named are withheld."""
         named = (column for column in self.columns if column.name == name)
         return next(named, ColumnPolicy(name, "withheld"))
 
@@ -272,42 +275,42 @@ class Policy:
 
     @property
     def dividing(self) -> tuple[ColumnPolicy, ...]:
-        """The columns that the classes of views are over: a public value is certified as a quasi-identifier is."""
+        """The columns that define the classes of views: public columns are certified like quasi-identifiers."""
         return self.named("quasi-identifier", "public")
 
     @property
     def published(self) -> tuple[ColumnPolicy, ...]:
-        """In the order of the file. A list of codes whose groups are told is not told itself."""
+        """Published columns in the order of the file. A list of codes with published groups is not published itself."""
         grouped = {column.of_codes.column for column in self.columns if column.of_codes is not None}
         return tuple(column for column in self.columns if column.is_published and column.name not in grouped)
 
     def of_one_table(self) -> Policy:
-        """For rows that have the columns of all other tables already."""
+        """The policy for rows that already have the columns of all other tables."""
         return replace(self, references=(), joins=(), events=())
 
     @property
     def brought(self) -> dict[str, str]:
-        """Columns that other tables bring, and the table of the policy that each comes from."""
+        """Columns from other tables, and the policy's table for each."""
         joined = {name: f"join.{join.name}.columns" for join in self.joins for name in join.columns}
         return joined | {name: f"derive.{name}" for events in self.events for name in events.columns}
 
     @property
     def wishes(self) -> frozenset[str]:
-        """Columns that say what people guard. They are read into the vault, whatever their role."""
+        """Columns with people's wishes. They are read into the vault, whatever their role."""
         return frozenset(d.by for column in self.columns for d in column.diversity if d.by)
 
     @property
     def visits(self) -> frozenset[str]:
-        """Columns that tell which codes were given together. They are read into the vault, and not published."""
+        """Columns with the codes of each visit. They are read into the vault, but not published."""
         return frozenset(column.codes.protect.column for column in self.columns if column.codes) - {""}
 
     def canonical(self) -> str:
         """The meaning as JSON: equal for files that differ only in order, spelling or defaults written out.
 
-        A withheld column is left out, because a column that is not named is withheld too; but not how its values are
-        read, since an age may be worked out from them.
+        A withheld column is left out, because columns that are not named are withheld too; but how its values are read
+        is included, since an age may be derived from them.
         """
-        # Warnings follow from the rest, and the others have a meaning of their own.
+        # Warnings follow from the rest; the others have their own `meaning`.
         plain = replace(
             self, columns=(), references=(), joins=(), events=(), k_map=None, release=None, views=None, warnings=()
         )
@@ -318,7 +321,7 @@ class Policy:
         for key, tables in (("references", self.references), ("joins", self.joins), ("events", self.events)):
             meaning[key] = {table.name: table.meaning() for table in tables}
             if not tables:
-                del meaning[key]  # the hash of a policy without any is what it was before there were any
+                del meaning[key]  # so that the hash of a policy without any stays the same as in earlier versions
         meaning["k_map"] = self.k_map.meaning() if self.k_map else None
         if self.k_map is None:
             del meaning["k_map"]
@@ -356,5 +359,5 @@ class Policy:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the canonical form; it stands in each log entry and in each version."""
+        """SHA-256 of the canonical form, recorded in each log entry and each version."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()

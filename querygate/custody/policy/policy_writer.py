@@ -1,4 +1,4 @@
-"""A policy file written anew from its tables: what was read, with some keys changed.
+"""Writes a policy file from its tables, with some keys changed.
 
 Comments of the file it came from are not kept. Values are those that TOML knows; tables of tables become sections.
 
@@ -27,7 +27,7 @@ _WIDEST = 118
 
 
 def write_toml(raw: RawTable) -> str:
-    """The text of a file that reads as these tables."""
+    """The text of a file with these tables."""
     lines = [f"{dotted([key])} = {_value(value)}" for key, value in raw.items() if not isinstance(value, dict)]
     for key, table in raw.items():
         if not isinstance(table, dict):
@@ -39,7 +39,7 @@ def write_toml(raw: RawTable) -> str:
 
 
 def moved(raw: RawTable, folder: Path, to: Path) -> RawTable:
-    """The tables with the names of files beside one folder as they are seen from another."""
+    """The tables, with file names relative to one folder made relative to another."""
     return {key: _moved(value, folder, to) for key, value in raw.items()}
 
 
@@ -77,7 +77,7 @@ def _value(value: object) -> str:
 
 
 def _list(items: list[str]) -> str:
-    """On one line, or with lines of its own where that would be too long."""
+    """A list on one line, or on several if that would be too long."""
     line = toml_list(items)
     if len(line) <= _WIDEST - 12:
         return line

@@ -1,7 +1,7 @@
-"""What every class of a release must keep of a sensitive column, beyond its risk: `t-closeness(dx) <= 0.2`.
+"""Requirements for sensitive columns that every class of a release must keep: `t-closeness(dx) <= 0.2`.
 
-Each of these can only improve when classes are merged, so a search that goes from coarse policies to fine ones crosses
-the limit once, as it does the threshold of the risk.
+Merging classes can only improve each of these, so a search from coarse to fine policies crosses the limit once, like
+the threshold of the risk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ MEASURES: Mapping[str, str] = {
     "l-diversity": ">=",
     "entropy": ">=",
 }
-"""Measures, and which way they are limited: shares and distances from above, numbers of values from below."""
+"""Measures and the direction of their limits: shares and distances have an upper limit, numbers of values a lower
+one."""
 
 FORM = (
     "such as t-closeness(disease) <= 0.2, alpha(disease) <= 0.5, growth(disease) <= 0.1, l-diversity(disease) >= 3 or \
@@ -46,7 +47,7 @@ class Requirement:
 
 
 def read_requirement(text: str, columns: Iterable[ColumnPolicy]) -> Requirement | None:
-    """None where the text is none of these, or its column is not a sensitive category of the policy.
+    """None if the text is not a requirement, or its column is not a sensitive category of the policy.
 
     >>> disease = ColumnPolicy("disease", "sensitive", "category")
     >>> str(read_requirement("t-closeness(disease)<=0.20", [disease]))

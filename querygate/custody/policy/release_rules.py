@@ -1,7 +1,8 @@
-"""Public cells that nothing finer than is ever published, and the table [release] of records that leave at them.
+"""Public cells, below which nothing finer is ever published, and the table [release] for records released at these
+cells.
 
-A number with `edges` has the cells between them in place of a grid; a category with `groups` is published as whole
-groups of values alone. Both are fixed before any class is made, and neither depends on the data.
+A number with `edges` has the cells between them instead of a grid; a category with `groups` is only published as whole
+groups of values. Both are fixed before any class is made, and neither depends on the data.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _BELIEF = Bound(above=0, most=0.999)
 
 
 def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with the edges of its cells, the domain's ends among them; an empty list is one cell."""
+    """The column with the edges of its cells, including the domain's ends; an empty list means one cell."""
     kind = str(column.type)
     accepted = f"increasing {VALUES[kind]} within the domain; a cell begins at each"
     for key in ("grid", "cuts"):
@@ -48,7 +49,7 @@ def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def read_groups(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with its groups. They tell its public values too, where `values` does not."""
+    """The column with its groups. They also define its public values, if `values` does not."""
     if "hierarchy" in table:
         table.fail("hierarchy", "cannot be combined with groups, which define what is published", "one of the two")
     raw = table.raw["groups"]
@@ -70,7 +71,7 @@ def read_groups(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def check_tight(anonymise: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
-    """Tight class edges are people's values, and so finer than any cell."""
+    """Refuse tight class edges: they are people's values, and so finer than any cell."""
     celled = [column.name for column in columns if column.edges]
     if celled and anonymise.raw.get("edges") == "tight":
         anonymise.fail(
@@ -79,7 +80,7 @@ def check_tight(anonymise: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
 
 
 def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:
-    """The table [release]: what records may risk that leave without classes of k, and against which population."""
+    """The table [release]: the permitted risk of records released without classes of k, and the population for it."""
     if "release" not in top:
         return None
     table = top.table("release")
@@ -101,7 +102,7 @@ def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePoli
 
 
 def _requirements(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
-    """Each in one spelling, in their order as texts."""
+    """Requirements in one spelling, sorted as texts."""
     raw = table.raw.get("require", [])
     if not isinstance(raw, list) or not all(isinstance(one, str) for one in raw):
         table.fail("require", "is not a list of strings", FORM)
@@ -113,7 +114,8 @@ def _requirements(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[st
 
 
 def read_limited(top: TomlTable, columns: Iterable[ColumnPolicy]) -> LimitedPolicy | None:
-    """The table [limited_data_set]: that records may leave without the direct identifiers, and otherwise unchanged."""
+    """The table [limited_data_set]: permits the release of records without direct identifiers, but otherwise
+    unchanged."""
     if "limited_data_set" not in top:
         return None
     table = top.table("limited_data_set")
@@ -128,7 +130,7 @@ def read_limited(top: TomlTable, columns: Iterable[ColumnPolicy]) -> LimitedPoli
 
 
 def read_randomised(top: TomlTable) -> RandomisedPolicy | None:
-    """The table [randomised]: that records may leave with values that may be others by chance."""
+    """The table [randomised]: permits the release of records with randomised values."""
     if "randomised" not in top:
         return None
     table = top.table("randomised")

@@ -11,13 +11,13 @@ from querygate.custody.policy.policy_types import StatisticKind, StatisticPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
-"""Columns that each statistic is of."""
+"""The number of columns of each statistic."""
 
 WIDTH = Bound(above=0)
 
 
 def read_statistics(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[StatisticPolicy, ...]:
-    """The list `statistics`; none where the file is silent."""
+    """The list `statistics`; empty by default."""
     raw = table.raw.get("statistics", [])
     if not isinstance(raw, list):
         table.fail("statistics", "is not a list of strings", f"a list of {_accepted(columns)}")
@@ -52,7 +52,7 @@ def read_largest_k(table: TomlTable) -> bool:
 
 
 def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnPolicy]) -> None:
-    """A method for one number needs a policy with one."""
+    """Check that a method for a single number is used with one."""
     quasi = [column for column in columns if column.role == "quasi-identifier"]
     if method == "univariate" and not (len(quasi) == 1 and quasi[0].is_numeric):
         table.fail(
@@ -63,7 +63,7 @@ def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnP
 def _distinct(
     table: TomlTable, key: str, raw: Sequence[object], columns: Sequence[ColumnPolicy]
 ) -> Iterator[tuple[str, StatisticPolicy]]:
-    """What is named, as written and as read, each once; problems for what cannot be read."""
+    """The named statistics, as written and as read, each once; adds problems for those that cannot be read."""
     seen = set()
     for text in raw:
         if not isinstance(text, str) or (found := _parsed(text, columns)) is None:
@@ -76,7 +76,7 @@ def _distinct(
 
 
 def _parsed(text: str, columns: Sequence[ColumnPolicy]) -> StatisticPolicy | None:
-    """`corr(age, sbp)` of known columns; a name may hold commas and brackets of its own."""
+    """`corr(age, sbp)` of known columns; names may contain commas and brackets."""
     word, _, inside = text.strip().partition("(")
     kind = word.strip()
     if kind not in KINDS or (bool(inside) and not inside.endswith(")")) or bool(inside) != bool(KINDS[kind]):

@@ -1,9 +1,9 @@
-"""Columns that no query reaches and that leave in extracts alone: notes, sequences and payloads.
+"""Columns that no query reaches, released only in extracts: notes, sequences and payloads.
 
-A *note* is free text, scrubbed of what names people. A *sequence* is aligned DNA, generalised until k records have the
-same. A *payload* is a text that leaves as it is beside protected codes, such as the number of a sample of DNA. All are
-kept in the vault as texts. Identifiers may say what they are, so that notes are searched for all the
-forms in which such a value is written.
+A *note* is free text, scrubbed of identifying details. A *sequence* is aligned DNA, generalised until k records have
+the same. A *payload* is a text released unchanged beside protected codes, such as the number of a DNA sample. All are
+kept in the vault as texts. The policy may give an identifier's kind, so that notes are searched for all forms in which
+such a value is written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS = (
     *("name", "place", "date", "phone", "fax", "email", "ssn", "record", "plan", "account", "licence", "vehicle"),
     *("device", "url", "ip", "other"),
 )
-"""What an identifier may be: the kinds of the Safe Harbor rule that are written as text."""
+"""Kinds of identifiers: those of the Safe Harbor rule that are written as text."""
 
 SEQUENCE_METHODS = ("refined", "dnala", "bins")
 
@@ -40,14 +40,14 @@ _T = Bound(least=2, most=1_000_000, whole=True)
 
 
 def read_texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with what its table says of its texts; whatever is wrong is among the table's problems."""
+    """The column with the rules for its texts; mistakes are added to the table's problems."""
     if column.role == "note":
         return replace(column, note=_note(table))
     return replace(column, sequence=_sequence(table)) if column.role == "sequence" else column
 
 
 def read_identifier(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    """The column with what it is, where it says so."""
+    """The column with its kind, if given."""
     if "kind" not in table:
         return column
     if column.role != "identifier":
@@ -101,7 +101,7 @@ def _switch(table: TomlTable, key: str, *, default: bool) -> bool:
 
 
 def _terms(table: TomlTable) -> tuple[tuple[str, str], ...]:
-    """The rows of the file: a term and what stands above it."""
+    """The rows of the file: a term and its parent."""
     if "terms" not in table:
         return ()
     raw = table.raw["terms"]
@@ -124,7 +124,7 @@ def _terms(table: TomlTable) -> tuple[tuple[str, str], ...]:
 
 
 def _fault_of(rows: tuple[tuple[str, ...], ...]) -> str:
-    """What is wrong with the rows, in numbers; empty where nothing is.
+    """What is wrong with the rows, in figures; empty if nothing is.
 
     >>> _fault_of((("asthma", "lung disease"), ("asthma", "allergy")))
     'gives a second parent to 1 of its terms'

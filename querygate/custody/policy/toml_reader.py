@@ -1,7 +1,7 @@
 """Reading TOML tables so that every mistake is found, named by its key path, and reported with the others.
 
-Readers answer with a stand-in where a value is wrong. It is never seen: `Problems.check` raises before anything
-built from it gets out.
+If a value is wrong, readers return a stand-in that nobody ever sees: `Problems.check` raises before anything built from
+it is used.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from querygate.custody.policy.column_policy import Number
 
 Word = TypeVar("Word", bound=str)
 RawTable: TypeAlias = dict[str, Any]
-"""A table of a file as TOML has it: texts, numbers, flags, moments, lists and tables, nothing of it checked."""
+"""An unchecked table of a TOML file: texts, numbers, flags, moments, lists and tables."""
 
 INT64 = 2**63 - 1
-LARGEST = 1e300  # leaves room for doubling a step; nothing measured comes near
+LARGEST = 1e300  # leaves room for doubling a step; no measurement comes near
 
 VALUES = {
     "integer": "whole numbers of 64 bits",
@@ -33,7 +33,7 @@ VALUES = {
     "date": "dates such as 2024-01-31",
     "timestamp": "timestamps such as 2024-01-31T12:00:00",
 }
-"""What a value of each numeric type may be, for the reader of an error."""
+"""The accepted values of each numeric type, for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Which numbers a setting takes.
+    """The numbers that a setting accepts.
 
     >>> Bound(above=0, most=1).phrase, Bound(least=2, whole=True).read(1)
     ('a number above 0 and at most 1', None)
@@ -83,7 +83,7 @@ class Bound:
 
 
 def read_value(kind: str, raw: object) -> Number | None:
-    """A value of a numeric column as it is kept, or None where it is not one (see VALUES)."""
+    """A value of a numeric column in its internal form, or None if it is not accepted (see VALUES)."""
     if kind == "date":
         return _day(raw)
     if kind == "timestamp":
@@ -118,7 +118,7 @@ def _moment(raw: object) -> int | None:
 
 
 def show_value(kind: str, value: Number) -> str:
-    """A kept value as the custodian writes it."""
+    """An internal value as the custodian writes it."""
     if kind == "timestamp":
         return moment_text(int(value))
     return day_text(int(value)) if kind == "date" else repr(value)
@@ -145,7 +145,7 @@ class Problems:
 
     def __init__(self, name: str, vocabulary: Vocabulary, folder: Path = Path()) -> None:
         self.name = name
-        self.folder = folder  # of the file, where others that it names are beside it
+        self.folder = folder  # of the file, for other files that it names
         self.vocabulary = vocabulary
         self.lines: list[str] = []
 
@@ -153,7 +153,7 @@ class Problems:
         self.lines.append(f"{self.name}: {dotted(path)}: {what}; accepted: {accepted}")
 
     def is_word(self, path: tuple[str, ...], pattern: str, word: str, kind: str) -> bool:
-        """Whether `word` is taken at `pattern`; a problem with the nearest word otherwise."""
+        """Whether `word` is accepted at `pattern`; otherwise adds a problem with the nearest word."""
         accepted = self.vocabulary.accepted(pattern)
         if word in accepted:
             return True
@@ -167,7 +167,7 @@ class Problems:
         return False
 
     def check(self) -> None:
-        """Raise one error that holds every problem, where there is any."""
+        """Raise one error with every problem, if there is any."""
         if self.lines:
             raise ConfigError(
                 "QG801",
@@ -177,7 +177,7 @@ class Problems:
 
 
 class TomlTable:
-    """One table of the file: hands out checked values. Unknown keys are problems from the start."""
+    """One table of the file: returns checked values. Unknown keys are problems from the start."""
 
     def __init__(self, raw: object, path: tuple[str, ...], pattern: str, problems: Problems) -> None:
         self.path = path
@@ -197,11 +197,11 @@ class TomlTable:
         self.problems.add((*self.path, key), what, accepted)
 
     def table(self, key: str) -> TomlTable:
-        """The table below `key`; an empty one where the file is silent."""
+        """The table at `key`; empty if it is missing."""
         return TomlTable(self.raw.get(key, {}), (*self.path, key), self._pattern(key), self.problems)
 
     def text(self, key: str, pattern: str | None = None) -> str:
-        """A text, empty where the file is silent; required to match where a pattern is given."""
+        """A text, empty if it is missing; must match the pattern, if given."""
         raw = self.raw.get(key, "" if pattern is None else None)
         if isinstance(raw, str) and (pattern is None or re.fullmatch(pattern, raw)):
             return raw
@@ -219,7 +219,7 @@ class TomlTable:
         return None
 
     def word(self, key: str, default: Word) -> Word:
-        """The same where there is a default, which stands in after a problem, too."""
+        """The same with a default, which is also used after a problem."""
         return cast(Word, self.choice(key, default) or default)
 
     def choices(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class TomlTable:
         return tuple(raw)
 
     def number(self, key: str, bound: Bound) -> Number | None:
-        """A number within its bound, None where the file is silent or wrong."""
+        """A number within its bound; None if missing or wrong."""
         if key not in self:
             return None
         value = bound.read(self.raw[key])
@@ -245,13 +245,13 @@ class TomlTable:
         return value
 
     def required(self, key: str, bound: Bound) -> Number | None:
-        """A number that has to be there."""
+        """A required number."""
         if key not in self:
             self.fail(key, "is missing", bound.phrase)
         return self.number(key, bound)
 
     def increasing(self, key: str, kind: str) -> tuple[Number, ...] | None:
-        """A strictly increasing list of values of a numeric type, None where it is not one."""
+        """A strictly increasing list of values of a numeric type; None if it is not one."""
         raw = self.raw.get(key)
         values = [read_value(kind, item) for item in raw] if isinstance(raw, list) else [None]
         good = tuple(value for value in values if value is not None)
@@ -267,11 +267,11 @@ class TomlTable:
 
 
 SOME_TEXT = r"[\s\S]*\S[\s\S]*"
-"""The pattern of a text that is more than blanks."""
+"""Matches texts that are not blank."""
 
 
 def _accepted(pattern: str | None) -> str:
-    """What may stand there, as people say it."""
+    """The accepted values in words."""
     if pattern in (None, SOME_TEXT):
         return "a string" if pattern is None else "a string that is not empty"
     return f"a string that matches {pattern}"

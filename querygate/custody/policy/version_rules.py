@@ -1,5 +1,4 @@
-"""What a policy says about people: who is the same in two rows or versions, and what is done where versions tell too
-much."""
+"""The rules about people: who is the same in two rows or versions, and what happens if versions reveal too much."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from querygate.custody.policy.toml_reader import TomlTable, listed
 
 
 def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
-    """The identifier that tells persons apart; empty where the file names none."""
+    """The column that identifies persons; empty if the file names none."""
     person = top.text("person")
     known = [column.name for column in columns if column.role == "identifier"]
     if person and person not in known:

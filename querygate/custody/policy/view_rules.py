@@ -1,12 +1,12 @@
-"""The table [views]: which views a dataset is published as, resolved; by the schema alone where the file is silent.
+"""The table [views]: which views a dataset is published as; by default they follow from the schema alone.
 
     mode = "auto"       two views that share the frame column and the first category, and divide the other
                         quasi-identifiers between them in the order of the file (one view where there are three or
                         fewer), and further ones of two categories each that neither has together
-    mode = "spanning"   as `spanning` says
+    mode = "spanning"   the views listed in `spanning`
     mode = "none"       classes over all quasi-identifiers, as without the table
 
-No value of the data has a part in it. What views cannot keep is refused here, by the key that asks for it.
+No value of the data is involved. Requirements that views cannot keep are refused here, by key.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ survey 14 % of figures are usable in place of 24 %), since no view has both cate
 """
 
 TOGETHER = 2
-"""At most so many views are certified together; others are inserted after them."""
+"""At most this many views are certified together; others are inserted after them."""
 
 MOST_CROSSING = 3
-"""So many pairs of categories have a view of their own by default: each takes its time at publication."""
+"""By default this many pairs of categories have a view of their own: each makes publication slower."""
 
 FRAME_CELLS = 10
-"""About so many cells a frame column has by default. Fewer people are in each of more cells, and less is told."""
+"""The default number of cells of a frame column. With more cells there are fewer people in each, and less is
+published."""
 
 FEW_VALUES = 12
-"""A number of up to so many public cells is a category by another name (a sex of 1 or 2): views tell each cell."""
+"""A number with at most this many public cells is really a category (a sex of 1 or 2): views show each cell."""
 
 FINEST, LARGEST = 12, 36
 """A unit is at most 2^-11 of the guard, unless the domain would have more than 2^36 of those."""
 
 EXACT = 2**53
-"""Whole numbers up to here are exact as doubles."""
+"""Whole numbers up to this are exact as doubles."""
 
 BESIDE = (
     "is refused: anyone who combines classes over all quasi-identifiers with views can work out complete records of "
@@ -78,7 +79,7 @@ def read_views(top: TomlTable, columns: Sequence[ColumnPolicy]) -> ViewRules | N
 
 
 class _Reader:
-    """The table beside the columns that it names."""
+    """The table and the columns that it names."""
 
     def __init__(self, table: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
         self.table = table
@@ -163,7 +164,7 @@ class _Reader:
     def _groups(
         self, key: str, known: dict[str, ColumnPolicy], accepted: str, *, least: int = 1
     ) -> tuple[tuple[str, ...], ...] | None:
-        """Lists of columns; None where something is wrong with them, which is told once."""
+        """Lists of columns; None if something is wrong, which is reported once."""
         raw = self.table.raw.get(key, [])
         if not isinstance(raw, list) or not all(isinstance(group, list) for group in raw):
             more = f", such as [{json.dumps(raw)}]" if _is_flat(raw, known) else ""
@@ -194,12 +195,12 @@ class _Reader:
 
 
 def _is_flat(raw: object, known: Collection[str]) -> bool:
-    """A list of columns in the place of a list of such lists."""
+    """Is this a list of columns instead of a list of such lists?"""
     return isinstance(raw, list) and bool(raw) and all(isinstance(name, str) and name in known for name in raw)
 
 
 def not_of_views(what: str, instead: str) -> ConfigError:
-    """What reads classes over all quasi-identifiers, and would be wrong about views."""
+    """Refuse features that read classes over all quasi-identifiers, and would be wrong for views."""
     return ConfigError("QG804", f"{what} cannot be made of a dataset that is published as views yet.", instead)
 
 
@@ -207,7 +208,7 @@ def not_of_views(what: str, instead: str) -> ConfigError:
 
 
 def usual_frame(quasi: Sequence[ColumnPolicy]) -> tuple[str, ...]:
-    """The first ordered quasi-identifier with cuts, or with more than a few values; where there is none, no frame."""
+    """The first ordered quasi-identifier with cuts, or with more than a few values; otherwise no frame."""
     ordered = [column for column in quasi if column.is_numeric and column.role == "quasi-identifier"]
     ordered.sort(key=lambda column: (not column.cuts, has_few_values(column)))
     found = ordered[0] if ordered else None
@@ -233,7 +234,7 @@ def spanning_views(quasi: Sequence[ColumnPolicy], frame: str) -> tuple[tuple[str
 
 
 def crossing_views(quasi: Sequence[ColumnPolicy], spanning: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Further views of two categories each, which no spanning view has together; the first few pairs of the file.
+    """Further views of two categories each that no spanning view has together; the first few pairs of the file.
 
     >>> from querygate.custody.policy import ColumnPolicy
     >>> columns = [ColumnPolicy(name, "quasi-identifier", "category") for name in ("sex", "race", "education")]
@@ -246,14 +247,14 @@ def crossing_views(quasi: Sequence[ColumnPolicy], spanning: Sequence[Sequence[st
 
 
 def has_few_values(column: ColumnPolicy) -> bool:
-    """Whether it is asked about value by value: a category, or a number of few public cells."""
+    """Whether it is asked about value by value: a category, or a number with few public cells."""
     if not column.is_numeric:
         return True
     return (column.grid is not None or bool(column.edges)) and len(grid_edges(column)) <= FEW_VALUES + 1
 
 
 def frame_cuts(column: ColumnPolicy, prefer: tuple[Number, ...]) -> tuple[Number, ...]:
-    """The cuts of the column, or those that are preferred, or round numbers on its grid; about ten cells in all.
+    """The cuts of the column, or the preferred ones, or round numbers on its grid; about ten cells.
 
     >>> from querygate.custody.policy import ColumnPolicy
     >>> frame_cuts(ColumnPolicy("age", "quasi-identifier", "integer", low=0, high=90, grid=2), ())
@@ -271,7 +272,7 @@ def frame_cuts(column: ColumnPolicy, prefer: tuple[Number, ...]) -> tuple[Number
 
 
 def value_unit(column: ColumnPolicy) -> Number:
-    """What the values of a sensitive number are counted in, so that sums are whole numbers: a power of two.
+    """The unit in which values of a sensitive number are counted, so that sums are whole numbers: a power of two.
 
     It follows from domain and guard alone. Dividing by it is exact, and so is rounding down.
 
@@ -289,7 +290,7 @@ def value_unit(column: ColumnPolicy) -> Number:
 
 
 def _wanted_cuts(column: ColumnPolicy) -> tuple[Number, ...]:
-    """Those of the column, or all that a number of few values has."""
+    """The cuts of the column, or all edges of a number with few values."""
     if column.cuts or not column.is_numeric or not has_few_values(column):
         return column.cuts
     return tuple(grid_edges(column)[1:-1])
@@ -305,11 +306,11 @@ def _cuts(column: ColumnPolicy, raw: object) -> tuple[Number, ...] | None:
     return tuple(good) if len(good) == len(values) and rising else None
 
 
-# -- what views do not keep ----------------------------------------------------------------------------------------
+# -- what views cannot keep ----------------------------------------------------------------------------------------
 
 
 def _check_policy(top: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
-    """Every key of the file that asks for something that views do not have."""
+    """Report every key of the file that requires something views cannot keep."""
     for path, what, accepted in _conflicts(top, columns):
         top.problems.add(path, f"{what}, and the dataset is published as views", accepted)
 

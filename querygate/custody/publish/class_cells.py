@@ -1,6 +1,6 @@
-"""Classes to cells: boxes, hulls and codes as the physical columns of the store, and the store's tables.
+"""Turns classes into cells: boxes, hulls and codes as the physical columns of the store, and the store's tables.
 
-Published column number i becomes c{i}_lo, c{i}_hi and c{i}_null, or c{i}_set. From here on nobody sees a value, only
+Published column number i becomes c{i}_lo, c{i}_hi and c{i}_null, or c{i}_set. From here on there are no values, only
 public intervals and sets.
 """
 
@@ -71,7 +71,7 @@ def generalise(state: PublicationState) -> PublicationState:
 
 
 class _Cells:
-    """Cells column by column. Each way to put one says whether values of it may be missing."""
+    """Cells column by column. Each way to add a column says whether its values may be missing."""
 
     def __init__(self, state: PublicationState, classes: Ints, columns: dict[str, Any]) -> None:
         self._state, self._classes, self.columns = state, classes, columns
@@ -92,7 +92,8 @@ class _Cells:
         return self._put_box(index, column, box.low, box.high, box.nulls, self._classes)
 
     def put_hull(self, index: int, column: ColumnPolicy, missing: Bools | None = None) -> bool:
-        """Least and greatest code of a sensitive number in each class; `missing` where cells tell it apart."""
+        """Smallest and largest code of a sensitive number in each class; `missing` if cells show missing values
+        separately."""
         low, high, none = self._state.staging.class_codes(column.name)
         if missing is None:
             return self._put_box(index, column, low, high, np.where(high < 0, 2, none > 0), self._classes)
@@ -113,7 +114,7 @@ class _Cells:
         return missing
 
     def _put_box(self, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:
-        """Interval columns c{index}_lo, c{index}_hi and, where something is missing, c{index}_null."""
+        """Interval columns c{index}_lo, c{index}_hi and, if values are missing, c{index}_null."""
         numbers = self._state.numbers[column.name]
         known = nulls != 2
         for name, end, code in (("lo", numbers.low, low), ("hi", numbers.high, high)):
@@ -161,7 +162,7 @@ def _published(state: PublicationState, index: int, column: ColumnPolicy, nullab
 
 
 def code_sets(state: PublicationState) -> dict[int, CodeSets]:
-    """What the sets of each list of codes mean, by column."""
+    """The meaning of the sets of each list of codes, by column."""
     index_of = {column.name: column.index for column in state.columns}
     return {index_of[name]: made.sets for name, made in state.code_lists.items()}
 

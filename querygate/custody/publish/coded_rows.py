@@ -1,4 +1,4 @@
-"""The first steps of whatever is made of raw rows: read them into the vault, and give every value its code."""
+"""The first steps of every publication and extract: read raw rows into the vault, and give every value its code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How wide the guaranteed ranges of a policy's statistics would be under a partition: the same engine as answers use.
 
-Counts are of many conditions on the quasi-identifiers, drawn from what the policy makes public, never from the data. A
-partition is as useful as its counts are certain: of every condition, the records of classes that lie across its border
+Counts use many conditions on the quasi-identifiers, drawn from what the policy makes public, never from the data. A
+partition is as useful as its counts are certain: for each condition, the records of classes that straddle its border
 may or may not be meant. The mean share of such records, over the same conditions for every partition, tells which
 partition answers counts best.
 
@@ -25,8 +25,8 @@ from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 
 CONDITIONS = 200
 AT_ONCE = 20_000
-"""Pairs of a condition and a class that are judged together: what stays in the cache of a processor."""
-SEED = 20060301  # any number: what matters is that it is the same for every partition and every publication
+"""Pairs of a condition and a class that are judged together: as many as fit into the processor's cache."""
+SEED = 20060301  # any number will do, if it is the same for every partition and every publication
 
 
 class ExpectedWidths:
@@ -101,7 +101,7 @@ class ExpectedWidths:
 
 @dataclass(frozen=True)
 class _Ends:
-    """What would be published of a number for each record; it may, or must, be there."""
+    """What would be published of a number for each record, and whether it may or must have a value."""
 
     low: Any
     high: Any
@@ -121,7 +121,7 @@ def _hulls(codes: Ints, labels: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def grouped(ends: Sequence[Any], certain: Bools, possible: Bools) -> list[Any]:
-    """Different intervals among the records, with the least and the most records that are there.
+    """The distinct intervals of the records, each with the smallest and largest possible number of records.
 
     >>> low, high, least, most = grouped([np.array([1, 1, 5]), np.array([2, 2, 9])], np.ones(3, bool), np.ones(3, bool))
     >>> low, high, least, most
@@ -147,7 +147,8 @@ def public_domains(columns: Sequence[ColumnPolicy]) -> dict[str, tuple[float, fl
 
 
 def statistics_of(policy: Policy) -> tuple[StatisticPolicy, ...]:
-    """What partitions are judged by: what the policy names, or else counts and the mean of every published number."""
+    """The statistics by which partitions are judged: those that the policy names, or else counts and the mean of
+    every published number."""
     named = (*policy.anonymise.statistics, *(statistic for statistic, _ in policy.anonymise.max_width))
     if named:
         return tuple(dict.fromkeys(named))

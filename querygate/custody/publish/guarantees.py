@@ -75,13 +75,13 @@ def column_guards(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
 
 
 def person_numbers(state: PublicationState) -> Ints:
-    """Whose each combination is, where these are records: equal numbers, one person."""
+    """The person of each combination, if these are records: equal numbers mean one person."""
     _, raw, _ = state.staging.raw_counts([state.policy.person], by="combination")
     return _numbered(raw[state.policy.person])
 
 
 def _holders(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
-    """No value that too many people of a class have."""
+    """Guards against a value that too many people of a class have."""
     if not column.diversity:
         return []
     held, texts = _held(state, column)
@@ -131,7 +131,7 @@ def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
         return []
     low, high = found.low[name], found.high[name]
     if np.isnan(low).all():
-        return []  # a column without any value has nothing to guard
+        return []  # a column without values has nothing to guard
     if not column.spares_missing:
         return [NumericHull(name, low, high, found.low_code[name], found.high_code[name], column.guard)]
     codes, known = state.numbers[name], ~np.isnan(low)
@@ -202,7 +202,7 @@ def _texts(state: PublicationState, column: ColumnPolicy) -> list[str | None]:
 
 
 def _scale(state: PublicationState, column: ColumnPolicy) -> Scale:
-    """What a range of values of a category is a share of."""
+    """The scale by which a range of values of a category is measured."""
     texts = _texts(state, column)
     if column.order:
         rank = {text: place for place, text in enumerate(column.order)}

@@ -1,4 +1,4 @@
-"""Classes of views that were joined, each with the public condition that it stands for, and the rule that needed it.
+"""Classes of views that were joined, each with its public condition and the rule that made it necessary.
 
 They depend on sensitive values, so they are for the custodian. A condition is in public values: cuts and categories.
 """
@@ -21,15 +21,15 @@ from querygate.methods.views.crossings import REASON as CROSSING
 from querygate.methods.views.frontier import Collapse, Frontier
 
 MOST = 30
-"""Of all, so many with most people are kept."""
+"""Only this many are kept, those with most people."""
 
 MOST_VALUES = 6
-"""Categories of a condition that are named."""
+"""The most categories that a condition names."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedClass:
-    """A class in the place of `classes` smaller ones, for counts (no unit) or for a unit."""
+    """A class that replaces `classes` smaller ones, for counts (no unit) or for a unit."""
 
     view: int
     unit: tuple[str, ...]
@@ -47,7 +47,7 @@ def joined_classes(
     views: Sequence[Sequence[str]],
     units: Sequence[tuple[str, ...]],
 ) -> list[JoinedClass]:
-    """Of one frame cell, those with most people; a class that was joined again is only there as it ended."""
+    """The largest joined classes of one frame cell; a class that was joined again appears only in its final form."""
     found = list(_last(made.collapses, made.counts, ()))
     for unit, column in zip(units, made.columns, strict=True):
         frontiers = dict(zip(column.views, column.safe.views, strict=True))
@@ -71,7 +71,7 @@ def joined_classes(
 
 
 def rule_of(reason: str) -> str:
-    """Which of the three proofs needed it: R1 a class, R2 people, R3 values."""
+    """Which of the three proofs required it: R1 a class, R2 people, R3 values."""
     return {CROSSING: "R2", BALANCE: "R2", WITNESS: "R3"}.get(reason, "R1")
 
 
@@ -82,7 +82,7 @@ def most_people(joined: Sequence[JoinedClass]) -> tuple[JoinedClass, ...]:
 def _last(
     collapses: Sequence[Collapse], frontiers: Sequence[Frontier] | dict[int, Frontier], unit: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Collapse, Frontier]]:
-    """Collapses whose node is a class in the end, each once."""
+    """Collapses whose node is a class in the final result, each once."""
     nodes = {(one.view, one.node): one for one in collapses}
     for (view, node), one in nodes.items():
         frontier = frontiers.get(view) if isinstance(frontiers, dict) else frontiers[view]
@@ -101,7 +101,7 @@ def _condition(state: PublicationState, table: RecordTable, names: Sequence[str]
 
 
 def _values(state: PublicationState, column: ColumnPolicy, codes: Ints) -> str:
-    """What a column may be in a class."""
+    """The possible values of a column in a class."""
     known = np.unique(codes[codes != NULL])
     missing = ["missing"] if (codes == NULL).any() else []
     if not known.size:

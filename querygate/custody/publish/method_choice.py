@@ -1,9 +1,9 @@
 """Which partition is published: the method of the policy, or the best of several; and the k that keeps ranges narrow.
 
 `auto` makes several partitions, each of which keeps every promise, and takes the one whose ranges of the policy's
-statistics are narrowest; of an extract that names none, the one with the least loss. The choice looks at the data, so
-it tells something of it: which of a short public list of methods did best, and nothing else. The comparison itself is
-for the custodian alone.
+statistics are narrowest; for an extract that names no statistics, the one with the least loss. The choice looks at the
+data, so it reveals something about them: which method of a short public list did best, and nothing else. The comparison
+itself is for the custodian alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ POLISHED_ROWS = 5_000
 """With more records slow methods are left out of the comparison: the polish alone would take longer than all others."""
 
 SEARCHED_ROWS = 1_000
-"""With more records slow methods are left out of the search for the largest k, which makes some twenty partitions."""
+"""With more records slow methods are left out of the search for the largest k, which makes about twenty partitions."""
 
 QUICK = ("mondrian", "mondrian-relaxed", "snake")
 SLOW = ("snake-polished", "bottom-up", "top-down", "boxes")
@@ -58,7 +58,7 @@ Clock = Callable[[], float]
 
 
 def needs_records(policy: Policy, rows: int) -> bool:
-    """Whether classes are made of records: the method parts equal ones, or ranges are measured, which needs each."""
+    """Whether classes must be made from single records: the method separates equal ones, or ranges are measured."""
     method = policy.anonymise.method
     if is_measured(policy):
         return True
@@ -127,7 +127,7 @@ def _table(state: PublicationState) -> Table:
 
 @dataclass(frozen=True)
 class MethodWeights:
-    """A method, and the weights it is given: none where those of the policy stay."""
+    """A method and its weights; no weights if those of the policy apply."""
 
     name: str
     method: str
@@ -166,7 +166,8 @@ def _ways(state: PublicationState, utility: ExpectedWidths | None) -> list[Metho
 
 
 def _others(state: PublicationState) -> Sequence[str]:
-    """Methods beside Mondrian. Boxes of an extract may overlap: nobody asks it for ranges, so all methods are tried."""
+    """The methods besides Mondrian. Boxes of an extract may overlap, since nobody queries it for ranges, so all are
+    tried."""
     if not state.is_extract:
         named = ("snake",) if is_measured(state.policy) else ()
         return ("mondrian-relaxed", *named, *(("snake-polished",) if state.rows <= POLISHED_ROWS else ()))
@@ -189,7 +190,7 @@ def _pull(state: PublicationState, utility: ExpectedWidths | None) -> dict[str, 
 
 
 def again(state: PublicationState, name: str) -> Method:
-    """The way that a comparison calls `name`, to be used once more on the table of another state."""
+    """The way that a comparison calls `name`, for use on the table of another state."""
 
     def run(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
         here = replace(state, table=table)
@@ -209,7 +210,7 @@ class PartitionMaker:
         self.state, self.guards, self.utility, self.clock_s = state, guards, utility, clock_s
 
     def made(self, way: MethodWeights, table: Table, k: int, progress: Progress | None = None) -> tuple[Ints, Trial]:
-        """Classes of a table in one way, and what they are worth."""
+        """Classes of a table made in one way, and their quality."""
         began = self.clock_s()
         labels = divided(ANONYMISERS.get(way.method), way.weighed(table), self.state.policy, k, self.guards, progress)
         seconds = self.clock_s() - began
@@ -225,7 +226,7 @@ def _part(progress: Progress, place: int, number: int, share: float) -> None:
 def divided(
     method: Method, table: Table, policy: Policy, k: int, guards: Sequence[Guard], progress: Progress | None = None
 ) -> Ints:
-    """The class of each row, as the policy wants the search; ConfigError where the method cannot make classes."""
+    """The class of each row, searched as the policy says; ConfigError if the method cannot make classes."""
     run = blind(method) if policy.anonymise.search == "blind" else method
     try:
         return run(table, k, guards, progress=progress)
@@ -242,8 +243,8 @@ def divided(
 
 
 def _costs(state: PublicationState, table: Table, made: Sequence[tuple[Ints, Trial]]) -> list[float]:
-    """What is to be least: the widths of ranges, with a lead for the first of a publication; or the loss of an extract,
-    by the weights of the policy."""
+    """What is minimised: the widths of ranges, with an advantage for the first of a publication; or the loss of an
+    extract, by the weights of the policy."""
     if state.is_extract and not is_measured(state.policy):
         weights = [attribute.weight for attribute in table.attributes]
         return [float(loss_by_attribute(table, labels) @ weights) for labels, _ in made]
@@ -253,7 +254,7 @@ def _costs(state: PublicationState, table: Table, made: Sequence[tuple[Ints, Tri
 
 
 def _score(first: Trial, tried: Trial) -> float:
-    """Mean width in terms of the first one's."""
+    """Mean width relative to the first one's."""
     ratios = [_ratio(tried.widths[name], width) for name, width in first.widths.items()]
     return float(np.mean(ratios)) if ratios else 1.0
 

@@ -1,7 +1,7 @@
-"""How sharp the answers about each sensitive number are under the choice that was made, and under its alternatives.
+"""How sharp the answers about each sensitive number are as it is published, and as it could be published instead.
 
-Widths are those of the mean and of the variance over all records, as a researcher would be answered; leaks are what
-the choice tells about single members. All figures are about intervals and classes, none is a value.
+Widths are those of the mean and of the variance over all records, as a researcher would be answered; leaks are what the
+choice reveals about single members. All figures are about intervals and classes; none is a value.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from querygate.stats import STATISTICS
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 
 AFFORDABLE = 300_000
-"""Distinct values of classes beyond which only the choice itself is measured."""
+"""With more distinct values of classes, only the choice itself is measured."""
 
 
 MOST_RECORDS = 2_000_000
-"""Records beyond which values are not read once more to describe what nobody asked for."""
+"""With more records, values are not read again to describe alternatives that nobody asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """How wide the ranges of the mean and of the variance over all records are."""
+    """The widths of the ranges of the mean and the variance over all records."""
 
     mean: float
     variance: float
@@ -39,9 +39,9 @@ class Width:
 
 @dataclass(frozen=True, slots=True)
 class NumberReport:
-    """A sensitive number: what was chosen, widths by way of telling it (`bins`, `hull, rounded`, ...), and leaks.
+    """A sensitive number: how it is published, its widths by form (`bins`, `hull, rounded`, ...), and leaks.
 
-    `told` and `told_variance` are the shares of classes that tell a sum and a variance. `narrow` is the share of
+    `told` and `told_variance` are the shares of classes that publish a sum and a variance. `narrow` is the share of
     classes whose raw hull is below the guard. `residual` is the least range that is left for a member of a class when
     all others pool their values; None where no sums are told.
     """
@@ -57,7 +57,7 @@ class NumberReport:
 
 
 def describe_numbers(state: PublicationState) -> tuple[NumberReport, ...]:
-    """A report on every sensitive number that can be averaged; of very large tables on those that tell sums."""
+    """A report on every sensitive number that can be averaged; for very large tables, on those that publish sums."""
     if state.rows > MOST_RECORDS and not state.moments:
         return ()
     return tuple(_describe(state, column) for column in state.policy.published if has_moments(column))
@@ -95,7 +95,7 @@ def _name(carry: str, moments: str) -> str:
 
 
 def _alternatives(state: PublicationState, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
-    """The same classes with the number carried in other ways. Boxed jointly it would make other classes."""
+    """The same classes with the number carried in other ways. Making it part of the box would change the classes."""
     profile, k = state.profiles[column.name], state.policy.k
     for carry in ("bins", "hull", "univariate"):
         if carry == column.carry:
@@ -117,7 +117,7 @@ def _alternatives(state: PublicationState, column: ColumnPolicy, members: Member
 
 
 def overall_width(members: Members, told: MomentRelease | None) -> Width:
-    """Widths of the ranges of mean and variance over everybody."""
+    """Widths of the ranges of mean and variance over all records."""
     if not members.label.size:
         return Width(0.0, 0.0)
     new = np.ones(members.label.size, dtype=np.bool_)

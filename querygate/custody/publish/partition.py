@@ -1,11 +1,11 @@
-"""The step that makes classes: combinations of quasi-identifiers to a table, the table to classes.
+"""The step that makes classes: from combinations of quasi-identifiers to a table, and from the table to classes.
 
-What later steps need of it is the box of each class. The table itself is let go before cells are made.
+Later steps need only the box of each class. The table itself is released before cells are made.
 
-Tables of more combinations than memory holds are cut coarsely where the rows are, and divided part by part. A part has
-at least k records, and keeps every guarantee as one class, so that dividing it can always be done; a guarantee that
+If memory cannot hold all combinations, the database cuts the table coarsely, and each part is divided by itself. A part
+has at least k records, and keeps every guarantee as one class, so that dividing it can always be done; a guarantee that
 compares classes with the whole table (t-closeness) goes on doing so, since the counts of values come from the profile
-of all records. No class reaches across a coarse cut: that costs a little information, and no promise.
+of all records. No class reaches across a coarse cut: this costs a little information, but breaks no promise.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from querygate.methods.anonymise import (
 )
 
 BYTES, BYTES_EACH = 110, 32
-"""Memory that a combination takes while classes are made, and what each attribute adds (measured with ten million)."""
+"""Memory per combination while classes are made, and per attribute in addition (measured with ten million)."""
 
 
 def partition(
@@ -88,19 +88,19 @@ def redivide(
     population: Population | None,
     clock_s: Callable[[], float],
 ) -> PublicationState:
-    """Divide the records once more, by another method or for another k."""
+    """Divide the records again, by another method or for another k."""
     state.staging.forget_classes()
     anew = replace(state, policy=replace(state.policy, k=k), sticky=method is not None, comparison=())
     return replace(partition(anew, method or anonymiser, population, clock_s).without_table(), policy=state.policy)
 
 
 def quasi_identifiers(policy: Policy) -> tuple[ColumnPolicy, ...]:
-    """The columns of the boxes: quasi-identifiers, and numbers that are treated as such."""
+    """The columns of the boxes: quasi-identifiers, and numbers treated like them."""
     return (*policy.named("quasi-identifier"), *(c for c in policy.named("sensitive") if c.carry == "joint"))
 
 
 def with_classes(state: PublicationState, table: Table, labels: Ints) -> PublicationState:
-    """The classes of the table's combinations are those of the labels."""
+    """Put the table's combinations into the classes that the labels give."""
     state.staging.add_classes(labels)
     state.staging.seal_classes()
     return replace(state, labels=labels, classes=int(labels.max()) + 1, boxes=boxes(table, labels))
@@ -115,7 +115,7 @@ def with_loss(state: PublicationState, loss: Floats) -> PublicationState:
 
 
 def prepare(state: PublicationState) -> None:
-    """Make ready to combine what classes are made of, and to tell the extremes of sensitive numbers."""
+    """Prepare to combine the columns that make classes, and to find the extremes of sensitive numbers."""
     policy = state.policy
     numbers = [c.name for c in policy.named("sensitive") if c.is_numeric]
     combined = quasi_identifiers(policy) if policy.views is None else policy.dividing
@@ -125,7 +125,7 @@ def prepare(state: PublicationState) -> None:
 def read_table(
     state: PublicationState, parts: Parts = 0, part: int = 0, *, by_record: bool
 ) -> tuple[PublicationState, Table]:
-    """The quasi-identifiers of all records, or of those of one part."""
+    """The quasi-identifiers of all records, or of the records of one part."""
     found = state.staging.combinations(by_record=by_record, parts=parts, part=part)
     attributes = (make_attribute(state, c, found.codes[c.name]) for c in quasi_identifiers(state.policy))
     table = Table(tuple(attributes), found.counts)
@@ -143,7 +143,7 @@ def make_attribute(state: PublicationState, column: ColumnPolicy, codes: Ints) -
         return replace(found, holds=np.array([len(group) for group in column.groups])) if column.groups else found
     numbers = state.numbers[column.name]
     low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
-    if not numbers.size:  # nothing but missing values
+    if not numbers.size:  # only missing values
         return Attribute(column.name, codes, 1, True, 1.0, np.zeros(1), np.zeros(1), weight)
     span = float((column.high or 0) - (column.low or 0))
     return Attribute(column.name, codes, numbers.size, True, span, low, high, weight, numbers.cuts(column.cuts))
@@ -153,8 +153,8 @@ def make_attribute(state: PublicationState, column: ColumnPolicy, codes: Ints) -
 
 
 def settle_codes(state: PublicationState) -> tuple[PublicationState, Ints | None]:
-    """Publish the lists of codes that need classes: recoded class by class. A class in which that cannot be done is
-    merged with the nearest. For each class the one it belongs to from now on; None where there are no such lists.
+    """Publish the lists of codes that need classes: recoded class by class. A class in which this is impossible is
+    merged with the nearest one. Returns for each class the one it now belongs to; None if there are no such lists.
     """
     columns = [column for column in state.policy.published if column.is_protected_in_classes]
     if not columns:
@@ -174,7 +174,7 @@ def settle_codes(state: PublicationState) -> tuple[PublicationState, Ints | None
 
 
 def _centre(box: Box) -> Floats:
-    """A place for each class, at most 1 from any other: the middle of an interval, or an axis for each value."""
+    """A point for each class, at most 1 from any other: the middle of an interval, or an axis for each value."""
     if isinstance(box, Intervals):
         middle: Floats = (box.low + box.high) / 2.0
         place: Floats = (middle - middle.min()) / max(float(np.ptp(middle)), 1.0)
@@ -197,8 +197,8 @@ def _merged(centres: Floats, before: Ints, after: Ints) -> Floats:
 
 
 def may_be_parted(policy: Policy) -> bool:
-    """Whether classes can be made part by part: not where a choice is made by ranges over all records, nor where a
-    class is judged by the people of a population, who are not in any part, or may have to join any other class.
+    """Whether classes can be made part by part: not if a choice depends on ranges over all records, nor if a class is
+    judged by the people of a population, who are not in any part, or may have to join any other class.
     """
     return (
         not is_measured(policy) and policy.k_map is None and not any(c.is_protected_in_classes for c in policy.columns)
@@ -206,7 +206,7 @@ def may_be_parted(policy: Policy) -> bool:
 
 
 def parted_method(policy: Policy) -> Method:
-    """Parts are not compared: each on its own might be divided in another way."""
+    """Methods are not compared on parts: each part might then use a different one."""
     method = policy.anonymise.method
     return ANONYMISERS.get("mondrian" if method == "auto" else method)
 
@@ -239,7 +239,7 @@ def _divide_parts(
 
 
 def coarse_parts(state: PublicationState, attributes: Sequence[Attribute], *, by_record: bool) -> Parts:
-    """Parts that each fit into memory; 0, the whole table, where that does. The attributes need no codes.
+    """Parts that each fit into memory; only part 0, the whole table, if it fits. The attributes need no codes.
 
     A part that cannot be cut without breaking a promise stays whole.
     """
@@ -247,7 +247,7 @@ def coarse_parts(state: PublicationState, attributes: Sequence[Attribute], *, by
     parts: Parts = 0
     if state.rows <= most:
         return parts
-    refused: dict[int, int] = {}  # per part, how many of its cuts would break a promise
+    refused: dict[int, int] = {}  # per part, the number of its cuts that would break a promise
     while True:
         counts = {a.name: state.staging.count_codes(a.name, parts) for a in attributes}
         sizes = _records(counts[attributes[0].name]) if by_record else state.staging.count_combinations(parts)
@@ -298,7 +298,7 @@ def _divided(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut
 
 
 def _kept(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> dict[int, CoarseCut]:
-    """The cuts that leave two parts each of which keeps every guarantee as one class."""
+    """The cuts after which both parts keep every guarantee as one class."""
     tried = _divided(state, parts, cuts)
     number = np.arange(len(numbers_of(tried)))
     fine = np.ones(number.size, dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""Deleting a person: out of what is served, out of every vault, and on record without a name.
+"""Deletes a person from what is served and from every vault, and records it without a name.
 
 First a version without the person is served and those that counted them are retired, then their rows are taken out of
-every vault. Each step is whole by itself and finds out anew what is left to do, so a deletion that was cut off is
-finished by asking for it again.
+every vault. Each step is complete in itself and works out what is left to do, so an interrupted deletion is finished by
+asking for it again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Person = tuple[str, str]
 
 
 class Vaults(VersionWriter, Protocol):
-    """Where versions lie, with their raw rows."""
+    """Where versions are kept, with their raw rows."""
 
     def served(self, dataset: str) -> int | None: ...
 
@@ -44,11 +44,11 @@ class Deletion:
     rows: int  # taken out of vaults
     held: tuple[int, ...]  # versions that counted the person
     retired: tuple[int, ...]
-    version: int | None  # published in their place; None where none that is served counted the person
+    version: int | None  # published in their place; None if the served version did not count the person
 
 
 def person_of(policy: Policy, key: str) -> Person:
-    """The person meant; the policy has to say how persons are told apart."""
+    """The person to delete; the policy must say which column identifies persons."""
     if not policy.person:
         raise ConfigError(
             "QG801",
@@ -74,8 +74,8 @@ def delete_person(
     keep_versions: bool = False,
     begin: Callable[[tuple[int, ...], int], None] = lambda versions, rows: None,
 ) -> Deletion:
-    """Delete somebody. `publish` makes the next version of a source; `source` stands in for the rows of the version
-    that is served. `begin` is told the versions and the number of rows before anything is changed.
+    """Delete a person. `publish` makes the next version of a source; `source` replaces the rows of the version that is
+    served. `begin` is told the versions and the number of rows before anything is changed.
     """
     dataset = policy.dataset
     held = vaults.holding(dataset, person)

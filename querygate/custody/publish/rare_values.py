@@ -1,10 +1,10 @@
 """Values of categories that fewer than k people have.
 
-A published category tells the names of all its values. One that the policy does not declare may be anything, such as
-`Jane Roe, tel 555-0101` in a column of diagnoses, so it is published only if k people have it.
+A published category reveals the names of all its values. A value that the policy does not declare may be anything, such
+as `Jane Roe, tel 555-0101` in a column of diagnoses, so it is published only if k people have it.
 
-What the policy calls `rare` takes the place of such values before anything else is done with the rows, so that classes,
-statistics, noisy answers and extracts are all about the same values. Without it nothing is published.
+The policy's name for `rare` values replaces them before anything else is done with the rows, so that classes,
+statistics, noisy answers and extracts all use the same values. Without such a name nothing is published.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORD = re.compile(r"(?=.*[0-9])[0-9A-Za-z.:+/-]+|[A-Za-z]{1,3}")
 
 
 def hide_rare(state: PublicationState) -> PublicationState:
-    """Put the name of the rare group in place of rare values; ConfigError QG802 where a column has no such name."""
+    """Replace rare values with the name of their group; ConfigError QG802 if a column has no such name."""
     problems = put_together(state)
     if problems:
         raise ConfigError(
@@ -39,7 +39,7 @@ def hide_rare(state: PublicationState) -> PublicationState:
 
 
 def put_together(state: PublicationState) -> list[str]:
-    """The same without a complaint: what there is to complain of."""
+    """The same, but returns the problems instead of raising."""
     problems = []
     for column in state.policy.published:
         if column.type != "category":
@@ -54,7 +54,7 @@ def put_together(state: PublicationState) -> list[str]:
 
 
 def _rare(state: PublicationState, column: ColumnPolicy, values: Array, counts: Ints) -> Array:
-    """Where values are that must not be published by name."""
+    """Which values must not be published by name."""
     nowhere = np.zeros(values.size, dtype=np.bool_)
     if column.groups or (column.hierarchy is not None and column.hierarchy.rows):
         return nowhere
@@ -62,7 +62,7 @@ def _rare(state: PublicationState, column: ColumnPolicy, values: Array, counts: 
         return ~np.isin(values, np.array(column.values, dtype=object)) if column.rare else nowhere
     people = state.staging.people_by_value(column.name, state.policy.person)[0] if state.repeated else counts
     few = people < state.policy.k
-    if column.hierarchy is not None:  # of postcodes or diagnoses most are rare, and generalised for that reason
+    if column.hierarchy is not None:  # most postcodes or diagnoses are rare, and are generalised for that reason
         few &= np.array([not is_code(str(value)) for value in values], dtype=np.bool_)
     return few
 

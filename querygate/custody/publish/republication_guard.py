@@ -1,8 +1,8 @@
-"""A new version beside the earlier ones: nobody who was hidden in each of them may be found by laying them together.
+"""Checks a new version against earlier ones: nobody who was hidden in each of them may be found by combining them.
 
-All versions that can still be read are laid over the new one before it is served, once as it was planned and once more
-as it was written. Where people would be told apart in groups that are too small, the policy says what happens: the
-publication is refused with a plan, classes are made anew so that those of earlier versions stay together, or the
+All versions that can still be read are compared with the new one before it is served, once as it was planned and once
+as it was written. If people could be distinguished in groups that are too small, the policy says what happens: the
+publication is refused with a plan, classes are made again so that those of earlier versions stay together, or the
 earlier versions are retired.
 """
 
@@ -24,18 +24,18 @@ from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallPar
 OnOverlap = Literal["refuse", "sticky", "retire"]
 
 DOUBLINGS = 4
-"""How often a plan doubles k to find one that would do."""
+"""How often a plan doubles k to find one that is enough."""
 
 MOST_RECORDS = 2_000_000
-"""Beyond so many, a plan tries nothing out."""
+"""With more records, a plan tries nothing out."""
 
 Redivide = Callable[[PublicationState, Method | None, int], PublicationState]
-"""Divide the records anew, by another method or by the policy's own, and for another k."""
+"""Divides the records again, by another method or by the policy's own, and for another k."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionHandling:
-    """What is done about earlier versions. `retire`: these are, whatever is found; `compare` off leaves them alone."""
+    """What to do about earlier versions. `retire`: retire these, whatever is found. `compare` off ignores them."""
 
     on_overlap: OnOverlap = "refuse"
     few_changes: bool = False  # people who came, left or changed in groups below k are only reported
@@ -44,14 +44,14 @@ class VersionHandling:
 
     @classmethod
     def by(cls, policy: Policy, on_overlap: OnOverlap | None = None) -> VersionHandling:
-        """As the policy says; `on_overlap` stands in for its own, for this publication."""
+        """As the policy says; `on_overlap` replaces its setting for this publication."""
         options = policy.republish
         return cls(on_overlap or options.on_overlap, options.few_changes == "report")
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What two versions tell together: the new one over an earlier one, or over all of them."""
+    """What the new version reveals together with an earlier one, or with all of them."""
 
     smallest: int  # fewest people who were together and are together now
     divided: int  # people in parts of a class that are too small
@@ -66,25 +66,26 @@ class Overlap:
 
     @property
     def told(self) -> int:
-        """People whose values the difference tells whoever knows that it is about them."""
+        """People whose values the difference reveals to anyone who knows that it is about them."""
         return self.left + self.came + self.changed
 
 
 @dataclass(frozen=True, slots=True)
 class Republication:
-    """How the new version goes with the earlier ones. `by_version` has an entry for each that was laid over it."""
+    """Whether the new version is compatible with the earlier ones. `by_version` has an entry for each that was
+    compared."""
 
     by_person: bool
     sticky: bool
     retired: tuple[int, ...]
     together: Overlap
     by_version: dict[int, Overlap]
-    same: tuple[int, ...] = ()  # versions of views that tell the very same
+    same: tuple[int, ...] = ()  # versions of views that reveal exactly the same
     certified: tuple[int, ...] = ()  # versions of views that it was certified with
 
 
 def make_keeping(policy: Policy) -> OverlapRule:
-    """What every group has to keep besides k: the different values that a guarantee stands for, and the guards."""
+    """What every group must keep besides k: the number of distinct values that a guarantee requires, and the guards."""
     sensitive = policy.named("sensitive")
     values = {column.name: least for column in sensitive if (least := least_values(column.diversity)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
@@ -99,7 +100,7 @@ def make_keeping(policy: Policy) -> OverlapRule:
 def go_with_earlier(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, redivide: Redivide
 ) -> PublicationState:
-    """See that the classes go with the earlier versions, and say which of these are to be retired.
+    """Check that the classes are compatible with earlier versions, and say which of these are to be retired.
 
     Raises ConfigError QG803 with a plan where they do not, and the policy does not say how to go on.
     """
@@ -118,7 +119,7 @@ def go_with_earlier(
 
 
 def sticky(meeting: VersionOverlap, handling: VersionHandling) -> Method:
-    """The method by which what earlier versions left together stays together."""
+    """The method that keeps people together whom earlier versions left together."""
 
     def run(table: Any, k: int, guards: Sequence[Any] = (), *, progress: Any = None) -> Any:
         return stay_together(table, meeting.history(), k, guards, apart=not handling.few_changes, progress=progress)
@@ -127,11 +128,11 @@ def sticky(meeting: VersionOverlap, handling: VersionHandling) -> Method:
 
 
 def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> bool:
-    """Do all versions that stay readable go with the new one? With those that are to be retired it need not be known
-    who came and who left, but no class of theirs is divided either: what they answered is known.
+    """Are all versions that stay readable compatible with the new one? For those to be retired it need not be known who
+    came and who left, but no class of theirs is divided either: what they answered is known.
     """
     if not meeting.by_person and 0 not in meeting.changed:
-        return False  # who has changed and who is new cannot be told apart
+        return False  # it is not known who has changed and who is new
     if meeting.several:
         return set(meeting.versions) <= set(handling.retire)
     rest = [place for place, version in enumerate(meeting.versions) if version not in handling.retire]
@@ -153,7 +154,7 @@ def _to_retire(met: ClassHistory, meeting: VersionOverlap, handling: VersionHand
 def measure(
     meeting: VersionOverlap | None, handling: VersionHandling, k: int, *, sticky: bool, retired: Sequence[int]
 ) -> Republication:
-    """Lay together what was written; `meeting` has the versions that stay readable, None where there are none."""
+    """Compare what was written; `meeting` has the versions that stay readable, None if there are none."""
     if meeting is None:
         nothing = Overlap(0, 0, 0, 0, 0)
         return Republication(True, sticky, tuple(retired), nothing, {})
@@ -173,7 +174,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """One way to divide the records: what it tells, and what it loses."""
+    """One way to divide the records: what it reveals, and what it loses."""
 
     met: ClassHistory
     verdict: OverlayVerdict
@@ -187,7 +188,7 @@ def _loss(state: PublicationState) -> float:
 def _refusal(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> ConfigError:
-    """What was found, and every way on, with figures."""
+    """What was found, and every remedy, with figures."""
     state.progress.say("trying alternatives")
     state = replace(state, progress=StepProgress())  # nothing is published after this
     gone, new = meeting.changed
@@ -237,10 +238,11 @@ def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: V
 def _tried(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
-    """What sticky classes would do, and which k. Nothing is published after this, so the state may be divided anew."""
+    """Whether sticky classes would help, and which k. Nothing is published after this, so the state may be divided
+    again."""
     k, plan = state.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
-        return []  # those who left are gone, however the others are divided
+        return []  # nothing can be done about those who left, however the others are divided
     if 0 < _most_changed(before.met) < k and not handling.few_changes:
         return []  # nor can so few who changed be hidden
     if (found := _try(state, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
@@ -261,7 +263,7 @@ def _tried(
 def _accepted(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
-    """What to do about a few who came, left or changed: wait for more of them, or let them be told."""
+    """What to do about a few who came, left or changed: wait for more of them, or accept that they are revealed."""
     found = Overlap.of(before.verdict)
     if handling.few_changes or not found.told:
         return []
@@ -297,7 +299,7 @@ def _try(
     method: Method | None,
     k: int,
 ) -> _Tried | None:
-    """Divide the records so, and see; None where it would not do either."""
+    """Divide the records this way and measure it; None if this is not enough either."""
     try:
         state = redivide(state, method, k)
     except (Infeasible, ConfigError):

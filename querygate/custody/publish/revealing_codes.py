@@ -1,4 +1,4 @@
-"""Lists of codes by which many people would still be found: the custodian should hear that when publishing."""
+"""Warns the custodian, when publishing, of lists of codes by which many people could still be found."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from querygate.custody.policy.toml_reader import dotted
 from querygate.custody.publish.step_state import PublicationState
 
 MUCH = 0.1
-"""Of the people, from which on it is worth a warning."""
+"""The share of people from which on a warning is given."""
 
 
 def code_warnings(state: PublicationState) -> Iterator[str]:
-    """A warning for each such list, in the words of a policy's."""
+    """A warning for each such list, in the form of a policy's warnings."""
     for made in state.code_lists.values():
         if _finds_many(made.report):
             yield (

@@ -1,7 +1,7 @@
-"""What a publication tells about its sensitive numbers beyond plain intervals: own intervals, and moments of classes.
+"""What a publication reveals about sensitive numbers beyond plain intervals: own intervals, and moments of classes.
 
-With moments, whether a value is missing is told apart in the cells, as bins do it anyway: the number of known values
-of a class is then public, and its sum means something.
+With moments, cells show missing values separately, as bins do anyway: the number of known values of a class is then
+public, which its sum needs to mean anything.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ PER_CLASS = ("hull", "joint")
 
 
 def own_intervals(column: ColumnPolicy, profile: Profile, k: int) -> NumberCodes:
-    """The number's own k-anonymous intervals: runs of the public grid, each with k records and at least e wide.
+    """The number's own k-anonymous intervals: stretches of the public grid, each at least e wide and with at least k
+    records.
 
-    Where the first or the last step of the grid that is used holds fewer than k records, the run reaches to the end of
-    the domain: no edge tells where an outlier is.
+    If the first or last occupied step of the grid holds fewer than k records, the stretch reaches to the end of the
+    domain, so that no edge shows where an outlier is.
     """
     grid = grid_codes(column)
     counts = np.bincount(grid.of(profile.values), profile.counts, grid.size).astype(np.int64)
@@ -57,7 +58,7 @@ def own_intervals(column: ColumnPolicy, profile: Profile, k: int) -> NumberCodes
 
 
 def class_moments(state: PublicationState) -> dict[str, MomentRelease]:
-    """Sums and variances of classes by column, as far as the policy wants them and nobody is told too closely."""
+    """Sums and variances of classes by column, if the policy wants them and they reveal nobody's value too closely."""
     wanted = state.policy.anonymise.class_moments
     if wanted == "none":
         return {}
@@ -92,7 +93,7 @@ def members_of(
 
 
 def moments_table(state: PublicationState) -> Mapping[str, pa.Table]:
-    """The table of the store, where there is one."""
+    """The table of the store, if there is one."""
     if state.policy.anonymise.class_moments == "none":
         return {}
     index_of = {column.name: column.index for column in state.columns}
@@ -112,7 +113,7 @@ def moments_table(state: PublicationState) -> Mapping[str, pa.Table]:
 
 
 def tells_missing_apart(state: PublicationState, column: ColumnPolicy) -> bool:
-    """Whether a column that all members of a class share is parted into known and missing."""
+    """Whether cells split a column that all members of a class share into known and missing."""
     return (
         state.policy.anonymise.class_moments != "none"
         and has_moments(column)
@@ -124,7 +125,7 @@ def tells_missing_apart(state: PublicationState, column: ColumnPolicy) -> bool:
 def without_values(
     classes: Ints, codes: Mapping[str, Ints], counts: Ints, hidden: frozenset[str]
 ) -> tuple[Ints, dict[str, Ints], Ints]:
-    """Cells in which of the hidden columns only this is left: known (0) or missing (-1)."""
+    """Cells in which the hidden columns say only known (0) or missing (-1)."""
     kept = {name: np.where(code < 0, -1, 0) if name in hidden else code for name, code in codes.items()}
     if not hidden or not classes.size:
         return classes, kept, counts

@@ -1,4 +1,4 @@
-"""A publication on its way: what each step leaves for the next."""
+"""The state of a publication: what each step leaves for the next."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class Step(Enum):
-    """The steps of a publication that take their time."""
+    """The steps of a publication that take time."""
 
     LOAD, CODE, DIVIDE, GENERALISE, WRITE, VERIFY = range(6)
 
     def reached(self, share: float) -> float:
-        """The share of the whole, when this share of the step is done.
+        """The share of the whole that is done when this share of the step is done.
 
         >>> Step.DIVIDE.reached(0.5)
         0.325
@@ -47,7 +47,7 @@ TIMES = (0.06, 0.01, 0.51, 0.10, 0.04, 0.28)
 
 
 class StepProgress:
-    """Says how far a publication is, by the step that it is in."""
+    """Reports how far a publication is, by its current step."""
 
     def __init__(self, progress: Progress = no_progress) -> None:
         self._progress, self._step, self._text = progress, Step.LOAD, ""
@@ -57,12 +57,12 @@ class StepProgress:
         self.within(0.0)
 
     def say(self, text: str) -> None:
-        """The present step goes on with something else."""
+        """Report what the current step does now."""
         self._text = text
         self._progress(text)
 
     def within(self, share: float) -> None:
-        """So much of the present step is done."""
+        """Report how much of the current step is done."""
         self._progress(self._text, self._step.reached(share))
 
 
@@ -72,14 +72,14 @@ _LATER: Any = None  # a field that a later step fills
 
 @dataclass(frozen=True)
 class PublicationState:
-    """A publication on its way. Each step returns a copy that knows more; the raw rows are in the staging tables."""
+    """The state of a publication. Each step returns a copy that knows more; the raw rows are in the staging tables."""
 
     policy: Policy
     staging: StagingTables
     progress: StepProgress
     references: tuple[Reference, ...] = ()
-    is_extract: bool = False  # do the records leave as they are? Then nobody asks for ranges, and boxes may overlap
-    measures_risk: bool = True  # what is believed of people in views
+    is_extract: bool = False  # are records exported as they are? Then nobody queries for ranges, and boxes may overlap
+    measures_risk: bool = True  # what views let others believe about people
     # read and coded
     rows: int = 0
     persons: int = 0
@@ -96,13 +96,13 @@ class PublicationState:
     boxes: tuple[Box, ...] = ()
     loss: Mapping[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
     comparison: tuple[Trial, ...] = ()
-    views: MadeViews | None = None  # in the place of classes; the staging tables have frame cells for these
+    views: MadeViews | None = None  # instead of classes; the staging tables have frame cells for these
     # beside earlier versions
-    sticky: bool = False  # were classes made so that those of earlier versions stay together?
+    sticky: bool = False  # were classes made to keep those of earlier versions together?
     has_earlier: bool = False
     retire: tuple[int, ...] = ()
     beside: tuple[int, ...] = ()  # versions of views that are certified together with this one
-    alike: tuple[int, ...] = ()  # versions of views that have to tell the very same
+    alike: tuple[int, ...] = ()  # versions of views that must reveal exactly the same
     # generalised
     columns: tuple[Column, ...] = ()
     cells: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class PublicationState:
     sets: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # column_id, set_id, value_id, alone of value sets
     moments: Mapping[str, MomentRelease] = field(default_factory=dict)  # of classes, by column
     margins: tuple[Margin, ...] = ()
-    view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, where there are views
+    view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, if there are views
     # written and verified
     written: Written = _LATER
     file: FileDigest | None = None
@@ -121,11 +121,12 @@ class PublicationState:
 
     @property
     def repeated(self) -> bool:
-        """Have people several rows?"""
+        """Do people have several rows?"""
         return self.persons < self.rows
 
     def without_table(self) -> PublicationState:
-        """Once classes are final their boxes are enough; what they were made of is the larger half of the memory."""
+        """Once classes are final their boxes are enough; the table they were made of takes more than half of the
+        memory."""
         return replace(self, table=None, combinations=None, labels=_NO_LABELS)
 
     def without_cells(self) -> PublicationState:

@@ -1,6 +1,6 @@
-"""Sensitive columns of which views tell nothing for many records: the custodian should not learn that from researchers.
+"""Warns the custodian of sensitive columns about which views publish nothing for many records.
 
-A column that is the same for everybody cannot be told at all, since nobody's value may be certain.
+A column that is the same for everybody cannot be published at all, since nobody's value may be certain.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from querygate.custody.policy.toml_reader import dotted
 from querygate.custody.publish.step_state import PublicationState
 
 MUCH = 0.1
-"""Of the records, from which on it is worth a warning."""
+"""The share of records from which on a warning is given."""
 
 
 def untold_warnings(state: PublicationState) -> Iterator[str]:
-    """A warning for each such column, in the words of a policy's; never with a value."""
+    """A warning for each such column, in the form of a policy's warnings; never with a value."""
     untold: dict[tuple[str, ...], float] = {}
     for margin in state.view_figures.margins if state.view_figures is not None else ():
         untold[margin.sensitive] = min(margin.withheld, untold.get(margin.sensitive, 1.0))

@@ -1,7 +1,8 @@
-"""Records of a new version of views beside earlier versions: which frame cells belong together, and who came and left.
+"""Compares records of a new version of views with earlier versions: which frame cells belong together, and who came or
+left.
 
 Everything is certified inside a frame cell, so people of one cell of an earlier version may not be in two of the new
-one: such cells are joined. Those who came to a cell are k or nobody, since the difference of both counts is theirs; and
+one: such cells are joined. Either nobody or at least k people came to a cell, since the two counts differ by them; and
 nobody has left it.
 """
 
@@ -25,11 +26,11 @@ from querygate.custody.verify.earlier_views import ABSENT, EarlierUnit, EarlierV
 from querygate.methods.views import EarlierColumn, EarlierViews, QuasiIdentifier, RecordTable
 
 MOST_NAMED = 3
-"""Frame cells that a refusal names."""
+"""The most frame cells that a refusal names."""
 
 
 def in_order(versions: Sequence[EarlierVersion], rows: Ints) -> tuple[EarlierVersion, ...]:
-    """By record, which is this row, in the place of rows."""
+    """The same in the order of records instead of rows."""
 
     def unit(one: EarlierUnit) -> EarlierUnit:
         ends = {name: (low[rows], high[rows]) for name, (low, high) in one.ends.items()}
@@ -65,7 +66,7 @@ def joined_cells(
 
 
 def _overlapping(whole: RecordTable, cells: Sequence[Ints]) -> tuple[int, int] | None:
-    """Two cells that no quasi-identifier parts, by the intervals and the values in them."""
+    """Two cells that no quasi-identifier separates, by their intervals and values."""
     boxes = np.concatenate([_admitted(column, cells) for column in whole.quasi], axis=1)
     ends = np.cumsum([0, *(column.size + 1 for column in whole.quasi)])
     for other in range(1, len(cells)):
@@ -77,8 +78,8 @@ def _overlapping(whole: RecordTable, cells: Sequence[Ints]) -> tuple[int, int] |
 
 
 def _admitted(column: QuasiIdentifier, cells: Sequence[Ints]) -> Bools:
-    """Cells x codes, missing values last: which of them a class in the cell may have."""
-    if column.levels:  # a class may be told to have whole nodes
+    """Cells x codes, missing values last: which codes a class in the cell may have."""
+    if column.levels:  # a class may be published with whole nodes
         return np.ones((len(cells), column.size + 1), dtype=np.bool_)
     found = np.zeros((len(cells), column.size + 1), dtype=np.bool_)
     for place, rows in enumerate(cells):
@@ -118,7 +119,7 @@ def check_people(
     combination: Ints,
     versions: Sequence[EarlierVersion],
 ) -> None:
-    """Refuse where somebody left a frame cell, or where fewer than k came to one."""
+    """Refuse if anybody left a frame cell, or if fewer than k people came to one."""
     for version in versions:
         still = set(np.unique(version.frame).tolist())
         left = sum(number for frame, number in version.gone.items() if frame in still)
@@ -165,7 +166,7 @@ def _described(state: PublicationState, whole: RecordTable, rows: Ints) -> str:
 
 
 def earlier_views(state: PublicationState, versions: Sequence[EarlierVersion], here: Bools) -> EarlierViews:
-    """What all versions tell of some records, in the order of the units of the policy."""
+    """What all versions publish about some records, in the order of the policy's units."""
     columns = []
     for unit in units_of(state.policy):
         names = [column.name for column in unit.columns]

@@ -1,6 +1,6 @@
 """Frame cells as they are published: classes and figures of every margin, as the physical columns of the store.
 
-Of a frame cell, each margin (a view's counts, or one unit of sensitive columns in it) has classes with their boxes, and
+In a frame cell, each margin (a view's counts, or one unit of sensitive columns in it) has classes with their boxes, and
 cells of a class and a bin. A view that is silent on a unit has its classes of counts there, with any value of the unit.
 """
 
@@ -22,14 +22,14 @@ from querygate.methods.views import NULL, CellRelease, ClassFigures, QuasiIdenti
 from querygate.methods.views.frontier import Frontier
 
 ANYTHING = -2
-"""In the place of a code: nothing is told, so any value of the domain, or none."""
+"""Instead of a code: nothing is published, so any value of the domain is possible, or none."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """Which codes of a quasi-identifier each class is told to have, in rising order: those of class c are
-    codes[starts[c] : starts[c + 1]]. Of a number these are the least and the greatest alone, of a category with a
-    hierarchy all under the nodes that occur, and those that occur otherwise.
+    """The published codes of a quasi-identifier for each class, in ascending order: those of class c are
+    codes[starts[c] : starts[c + 1]]. For a number these are only the smallest and largest; for a category with a
+    hierarchy, all codes under the nodes that occur; otherwise the codes that occur.
     """
 
     starts: Ints
@@ -38,7 +38,7 @@ class Box:
 
     @classmethod
     def of(cls, quasi: QuasiIdentifier, records: Ints, label: Ints, heights: Ints | None = None) -> Box:
-        """The box of each class; NULL is told apart. `heights` are those of the nodes of a class."""
+        """The box of each class; NULL is separate. `heights` are those of the nodes of a class."""
         classes, size = int(label.max()) + 1, quasi.size + 1
         held, codes = np.divmod(np.unique(label * size + quasi.codes[records] + 1), size)
         missing = np.zeros(classes, dtype=np.bool_)
@@ -53,13 +53,13 @@ class Box:
 
     @property
     def some(self) -> Bools:
-        """Classes that have any value."""
+        """Classes that have values."""
         found: Bools = np.diff(self.starts) > 0
         return found
 
     @property
     def ends(self) -> tuple[Ints, Ints]:
-        """The least and the greatest code of each class; 0 where it has none."""
+        """The smallest and largest code of each class; 0 if it has none."""
         if not self.codes.size:
             nothing = np.zeros(self.missing.size, dtype=np.int64)
             return nothing, nothing
@@ -86,7 +86,8 @@ def _under_nodes(quasi: QuasiIdentifier, held: Ints, codes: Ints, heights: Ints)
 
 @dataclass(frozen=True)
 class ClassSums:
-    """What is told of the sums of one number, by class: known values, and the ends of the cell that holds the sum."""
+    """What is published of the sums of one number, by class: the number of known values, and the ends of the cell that
+    holds the sum."""
 
     column: str
     known: Ints
@@ -110,7 +111,7 @@ class MarginCells:
 
 
 def margins_of(state: PublicationState) -> tuple[Margin, ...]:
-    """Of each view its counts, and then each unit."""
+    """The counts of each view, followed by its units."""
     units = [tuple(column.name for column in unit.columns) for unit in units_of(state.policy)]
     views = enumerate(rules_of(state.policy).told)
     return tuple(Margin(place, view, unit) for place, view in views for unit in [(), *units])
@@ -143,7 +144,7 @@ def margin_cells(
 
 
 def _boxes(table: RecordTable, policy: Policy, view: int, frontier: Frontier, made: CellRelease) -> dict[str, Box]:
-    """Columns of the frame that the view does not divide have no height: they are no hierarchies."""
+    """Columns of the frame that the view does not divide have no height, since they are not hierarchies."""
     rules, label = rules_of(policy), frontier.of(made.leaf[view])
     told = np.zeros((0, 0)) if frontier.tree.heights is None else frontier.tree.heights[frontier.nodes].T
     heights = dict(zip(rules.views[view], told, strict=False))
@@ -170,7 +171,7 @@ def _told(
 
 @dataclass
 class _Parts:
-    """One physical column in pieces; None: so many cells do not have it."""
+    """One physical column in pieces; None stands for cells without it."""
 
     kind: pa.DataType
     pieces: list[pa.Array] = field(default_factory=list)
@@ -323,7 +324,7 @@ def _physical(column: Column) -> tuple[tuple[str, pa.DataType], ...]:
 
 
 def _outward(units: Ints, unit: int | float, way: float) -> Any:
-    """So many units as doubles, not nearer than they are."""
+    """A number of units as doubles, rounded outward."""
     values = units.astype(np.float64) * float(unit)
     is_exact = np.abs(units) < 2**53
     return np.where(is_exact, values, np.nextafter(values, way))

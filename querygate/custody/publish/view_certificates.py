@@ -1,4 +1,4 @@
-"""Certificates of views as the publisher hands them to the verifier, which trusts none and tries each."""
+"""Certificates of views, from the publisher to the verifier, which trusts none and checks each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from querygate.methods.views.worlds import World
 @dataclass(frozen=True)
 class UnitCertificate:
     """Why nobody's value of a unit is certain in a frame cell; no views: it is withheld there. With `beside`, atoms are
-    told apart by classes of earlier versions too, before the new ones.
+    distinguished by classes of earlier versions too, which come before the new ones.
     """
 
     views: tuple[int, ...]
@@ -23,8 +23,8 @@ class UnitCertificate:
 
 @dataclass(frozen=True)
 class CellCertificates:
-    """Of one frame cell. Atoms are numbered in the order of the classes that were written. `together` are balances of
-    all views of all versions, earlier ones first.
+    """The certificates of one frame cell. Atoms are numbered in the order of the written classes. `together` are
+    balances of all views of all versions, earlier ones first.
     """
 
     balances: tuple[tuple[Balance, ...], ...]

@@ -1,4 +1,4 @@
-"""The step that makes views: frame cells of all records, and then of each cell classes and figures that are certified.
+"""The step that makes views: frame cells of all records, and then certified classes and figures in each cell.
 
 Combinations of quasi-identifiers, and how many records have each, give the frame. Everything else is read some frame
 cells at a time, and cells are made side by side. What is kept of one is what will be written, and its certificates for
@@ -48,13 +48,13 @@ from querygate.methods.views import (
 )
 
 AT_ONCE = 200_000
-"""Records that are read at a time; a frame cell with more is read by itself."""
+"""Records read at a time; a frame cell with more is read by itself."""
 
 
 @dataclass(frozen=True)
 class Coarsening:
-    """Nodes of a view that were collapsed, for counts (no unit) or for a unit, and why. Of no use but the custodian's:
-    what was collapsed depends on sensitive values.
+    """Nodes of a view that were collapsed, for counts (no unit) or for a unit, and why. For the custodian alone: what
+    was collapsed depends on sensitive values.
     """
 
     view: int
@@ -65,16 +65,16 @@ class Coarsening:
 
 @dataclass(frozen=True)
 class FrameCell:
-    """What is made of one frame cell."""
+    """The result for one frame cell."""
 
     place: int
     records: int
     margins: tuple[MarginCells, ...]
     certificates: CellCertificates
-    least_cut: float  # people that any combination of classes of the first two views is about, at least
+    least_cut: float  # the fewest people in any combination of classes of the first two views
     coarsened: Mapping[tuple[int, int, str], int]  # view, unit (-1: counts), reason: nodes
     joined: tuple[JoinedClass, ...]
-    risk: tuple[CellRisk, ...] | None  # by unit, where it is measured
+    risk: tuple[CellRisk, ...] | None  # by unit, if it is measured
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ LITTLE = 10_000
 
 
 def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = ()) -> PublicationState:
-    """Frame cells to the staging tables, in the place of classes, and views to the state. They go with these versions,
-    by row of the new one.
+    """Put frame cells into the staging tables, instead of classes, and views into the state. They are compatible with
+    these versions, by row of the new one.
     """
     state.progress.begin(Step.DIVIDE, "making views")
     prepare(state)
@@ -143,8 +143,8 @@ def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = (
 
 
 def check_persons(state: PublicationState) -> None:
-    """Rows of one person trade values one by one, which does not show that the person could be without a value. Said
-    as soon as the rows are there, before anything is made of them.
+    """The proof lets single rows trade values, which does not show that a person with several rows could be without
+    one. Checked as soon as the rows are loaded, before anything else.
     """
     if state.policy.views is not None and state.repeated and units_of(state.policy):
         raise ConfigError(
@@ -223,7 +223,7 @@ def _coarsened(made: CellRelease) -> Counter[tuple[int, int, str]]:
 
 
 def _check_certified(state: PublicationState, views: MadeViews) -> None:
-    """Where the policy wants views as they are or not at all."""
+    """Refuse coarsened views if the policy wants views as they are or not at all."""
     found = views.coarsenings(units_of(state.policy))
     if rules_of(state.policy).on_uncertified == "coarsen" or not found:
         return

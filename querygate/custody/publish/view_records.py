@@ -1,7 +1,7 @@
-"""Coded records as views are made of them: combinations of quasi-identifiers, and all columns of some frame cells.
+"""Coded records as input for views: combinations of quasi-identifiers, and all columns of some frame cells.
 
-A sensitive column, or a group of linked ones, is a unit. Its bins are what occurs of it; sums are told of its numbers
-where a sum means something and nobody's many rows would make it theirs.
+A sensitive column, or a group of linked ones, is a unit. Its bins are the codes that occur; sums of its numbers are
+published if a sum is meaningful and no person has several rows in it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST = CellLimits()
 
 @dataclass(frozen=True)
 class Unit:
-    """Sensitive columns that stay together, in the order of the policy; one by itself most often."""
+    """Sensitive columns that stay together, in the order of the policy; usually just one."""
 
     columns: tuple[ColumnPolicy, ...]
 
@@ -48,7 +48,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class UnitBins:
-    """What the bins of a unit are: by column of the unit the code in each bin, -1 where it is missing."""
+    """The bins of a unit: for each of its columns the code in each bin, -1 if it is missing."""
 
     codes: tuple[Ints, ...]
 
@@ -63,7 +63,7 @@ class QuasiTable:
 
 @dataclass(frozen=True)
 class FrameRecords:
-    """The records of some frame cells: of each its cell, and per unit what its bins mean."""
+    """The records of some frame cells: the cell of each, and the bins of each unit."""
 
     table: RecordTable
     frame: Ints
@@ -77,7 +77,7 @@ def rules_of(policy: Policy) -> ViewRules:
 
 
 def units_of(policy: Policy) -> tuple[Unit, ...]:
-    """Every sensitive column in its unit, units in the order of their first columns."""
+    """All units of sensitive columns, in the order of their first columns."""
     group_of = {name: group for group in rules_of(policy).linked for name in group}
     found: dict[tuple[str, ...], list[ColumnPolicy]] = {}
     for column in policy.named("sensitive"):
@@ -86,7 +86,7 @@ def units_of(policy: Policy) -> tuple[Unit, ...]:
 
 
 def tells_sums(state: PublicationState, column: ColumnPolicy) -> bool:
-    """Whether classes tell what a number adds up to. The sum of one person's many rows would be theirs."""
+    """Whether classes publish the sum of a number. The sum over one person's rows would be about that person."""
     return has_moments(column) and not state.repeated
 
 
@@ -97,7 +97,7 @@ def make_plan(state: PublicationState) -> ViewPlan:
 
 
 def quasi_table(state: PublicationState) -> QuasiTable:
-    """The quasi-identifiers of the whole table: each combination once, or each record where people have several."""
+    """The quasi-identifiers of the whole table: each combination once, or each record if people have several."""
     found = state.staging.combinations(by_record=state.repeated)
     shares = None if state.repeated else (found.counts, 1)
     persons = person_numbers(state) if state.repeated else None
@@ -105,7 +105,7 @@ def quasi_table(state: PublicationState) -> QuasiTable:
 
 
 def frame_records(state: PublicationState, whole: QuasiTable, frame: Ints, cells: range) -> FrameRecords:
-    """All of some frame cells; `frame` is the cell of every row of the whole table."""
+    """The records of some frame cells; `frame` is the cell of every row of the whole table."""
     state = replace(state, combinations=state.staging.combinations(by_record=True, classes=cells))
     made = [_sensitive(state, unit) for unit in units_of(state.policy)]
     here = np.flatnonzero((frame >= cells.start) & (frame < cells.stop))
@@ -116,7 +116,7 @@ def frame_records(state: PublicationState, whole: QuasiTable, frame: Ints, cells
 
 
 def in_batches(sizes: Ints, most: int) -> Iterator[range]:
-    """Frame cells in runs of about so many records; a cell with more is one by itself."""
+    """Frame cells in batches of about this many records; a cell with more is a batch by itself."""
     begin, held = 0, 0
     for cell, size in enumerate(sizes.tolist()):
         if held and held + size > most:
@@ -141,7 +141,7 @@ def _quasi(state: PublicationState) -> tuple[QuasiIdentifier, ...]:
 
 
 def _levels(state: PublicationState, name: str) -> tuple[Ints, ...]:
-    """Of a category with a hierarchy, the nodes above its values."""
+    """For a category with a hierarchy, the nodes above its values."""
     if name not in state.trees:
         return ()
     tree = state.trees[name]
@@ -150,7 +150,7 @@ def _levels(state: PublicationState, name: str) -> tuple[Ints, ...]:
 
 
 def code_size(state: PublicationState, column: ColumnPolicy) -> int:
-    """How many codes a column has; one at least, even if nothing is known of it."""
+    """The number of codes of a column; at least one, even if it has no values."""
     if column.is_numeric:
         return max(1, state.numbers[column.name].size)
     return max(1, len(column.groups or state.texts[column.name]))
@@ -171,7 +171,7 @@ def _sensitive(state: PublicationState, unit: Unit) -> tuple[SensitiveColumn, Un
 
 
 def _codes(state: PublicationState, column: ColumnPolicy) -> Ints:
-    """The code of each record. Every record is a combination by itself, so its least code is its own."""
+    """The code of each record. Every record is a combination by itself, so its smallest code is its own."""
     known = {} if state.combinations is None else state.combinations.low_code
     return known[column.name] if column.name in known else state.staging.counts_by_combination(column.name)[1]
 

@@ -1,7 +1,8 @@
-"""What is not promised of views, measured while they are made: belief in values, and whom those who tell theirs expose.
+"""Risks that views do not rule out, measured while they are made: belief in values, and exposure by people who reveal
+theirs.
 
-Only some frame cells are measured, drawn by a fixed rule, so that publishing takes little longer and measures the same
-every time. The figures depend on sensitive values: they are for the custodian.
+Only some frame cells are measured, drawn by a fixed rule, so that publishing takes little longer and the result is the
+same every time. The figures depend on sensitive values: they are for the custodian.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from querygate.methods.views.belief import beliefs
 from querygate.methods.views.colluders import not_shown_safe
 
 MOST_RECORDS = 3_000
-"""Of the frame cells that are measured, together."""
+"""The most records in all measured frame cells together."""
 
 SEED = 20060627
 TELLING = (0.01, 0.05)
-"""Shares of people who tell their values."""
+"""Shares of people who reveal their values."""
 
 DRAWS = 4
-"""Who tells is drawn so many times: it makes a great difference who does."""
+"""The number of draws of people who reveal theirs, since it matters a great deal who they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellRisk:
-    """One unit in one frame cell: over its records the sum and the greatest belief in the true bin; and by share of
+    """One unit in one frame cell: the sum and the greatest belief in the true bin over its records; and by share of
     people who tell, and by draw, how many there are, and how many others are no longer proved safe any more.
     """
 
@@ -42,8 +43,8 @@ class CellRisk:
 
 @dataclass(frozen=True, slots=True)
 class Colluders:
-    """A share of all records is told to an attacker, `telling` of them; so many others are no longer proved safe any
-    more, the mean of several draws and the most.
+    """An attacker learns a share of all records, `telling` of them; this many others are then no longer proved safe:
+    the mean of several draws, and the most.
     """
 
     share: float
@@ -64,7 +65,7 @@ class UnitRisk:
 
 
 def measured_cells(sizes: Ints) -> frozenset[int]:
-    """Frame cells to measure: those that fit, drawn in a fixed order; the smallest where none does."""
+    """The frame cells to measure: those that fit, drawn in a fixed order; the smallest one if none fits."""
     order = np.random.default_rng(SEED).permutation(sizes.size)
     chosen: list[int] = []
     for cell in order.tolist():
@@ -74,7 +75,7 @@ def measured_cells(sizes: Ints) -> frozenset[int]:
 
 
 def cell_risk(table: RecordTable, made: CellRelease, values: int, place: int) -> tuple[CellRisk, ...]:
-    """Of each unit; the same people tell of all."""
+    """The risk of each unit; the same people reveal all their units."""
     drawn = np.random.default_rng([SEED, place]).random((DRAWS, made.records.size))
     return tuple(_unit(column, made, values, drawn) for column in table.sensitive)
 
@@ -92,7 +93,7 @@ def _unit(column: SensitiveColumn, made: CellRelease, values: int, drawn: Floats
 
 
 def gathered_risk(units: Sequence[tuple[str, ...]], cells: Sequence[tuple[CellRisk, ...]]) -> tuple[UnitRisk, ...]:
-    """Of each unit over all cells that were measured."""
+    """The risk of each unit over all measured cells."""
     return tuple(_gathered(unit, [cell[place] for cell in cells]) for place, unit in enumerate(units))
 
 

@@ -1,4 +1,4 @@
-"""What a publication of views was, in figures for the custodian: classes, what was joined and why, what is withheld."""
+"""Figures for the custodian on a publication of views: classes, what was joined and why, what is withheld."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from querygate.custody.publish.view_risk import UnitRisk, gathered_risk
 class MarginFigures:
     """One margin: a view's counts, or some sensitive columns in it.
 
-    `withheld` is the share of records in whose frame cell nothing is told of these columns. `shares` is, by
+    `withheld` is the share of records in whose frame cell nothing is published about these columns. `shares` is, by
     quasi-identifier of the view, the mean share of its codes that a record's class has.
     """
 
@@ -35,8 +35,8 @@ class MarginFigures:
 
 @dataclass(frozen=True, slots=True)
 class ViewFigures:
-    """All margins. `most_classes` is how many classes of counts all views have in one frame cell together, at most.
-    `least_cut` is how many people any combination of classes is about, at least: k or more.
+    """All margins. `most_classes` is the largest number of classes of counts that all views together have in one frame
+    cell. `least_cut` is the smallest number of people in any combination of classes: k or more.
     """
 
     frame_cells: int
@@ -47,9 +47,9 @@ class ViewFigures:
     margins: tuple[MarginFigures, ...]
     coarsened: tuple[Coarsening, ...]
     joined: tuple[JoinedClass, ...] = ()
-    """Of the classes that were joined, those with most people."""
+    """The joined classes with most people."""
     measured_records: int = 0
-    """Records of the frame cells whose risk was measured."""
+    """The records in the frame cells whose risk was measured."""
     risk: tuple[UnitRisk, ...] = ()
 
 
@@ -96,7 +96,7 @@ def _is_silent(part: MarginCells) -> bool:
 
 
 def _share(state: PublicationState, parts: list[MarginCells], name: str) -> float:
-    """Over records: which share of the codes of a column their class has, one code being none of it."""
+    """The mean share of a column's codes in a record's class, where a single code counts as zero."""
     column = state.policy.column(name)
     total = 0
     for part in parts:

@@ -1,8 +1,8 @@
-"""Versions of views beside earlier versions.
+"""Compares a version of views with earlier versions.
 
-Views of a new version are laid over those of every version that can still be read, and certified together with them:
-nothing can be worked out about fewer than k people from all of them, and nobody's value is certain. Where that cannot
-be shown, nothing is published, and the refusal says what can be done. Classes over all quasi-identifiers and views are
+Views of a new version are combined with those of every version that can still be read, and certified together with
+them: nothing can be worked out about fewer than k people from all of them, and nobody's value is certain. Where that
+cannot be shown, nothing is published, and the refusal says what to do. Classes over all quasi-identifiers and views are
 never readable at the same time.
 """
 
@@ -18,20 +18,20 @@ from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.verify.earlier_views import EarlierVersion, Incomparable, KeptVersion, read_earlier
 
 Earlier = Mapping[int, Catalog | None]
-"""By version that can be read what it says of itself; None where its file is lost."""
+"""The catalog of each readable version; None if its file is lost."""
 
 
 def concerns_views(state: PublicationState, earlier: Earlier) -> bool:
-    """Is the new version, or one that can be read, published as views?"""
+    """Is the new version, or a readable one, published as views?"""
     return bool(earlier) and (
         state.policy.views is not None or any(one is not None and one.margins for one in earlier.values())
     )
 
 
 def decide(state: PublicationState, earlier: Earlier, handling: VersionHandling) -> PublicationState:
-    """Say which versions are retired and which stay; ConfigError QG803 where one stays that views cannot be beside.
+    """Decide which versions are retired and which stay; ConfigError QG803 if one stays that is incompatible with views.
 
-    Where people have several rows, nobody can be followed: what stays has to tell the very same.
+    If people have several rows, nobody can be followed: what stays must reveal exactly the same.
     """
     if not earlier:
         return state
@@ -51,7 +51,7 @@ def decide(state: PublicationState, earlier: Earlier, handling: VersionHandling)
 
 
 def lay_beside(state: PublicationState, kept: Sequence[KeptVersion]) -> tuple[EarlierVersion, ...]:
-    """What these versions tell of the rows; ConfigError QG803 where they cannot be compared."""
+    """What these versions publish about the rows; ConfigError QG803 if they cannot be compared."""
     if kept:
         state.progress.say("comparing versions")
     found = []
@@ -64,7 +64,7 @@ def lay_beside(state: PublicationState, kept: Sequence[KeptVersion]) -> tuple[Ea
 
 
 def conclude(state: PublicationState, same: Collection[int]) -> Republication:
-    """Once it is written and verified: the versions it was certified with, and those that tell the very same."""
+    """After writing and verifying: the versions it was certified with, and those that reveal exactly the same."""
     different = [version for version in state.alike if version not in same]
     if different:
         raise refusal(different, "people have several rows, so nobody can be followed from version to version")

@@ -1,6 +1,6 @@
 """Limits on the widths of ranges: the largest k that keeps them, or what would make them possible.
 
-Nothing is taken for granted about how widths depend on k: whatever is said to keep the limits was made and measured.
+Nothing is assumed about how widths depend on k: every remedy that is said to keep the limits was tried and measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class WidthLimits:
         self.limits = limits
 
     def excess(self, tried: Trial) -> float:
-        """The greatest width in terms of its limit; 1 where all are kept."""
+        """The largest width relative to its limit; 1 if all limits are kept."""
         return max([1.0, *(tried.widths[str(statistic)] / limit for statistic, limit in self.limits)])
 
     def largest(self, records: int, labels: Ints, tried: Trial, make: Make) -> Made:
@@ -49,7 +49,7 @@ class WidthLimits:
     # -- what would make it possible -----------------------------------------------------------------------------------
 
     def refusal(self, table: Table, tried: Trial, make: Make) -> ConfigError:
-        """Says by how much the limits are missed, and what would do."""
+        """Says by how much the limits are missed, and what would help."""
         missed = [
             f"{statistic}: {_shown(tried.widths[str(statistic)])} wide, limit {limit:g}"
             for statistic, limit in self.limits
@@ -75,7 +75,7 @@ class WidthLimits:
         yield f"More records: about {records:,} of the same spread come near the limits (an estimate)."
 
     def _smaller_k(self, k: int, make: Make) -> int | None:
-        """The largest k below that is found to keep the limits."""
+        """The largest smaller k found to keep the limits."""
         failed, kept = k, 0
         step = k // 2
         while step >= 2 and not kept:
@@ -111,7 +111,7 @@ class WidthLimits:
 
 
 def _shown(width: float) -> str:
-    """A width with three digits, rounded up, so that it would do as a limit.
+    """A width with three digits, rounded up, so that it can serve as a limit.
 
     >>> _shown(12.341), _shown(0.00012341), _shown(5.0)
     ('12.4', '0.000124', '5')

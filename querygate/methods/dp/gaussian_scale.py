@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 MARGIN = 1e-6
 """Sigma is calibrated to a delta smaller by this part, which is far above the errors of the floats below."""

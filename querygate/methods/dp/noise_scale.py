@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.methods.dp.exact_floats import exact
 from querygate.methods.dp.gaussian_scale import lattice_sigma, sigma_per_unit

@@ -13,7 +13,7 @@ Every function takes
               certain how many of them belong;
     integer   True if all values are whole numbers, which can make ranges narrower;
 and returns an `Enclosure`: its `low` and `high` are guaranteed for every data set that the intervals allow, each record
-with a value of its own. What is not an interval (unknown, NaN, reversed) is a ValueError.
+with a value of its own. Anything that is not an interval (unknown, NaN, reversed) raises a ValueError.
 
 Statistics of two columns take `x` and `y`, each a pair (lo, hi) or an IntervalArray, and `counts`.
 """
@@ -78,7 +78,7 @@ def sum(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool =
 
 
 def mean(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False) -> Enclosure:
-    """Mean of the values, `avg` in SQL. Uncertain records are the same in sum and count, so it is never their quotient.
+    """Mean of the values, `avg` in SQL. Sum and count use the same records, so it is never the quotient of two ranges.
 
     >>> mean([40, 50], [49, 59], [5, (0, 3)])
     mean: 40 .. 52.8, sharp
@@ -177,7 +177,7 @@ def exceedance(
 
 
 def var(lo: Column, hi: Column = None, counts: Counts = None, *, ddof: int = 0, integer: bool = False) -> Enclosure:
-    """Variance, divided by n - ddof (0 or 1), as NumPy spells it.
+    """Variance, divided by n - ddof (0 or 1), in NumPy's spelling.
 
     >>> var([0], [1], [2], ddof=1)
     var: 0 .. 0.501, sharp
@@ -186,7 +186,7 @@ def var(lo: Column, hi: Column = None, counts: Counts = None, *, ddof: int = 0, 
 
 
 def std(lo: Column, hi: Column = None, counts: Counts = None, *, ddof: int = 0, integer: bool = False) -> Enclosure:
-    """Standard deviation, divided by n - ddof (0 or 1), as NumPy spells it.
+    """Standard deviation, divided by n - ddof (0 or 1), in NumPy's spelling.
 
     >>> std([40, 50, 60], [49, 59, 69], [5, 3, 4])
     std: 4.73 .. 12.76, sharp

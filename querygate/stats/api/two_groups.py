@@ -1,8 +1,8 @@
 """Two groups compared, and tables of exposure and outcome.
 
-Groups are told apart by how many records of each interval are in the first and in the second: numbers, pairs (least,
-most), or columns of True and False. No record is in both. Where a record may be in either, `sizes` says how many there
-are of each interval; left out, each interval has as many as the two groups ask for.
+Groups are given by how many records of each interval are in the first and in the second: numbers, pairs (least, most),
+or columns of True and False. No record is in both. Where a record may be in either, `sizes` says how many there are of
+each interval; if left out, each interval has as many as the two groups need.
 
 >>> from querygate import stats
 >>> stats.mean_difference([40, 50, 30, 35], [44, 54, 39, 40], first=[1, 1, 0, 0], second=[0, 0, 1, 1])
@@ -59,7 +59,7 @@ def mean_difference(
 def mann_whitney(
     lo: Column, hi: Column = None, *, first: Counts, second: Counts, sizes: Counts = None, integer: bool = False
 ) -> Enclosure:
-    """Mann-Whitney's U of the first group: pairs in which it is larger, ties by half.
+    """Mann-Whitney's U of the first group: the pairs in which it is larger, ties counted as half.
 
     >>> mann_whitney([40, 50], [52, 54], first=[0, 2], second=[3, 0])
     mann_whitney: 0 .. 6, sharp

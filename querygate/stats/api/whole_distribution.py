@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The cumulative share of the records as two curves between which it is for certain, also called a p-box."""
+    """Two curves between which the cumulative share of the records certainly lies, also called a p-box."""
 
     pbox: PBox
     cells: Cells = field(compare=False)

@@ -1,8 +1,8 @@
 """The extreme deviation where cells have many different ends: a grid of edges, refined where the answer lies.
 
 Ends are moved outwards to the edges, so each grid gives a bound. It also says which medians cannot belong to the
-extreme; what they allow is kept, and the next grid has its edges where m - d, m and m + d are for the others.
-Proof: docs/explanation/proofs/deviation.md.
+extreme; their bound is kept, and the next grid has its edges where m - d, m and m + d lie for the others. Proof:
+docs/explanation/proofs/deviation.md.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from querygate.stats.deviation.feasible_pairs import (
 _EDGES, _GRIDS = 160, 8  # edges in each of three windows, and how often they are refined
 _FINE = 1e-5  # of the bound: a grid with such steps is fine enough
 _BATCH = 16_384
-_LEADS, _MORE, _MANY = 3, 8, 50_000  # leads to data sets: of the last grids, and along the window if there is time
+_LEADS, _MORE, _MANY = 3, 8, 50_000  # leads for data sets: from the last grids, and along the window if there is time
 
 
 class Extreme(NamedTuple):
-    """No deviation is beyond `bound`; at `leads` one may be found that comes near to it."""
+    """No deviation is beyond `bound`; one near to it may be found at `leads`."""
 
     bound: float
     leads: list[Lead]
@@ -41,8 +41,8 @@ class Extreme(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Signed so that larger is farther on: no median allows more than `bound`, those outside the window no more than
-    `settled`."""
+    """Signed so that larger is more extreme: no median allows more than `bound`, and medians outside the window no more
+    than `settled`."""
 
     bound: float
     settled: float
@@ -110,7 +110,7 @@ def _narrowed(table: EndCounts, side: Side, step: float, state: _State) -> tuple
 
 
 def _is_possible(table: EndCounts, pairs: Pairs, side: Side) -> Bools:
-    """Whether any way of being the median lets a pair pass, of two distances in the middle the easier one."""
+    """Whether a pair passes in any median case, with the easier of the two middle distances."""
     found = np.zeros(pairs.distance.size, dtype=np.bool_)
     for start in range(0, found.size, _BATCH):
         some = slice(start, start + _BATCH)

@@ -3,9 +3,10 @@
 Fix a median m and a distance d. A record lies left of m, at m or right of it, and it is far (at distance d or more) or
 near. The deviation is at least d only if half of the records can be far, at most d only if half of them can be near;
 and m is the median only if it is one of the values with fewer than half of the records on each side (`BETWEEN`), or
-lies in a gap with exactly half of them on each side (`GAP`). For multipliers of these conditions every record does the
-best it can on its own, and a sum that stays too small refutes the pair (weak duality). The multipliers listed are the
-corners of a small linear program, so that no others could do more. Proof: docs/explanation/proofs/deviation.md.
+lies in a gap with exactly half of them on each side (`GAP`). For given multipliers of these conditions every record
+takes its best place independently, and if the sum is still too small, the pair is refuted (weak duality). The
+multipliers listed are the corners of a small linear program, so others refute no more. Proof:
+docs/explanation/proofs/deviation.md.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ Side: TypeAlias = Literal["far", "near"]
 """Whether the largest deviation is asked for, or the smallest."""
 
 Kinds: TypeAlias = tuple[tuple[int, ...], ...]
-"""For each kind of record the places worth going to. Places: 0 left and far, 1 left and near, 2 at m, 3 right and near,
-4 right and far."""
+"""The useful places for each kind of record. Places: 0 left and far, 1 left and near, 2 at m, 3 right and near, 4 right
+and far."""
 
 
 _MEDIANS = 480  # whole numbers that are tried as medians one by one
 
 
 class MedianCase(NamedTuple):
-    """One way of being the median: what a record adds to each sum, by kind, and what the sums have to reach."""
+    """One of the cases of the median: what a record adds to each sum, by kind, and what the sums have to reach."""
 
     kinds: Kinds
     weights: Ints
@@ -98,7 +99,7 @@ ALL_FAR = MedianCase(
     np.zeros(6, dtype=np.int64),
     np.array([0, 0, 0, 2, 1, 1]),
 )
-"""A gap with everything far: nobody who must be there is unable to, both sides can be equal, and each has somebody."""
+"""A gap with everything far: every certain record can be far, both sides can be equal, and neither is empty."""
 
 
 class Test(NamedTuple):
@@ -197,11 +198,11 @@ class EndCounts:
         self.least, self.most = (_cumulated(cell, counts, edges.size) for counts in (problem.least, problem.most))
 
     def upto(self, values: Floats) -> Ints:
-        """How many edges are at most so large."""
+        """How many edges are at most this large."""
         return np.searchsorted(self.edges, values, side="right")
 
     def onwards(self, values: Floats) -> Ints:
-        """The first edge that is at least so large."""
+        """The first edge that is at least this large."""
         return np.searchsorted(self.edges, values, side="left")
 
     def is_possible(self, pairs: Pairs, side: Side, tests: tuple[Test, ...]) -> Bools:
@@ -244,7 +245,7 @@ def _near_counts(t: Ints, at: Pairs) -> Ints:
 
 
 def _stuck(t: Ints, at: Pairs) -> Ints:
-    """Records that can only be at m, where in a gap nothing may be: they pass for records on the left."""
+    """Records that can only be at m, which is empty in a gap: they are treated as records on the left."""
     stuck: Ints = t[-1, 0] - t[at.a_middle, 0] - t[-1, at.b_middle] + t[at.a_middle, at.b_middle]
     return stuck
 
@@ -275,7 +276,7 @@ def cut_pairs(table: EndCounts, side: Side, centres: Floats, distance: float) ->
 
 
 def _located(table: EndCounts, side: Side, left: Floats, right: Floats, middle: Floats, distance: Floats) -> Pairs:
-    """The places among the edges. What is not exact is rounded so that more is allowed, not less."""
+    """The places among the edges. Inexact places are rounded so that more is allowed, not less."""
     inexact, inward = _is_not_the_middle(left, right, middle), math.inf if side == "far" else -math.inf
     below, above, left, right = (
         np.where(inexact, np.nextafter(place, towards), place)

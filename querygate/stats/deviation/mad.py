@@ -1,8 +1,8 @@
 """Median absolute deviation, `mad`: the median of |x - median(x)|. Proof: docs/explanation/proofs/deviation.md.
 
-The largest (smallest) deviation that passes the test of `deviation_counts.py` is at one of finitely many pairs of a
-median and a distance. With few different ends of cells all of these are tried, the best first; with many, cells are
-grown to a grid, which is sound, and the grid is refined where the answer lies (`deviation_grid.py`).
+The largest (smallest) deviation that passes the test of `feasible_pairs.py` is at one of finitely many pairs of a
+median and a distance. If cells have few different ends, all of these are tried, the best first; otherwise cells are
+widened to a grid, which is sound, and the grid is refined where the answer lies (`edge_grid.py`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from querygate.stats.numerics import ADDABLE, EXACT, UNIT, are_within, exact_sum
 from querygate.stats.quantiles import median
 from querygate.stats.registry import statistic
 
-_FEW = 480  # different ends up to which cells stay as they are
+_FEW = 480  # with more different ends, cells are widened to a grid
 _BATCH = 4096
-_SLACK = 1e-9  # of the upper end: within this an attained value is the end
+_SLACK = 1e-9  # relative to the upper end: within this, an attained value counts as the end
 
 
 @statistic("mad", proof="deviation.md", result="number", summary="median absolute deviation from the median")

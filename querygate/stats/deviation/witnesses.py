@@ -20,7 +20,7 @@ _MANY = 50_000
 
 
 def reached(cells: Cells, leads: list[Lead], side: Side) -> float:
-    """The best deviation of the data sets that the leads lead to, the most promising first; of any if none does."""
+    """The best deviation of the data sets found from the leads, the most promising first; otherwise of any data set."""
     best = _deviation(*_centres(cells))
     for lead in leads:
         if best >= lead.distance if side == "far" else best <= lead.distance:
@@ -31,7 +31,7 @@ def reached(cells: Cells, leads: list[Lead], side: Side) -> float:
 
 
 def _centres(cells: Cells) -> tuple[Floats, Ints]:
-    """A data set without ambition: one value per cell, as many records as there can be."""
+    """A plain data set: one value per cell, as many records as possible."""
     middle = cells.low + (cells.high - cells.low) // 2 if cells.integer else cells.low / 2 + cells.high / 2
     return middle.astype(np.float64), cells.most
 
@@ -83,7 +83,7 @@ def _feasible_distance(cells: Cells, lead: Lead, side: Side) -> float:
 
 def _program(cells: Cells, kinds: Ints, lead: Lead, side: Side) -> list[tuple[int, int, int]] | None:
     """How many records of each kind go to each place, as many as possible to where they are wanted."""
-    optimize = scipy.optimize  # loaded here, once it is needed: it is heavy
+    optimize = scipy.optimize  # loaded when it is first needed: it is slow to load
     slots = [(kind, place) for kind, places in enumerate(lead.test.case.kinds) for place in places]
     kind, place = np.array(slots).T
     least, most = _totals(cells, kinds, len(lead.test.case.kinds))
@@ -126,7 +126,7 @@ def _placed(
 
 
 def _filled(number: int, room: Ints) -> Ints:
-    """So many records, one cell after the other."""
+    """Distributes this many records, one cell after the other."""
     before = np.cumsum(room) - room
     filled: Ints = np.clip(number - before, 0, room)
     return filled

@@ -1,7 +1,7 @@
 """Sharper ranges from further public knowledge: sums, sums of squares, or attained ends of the classes.
 
 A class has `size` members with values in [low, high], of which between `least` and `most` are selected by a condition
-on other columns. What is known besides is one of
+on other columns. The further knowledge is one of
     sums        the sum of the values of all members, exact or as a public cell (low, high),
     squares     exact sums, and the sums of the squares, exact or as cells,
     tight       both ends are values of members.
@@ -73,7 +73,7 @@ def var(classes: Classes, *, ddof: int = 0) -> Enclosure:
     found = variance_range(kept, ddof)
     if found.low is None or found.high is None or plain.low is None or plain.high is None:
         raise ArithmeticError("a range over enough records has ends")
-    # On small cohorts the plain range is enumerated, which lists are not: both hold, so take what both say.
+    # For small cohorts the plain range is enumerated, unlike lists: both hold, so intersect them.
     narrowed = replace(found, low=max(found.low, plain.low), high=min(found.high, plain.high))
     return Enclosure("var", narrowed, classes.cells)
 

@@ -1,4 +1,4 @@
-"""The largest total and mean of selections whose classes have a cap: one device for means and for mean squares.
+"""The largest total and mean of selections whose classes have a cap; used for means and for mean squares.
 
 In class c the selected members have a total of at most sum(s v), v the most that each can have, and of at most
 spare + sum(s w), w the least that a member has who is not selected: the total of the class is capped, and what is not
@@ -8,8 +8,8 @@ selected takes its least part of it. For every share p of [0, 1] the selected to
 
 and for the best p that is the minimum of both (linear programming duality, one multiplier per class). So any p gives a
 bound: the search for p need not be trusted, only the sum that is taken at what it finds. Many selections (groups of a
-statement, readings of a group, both ends) are searched for at once: arrays of all of them cost little more than those
-of one. Proof: docs/explanation/proofs/class-sums.md.
+statement, readings of a group, both ends) are searched at once: arrays for all of them cost little more than for one.
+Proof: docs/explanation/proofs/class-sums.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CapRows(NamedTuple):
     selections: int
 
     def some(self, classes: Bools, rows: Bools) -> CapRows:
-        """These classes, and their rows; the selections are the same."""
+        """These classes and their rows, with the same selections."""
         group = (np.cumsum(classes) - 1)[self.group[rows]]
         value, base, least, most = self.value[rows], self.base[rows], self.least[rows], self.most[rows]
         return CapRows(value, base, least, most, group, self.spare[classes], self.selection[classes], self.selections)
@@ -77,7 +77,7 @@ def joined(first: CapRows, second: CapRows) -> CapRows:
 
 
 def largest_capped_sums(rows: CapRows) -> CapBounds:
-    """The largest totals; that of the empty selection counts, where it is possible."""
+    """The largest totals, including that of the empty selection where it is possible."""
     with np.errstate(all="ignore"):
         search = _Search(rows)
         level = np.zeros(rows.selections)
@@ -87,7 +87,7 @@ def largest_capped_sums(rows: CapRows) -> CapBounds:
 
 
 def largest_capped_means(rows: CapRows, ddof: int = 0, *, reached: bool = True) -> CapBounds:
-    """The largest totals divided by the number of selected members less ddof; what is reached if it is asked for.
+    """The largest totals divided by the number of selected members less ddof; also the reached values, if requested.
 
     Requires: more than ddof members that are selected for certain; otherwise there is no bound.
     """
@@ -142,7 +142,7 @@ class _Excess(NamedTuple):
 
 
 class _Search:
-    """Selections, with what does not depend on a level made once."""
+    """Selections, with everything that does not depend on the level computed once."""
 
     def __init__(self, rows: CapRows) -> None:
         self.rows, self.of = rows, rows.selection[rows.group]
@@ -156,7 +156,7 @@ class _Search:
         return totals(self.of, numbers, self.rows.selections)
 
     def first_level(self, ddof: int) -> Floats:
-        """Where a search begins: the means of all who can be selected."""
+        """Where a search begins: the means of all records that can be selected."""
         return self.added(self.rows.most * self.rows.value) / (self.added(self.rows.most) - ddof)
 
     def climbed_apart(self, ddof: int) -> tuple[Floats, Floats]:
@@ -182,7 +182,7 @@ class _Search:
         self, level: Floats, ddof: int, more_total: Floats | float = 0.0, more_count: Floats | float = 0.0
     ) -> tuple[_Found, Floats]:
         """Dinkelbach (1967): the mean of the best selection at a level is the next level. It never exceeds the largest
-        mean, so it rises to it; a few rounds do, as no more than the rows on the edge change."""
+        mean, so it rises to it; a few rounds suffice, since only rows near the level change."""
         for _ in range(_ROUNDS):
             found = self.at(level)
             total, count = self._totals(found)
@@ -195,8 +195,8 @@ class _Search:
     def at(self, level: Floats) -> _Found:
         """The best selection of each class: the maximum over s of min(sum(s v), spare + sum(s w)) - level sum(s).
 
-        Who has w above the level is taken whatever the share. Then those whose v is above it, and first those with the
-        smallest p at which p v + (1 - p) w passes the level, until nothing of the cap is left."""
+        Members with w above the level are taken whatever the share. Then those with v above it, in the order of the
+        smallest p at which p v + (1 - p) w passes the level, until the cap is used up."""
         rows, by_row = self.rows, level[self.of]
         above = rows.base > by_row
         found = self._found(np.where(above, rows.most, rows.least))
@@ -209,7 +209,7 @@ class _Search:
         if (group[1:] == group[:-1]).any():
             order = np.lexsort((passed, group))
             later, group, width, passed = later[order], group[order], width[order], passed[order]
-        # In parts of the room of each class, none above all of it: sums over classes of any size keep their digits.
+        # As fractions of the free range of each class, at most 1: sums over classes of any size keep their digits.
         free, room_of = self.free[later], room[group]
         part = np.minimum(free * width / room_of, 1.0)
         before = np.cumsum(part) - part
@@ -224,7 +224,7 @@ class _Search:
         return _Found(np.where(room > 0.0, 1.0, 0.0), taken, _NO_ROWS, _NO_MEMBERS, room)
 
     def _totals(self, found: _Found) -> tuple[Floats, Floats]:
-        """What the selections have, and how many members they are."""
+        """The totals of the selections, and their numbers of members."""
         rows, later, selections = self.rows, found.later, self.rows.selections
         lost = totals(rows.selection, np.minimum(found.room, 0.0), selections)
         total, count = self.added(found.taken * rows.value) + lost, self.added(found.taken)

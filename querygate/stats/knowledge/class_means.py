@@ -1,4 +1,4 @@
-"""Ranges of means over cells whose classes have published sums, of many groups and readings at once.
+"""Ranges of means over cells whose classes have published sums, for many groups and readings at once.
 
 A statement asks for the means of all its groups, each of several margins has a reading of each group, and each mean has
 two ends. All of them are the largest mean of some selection under caps, so they are searched for together: see
@@ -22,7 +22,7 @@ from querygate.stats.numerics import EXACT, UNIT, enclose, exact_sum, gamma, up
 
 
 def class_mean(cells: ClassCells) -> Range | None:
-    """Range of the mean as the database computes it, None where classes tell nothing.
+    """Range of the mean as the database computes it; None where no class sums help.
 
     Ensures: every computed mean of a consistent, non-empty selection is in the range.
     """
@@ -39,15 +39,16 @@ def class_mean(cells: ClassCells) -> Range | None:
 
 
 class ToldMean(NamedTuple):
-    """The range of a mean, None where classes tell nothing; and whether it lies within the range by intervals and
-    counts alone, but for rounding. It need not where rows of a class do not rise together: see `_leaning`."""
+    """The range of a mean, None where no class sums help; and whether it lies within the range from intervals and
+    counts alone, apart from rounding. It need not if the rows of a class are not in the same order by both ends: see
+    `_leaning`."""
 
     range: Range | None
     is_narrowest: bool
 
 
 def class_means(stack: ClassStack) -> list[ToldMean]:
-    """The same of many groups, of margins: what one of these attains others may exclude, so nobody is told."""
+    """The same for many groups of margins, without attained values: other margins may exclude what one attains."""
     if stack.selections == 1 or not is_usable(stack.cells):
         return [ToldMean(None if each is None else class_mean(each), is_narrowest=False) for each in stack.parts()]
     cells, number = stack.cells, stack.selections
@@ -60,7 +61,7 @@ def class_means(stack: ClassStack) -> list[ToldMean]:
     told = zip(low.tolist(), high.tolist(), (certain & stack.is_told).tolist(), rising.tolist(), strict=True)
     found = [ToldMean(Range(a, b, None, None, sharp=False) if is_told else None, up) for a, b, is_told, up in told]
     is_whole = stack.is_told & (np.bincount(of, cells.least != cells.size, number) == 0)
-    if exact and is_whole.any():  # everybody is selected: what adds up exactly is told exactly
+    if exact and is_whole.any():  # everybody is selected: exact sums give an exact answer
         for i, each in enumerate(stack.parts()):
             if is_whole[i] and each is not None:
                 found[i] = found[i]._replace(range=class_mean(each))
@@ -68,7 +69,7 @@ def class_means(stack: ClassStack) -> list[ToldMean]:
 
 
 def _are_rising(stack: ClassStack) -> Bools:
-    """In which groups do all ends of the rows of a class rise together?"""
+    """In which groups are the rows of each class in the same order by all ends?"""
     cells = stack.cells
     falls = np.zeros(cells.group.size - 1, dtype=np.bool_)
     for ends in (cells.low, cells.high, cells.floor, cells.ceiling):
@@ -88,7 +89,7 @@ def _reaches_of(stack: ClassStack) -> Floats:
 
 
 def mean_ends(stack: ClassStack, exact: bool, *, reached: bool) -> tuple[Floats, Floats, list[float]]:
-    """Both ends of each mean, and of the first what is attained if that is asked for."""
+    """Both ends of each mean, and for the first the attained values, if requested."""
     found = largest_means(stack, exact, reached=reached)
     bound = found.bound
     if not exact:  # a database adds doubles in an order of its own
@@ -115,10 +116,11 @@ def capped(stack: ClassStack, exact: bool) -> CapRows:
 
 
 def _leaning(cells: ClassCells) -> tuple[Ints, Ints]:
-    """How many of each row are selected if the largest are taken first, where it is known how many of a class are.
+    """How many records of each row are selected if the largest are taken first, where the number selected of a class is
+    known.
 
-    Whoever is left out then has no more to lose: so only in classes where rows with larger values have larger floors
-    too. Of rows with the same value those with the larger floor come first.
+    Only for classes in which rows with larger values also have larger floors, so that the records left out have the
+    smallest floors. Of rows with the same value those with the larger floor come first.
     """
     if cells.total_least is None or cells.total_most is None:
         return cells.least, cells.most
@@ -159,7 +161,7 @@ def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = Fa
 
 
 def whole_sum(cells: ClassCells, exact: bool) -> tuple[int, int] | None:
-    """Both ends of the sum of whole numbers where everybody is selected: classes add up without any search."""
+    """Both ends of the sum of whole numbers if everybody is selected: classes add up without a search."""
     if not exact or not np.array_equal(cells.least, cells.size):
         return None
     number = cells.sum_low.size
@@ -169,7 +171,7 @@ def whole_sum(cells: ClassCells, exact: bool) -> tuple[int, int] | None:
 
 
 def told_range(cells: ClassCells, ends: Sequence[int | float], attained: Sequence[float]) -> Range:
-    """A range with what is attained, where nothing but the sums ties the values of a class together."""
+    """A range with its attained values, where only the sums connect the values of a class."""
     certain = is_certain(cells)
     if ends[0] == ends[1]:
         return replace(Range.exact(ends[0]), may_be_null=not certain)
@@ -185,12 +187,12 @@ def told_range(cells: ClassCells, ends: Sequence[int | float], attained: Sequenc
 
 
 def is_certain(cells: ClassCells) -> bool:
-    """Somebody is selected for certain."""
+    """At least one record is certainly selected."""
     return bool(cells.least.any() or (cells.total_least is not None and cells.total_least.any()))
 
 
 def is_usable(cells: ClassCells) -> bool:
-    """Somebody can be selected, and ends are doubles."""
+    """At least one record can be selected, and ends are doubles."""
     if not cells.most.any() or not (np.isfinite(cells.sum_low).all() and np.isfinite(cells.sum_high).all()):
         return False
     reaches = _reaches(cells)

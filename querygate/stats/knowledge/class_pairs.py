@@ -1,4 +1,4 @@
-"""What published class sums say about two columns at once: means, variances and the covariance.
+"""Bounds on two columns at once from published class sums: means, variances and the covariance.
 
 A class selected whole can be replaced by its mean: with M the means of the classes and x' the data in which whole
 classes are at their means,
@@ -51,7 +51,7 @@ class ToldPair(NamedTuple):
         return self._both(var_pop, lambda cells: class_variance(cells, 0))
 
     def _both(self, plain: Callable[[Cells], Range], told: Callable[[ClassCells], Range | None]) -> tuple[Range, Range]:
-        """What intervals and classes say of a statistic of either column."""
+        """The range of a statistic of either column from intervals and classes together."""
         x, y = (
             meet(plain(cells), None if classes is None else told(classes))
             for cells, classes in ((self.cells.x, self.x), (self.cells.y, self.y))
@@ -59,7 +59,7 @@ class ToldPair(NamedTuple):
         return x, y
 
     def spread(self) -> VarianceRanges | None:
-        """What a database computes is in the ranges of the variances, and so is what it stands for."""
+        """The ranges of the variances contain both the computed and the real ones."""
         x, y = self.variances
         ends = (x.low, x.high, y.low, y.high)
         cells, records = self.cells, exact_sum(self.cells.most)
@@ -73,7 +73,7 @@ class ToldPair(NamedTuple):
         return VarianceRanges(x_low, x_high, y_low, y_high, shifts[0], shifts[1], gamma(2 * records + 16))
 
     def covariance(self, spread: VarianceRanges) -> RealBounds:
-        """In real arithmetic: between the product of the deviations and its negative, or what the classes say."""
+        """In real arithmetic: between the product of the deviations and its negative, or the bounds from classes."""
         most = math.sqrt(spread.x_high * spread.y_high) * (1.0 + 8 * UNIT)
         told = None if self.x is None or self.y is None else class_covariance(self.x, self.y)
         return RealBounds(-most, most) if told is None else RealBounds(max(-most, told.low), min(most, told.high))
@@ -150,7 +150,7 @@ CLASS_PAIR_STATISTICS: dict[str, Callable[[ToldPair], Range | None]] = {
     "regr_r2": class_r2,
     "ratio_of_sums": class_ratio_of_sums,
 }
-"""Statistics of two columns from what classes tell, by their names; None where that is nothing."""
+"""Statistics of two columns from class sums, by name; None where these do not help."""
 
 
 # -- the covariance --------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Ranges of sum, mean and variance over cells whose classes have published sums, and perhaps variances.
 
 A class has several rows (bins, or parts that other columns tell apart), of which some members are selected; one sum
-holds for all its members together. What is used is only this: selected members lie in [low, high], the others of a row
-in [floor, ceiling], and the class adds up. That is true whatever selected them, so the ranges are sound for every
-condition, one on the summed column itself included. Proof: docs/explanation/proofs/class-sums.md.
+holds for all its members together. Only this is used: selected members lie in [low, high], the others of a row in
+[floor, ceiling], and the class adds up. That is true whatever selected them, so the ranges are sound for every
+condition, even one on the summed column itself. Proof: docs/explanation/proofs/class-sums.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNDERFLOW = 1e-140  # a reach whose square is still far from the subnormal numb
 
 
 def class_sum(cells: ClassCells) -> Range | None:
-    """Range of the sum as the database computes it, None where classes tell nothing.
+    """Range of the sum as the database computes it; None where no class sums help.
 
     Ensures: every computed sum of a consistent, non-empty selection is in the range.
     """
@@ -61,7 +61,8 @@ def class_sum(cells: ClassCells) -> Range | None:
 
 
 def class_variance(cells: ClassCells, ddof: int) -> Range | None:
-    """Range of the variance as the database computes it, None where classes tell nothing. No end is claimed attained.
+    """Range of the variance as the database computes it; None where no class sums help. No end is claimed to be
+    attained.
 
     Ensures: sound for every selection of more than ddof records.
     """
@@ -73,7 +74,7 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
     moved = _moved(cells, bottom / 2 + top / 2)
     known = class_spreads(moved)
     floor, bound = _smallest(moved, known, ddof), _largest(moved, known, ddof)
-    if not floor <= bound:  # roundings only: the data is somewhere
+    if not floor <= bound:  # only rounding can cause this: some data exists
         floor, bound = min(floor, bound), max(floor, bound)
     low, high = widened(floor, bound, exact_sum(cells.most), reach_of(cells), top - bottom)
     return Range(low, high, None, None, sharp=False)
@@ -83,7 +84,7 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
 
 
 class Spreads(NamedTuple):
-    """Per class: members, and between what their mean and their variance lie."""
+    """Per class: members, and the ranges of their mean and variance."""
 
     size: Ints
     mean_low: Floats
@@ -93,7 +94,7 @@ class Spreads(NamedTuple):
 
 
 def class_spreads(cells: ClassCells) -> Spreads:
-    """What sums, variances and intervals say together about each class."""
+    """The ranges that sums, variances and intervals together give for each class."""
     classes = cells.sum_low.size
     size = np.bincount(cells.group, cells.size, classes).astype(np.int64)
     slack = 8 * UNIT * reach_of(cells)
@@ -191,7 +192,7 @@ def _squares(cells: ClassCells, known: Spreads, centre: float) -> CapRows:
 
 
 def _smallest(cells: ClassCells, known: Spreads, ddof: int) -> float:
-    """Classes selected whole are their mean, with their own variance on top; others are what their rows say."""
+    """Classes selected whole are replaced by their mean, plus their own variance; other classes keep their rows."""
     whole = whole_classes(cells)
     rows = (cells.most > 0) & ~whole[cells.group]
     boxes = Boxes(

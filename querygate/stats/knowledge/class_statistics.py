@@ -1,8 +1,8 @@
-"""Statistics of one column that are sharper with what is published of its classes, by their names.
+"""Statistics of one column that class sums make sharper, by name.
 
 Means and variances come from the classes directly (`class_ranges`); the others follow from them, or from how far one
-member can be from the mean of its class. Each holds by itself, so the gate takes what it and the plain range both say.
-Proof: docs/explanation/proofs/class-sums.md.
+member can be from the mean of its class. Each holds by itself, so the gate intersects it with the plain range. Proof:
+docs/explanation/proofs/class-sums.md.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def class_ci_low(cells: ClassCells, level: float) -> Range | None:
 
 
 def class_max(cells: ClassCells) -> Range | None:
-    """The largest is no less than a mean, and no member is farther above its class than the others let it be.
+    """The largest value is no less than a mean, and no member is farther above its class than the others allow.
 
-    A member of row j has at most what the sum leaves when all others are at their least, and is at most
-    sd sqrt(m - 1) from the mean of its class of m (Samuelson 1968).
+    A member of row j has at most what remains of the sum when all others are at their least, and is at most sd
+    sqrt(m - 1) from the mean of its class of m (Samuelson 1968).
     """
     if not is_usable(cells) or not cells.least.any() or reach_of(cells) >= SQUARABLE:
         return None
@@ -71,7 +71,7 @@ def class_max(cells: ClassCells) -> Range | None:
     mean = class_mean(cells)
     whole = known.mean_low[whole_classes(cells)]
     low = max(-math.inf if mean is None or mean.low is None else mean.low, float(whole.max(initial=-math.inf)))
-    low -= 4 * gamma(exact_sum(cells.most)) * reach_of(cells)  # a mean as it is, not as it is computed
+    low -= 4 * gamma(exact_sum(cells.most)) * reach_of(cells)  # the real mean, not the computed one
     if cells.integer:
         return Range(math.ceil(low), math.floor(high), None, None, sharp=False)
     return Range(low, high, None, None, sharp=False)

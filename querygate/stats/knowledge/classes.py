@@ -1,4 +1,4 @@
-"""Classes of records with what is publicly known about them, read from any kind of columns and checked."""
+"""Classes of records with public knowledge about them, read from any kind of column and checked."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def make_classes(
     tight: bool = False,
     integer: bool = False,
 ) -> Classes:
-    """Classes from columns of any kind, as in `querygate.stats.api.one_column`; a ValueError says what cannot be.
+    """Classes from columns of any kind, as in `querygate.stats.api.one_column`; a ValueError says what is impossible.
 
     `sizes` are the numbers of members, the largest counts if left out. `sums` and `squares` are one number per class,
     or a pair (low, high) of columns where they were published as cells.

@@ -1,4 +1,4 @@
-"""How many members of each class a condition on the known column selects: exact knowledge narrows least and most.
+"""How many members of each class a condition on the known column selects.
 
 Proof: docs/explanation/proofs/knowledge.md.
 """
@@ -51,7 +51,7 @@ def members_above(classes: Classes, threshold: float) -> tuple[Ints, Ints]:
     threshold = math.ceil(threshold) if classes.integer and math.isfinite(threshold) else threshold
     low, high, size = classes.low, classes.high, classes.size
     every, none = low >= threshold, high < threshold
-    cut = np.where(every | none, high, threshold)  # a harmless number where nothing is to be computed
+    cut = np.where(every | none, high, threshold)  # a harmless number where nothing is computed
     # Others are below the threshold: by one at least on whole numbers, by as little as one likes otherwise.
     below = cut - 1 if classes.integer else cut
     margin = 0 if classes.integer else 64 * UNIT * classes.reach * size

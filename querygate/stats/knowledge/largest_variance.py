@@ -135,7 +135,7 @@ def largest(lists: LeaningLists, ddof: int) -> tuple[float, float | None]:
 
 
 def _start(lists: LeaningLists) -> float:
-    """The mean with every member of a list where it is: the very answer where all classes are whole with known sums."""
+    """The mean over all members of the lists: the exact answer where all classes are whole with known sums."""
     weights = lists.least / lists.size
     rising = lists.rising
     total = rising.outer * lists.high + (rising.low + rising.top) / 2 + (lists.size - rising.outer - 1) * lists.low

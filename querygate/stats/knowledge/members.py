@@ -1,9 +1,9 @@
-"""Extreme members of classes: whatever is known, they are a short list, and a largest mean is one over these lists.
+"""Extreme members of classes: a short list for each, so that a largest mean is one over these lists.
 
-A list leans up: `outer` members at the upper end, one special member, the others at the lower end. For every number s
-its s largest members have the largest sum that s members can have. That function of s is concave, so the ordinary
-algorithms, which take the largest first, need not know that the members belong together.
-Proof: docs/explanation/proofs/knowledge.md.
+A list leans up: it has `outer` members at the upper end, one special member, and the others at the lower end. For every
+s its s largest members have the largest sum that s members can have. That function of s is concave, so the ordinary
+algorithms, which take the largest first, need not know that the members belong together. Proof:
+docs/explanation/proofs/knowledge.md.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _spread(classes: Classes) -> Runs:
 def deviations(classes: Classes) -> tuple[Floats, Floats]:
     """Standard deviation of each class from its sum and sum of squares, rounded down and up.
 
-    m Q - T^2 is exact where it fits into 64 bits; otherwise the cancellation is paid for.
+    m Q - T^2 is exact where it fits into 64 bits; otherwise the cancellation is covered by a margin.
     """
     (sums, _), (small, large), size = classes.sums, classes.squares, classes.size
     if classes.integer and float(np.max(large, initial=0)) * float(np.max(size, initial=1)) < INT64_SAFE:

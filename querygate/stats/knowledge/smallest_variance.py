@@ -1,8 +1,8 @@
 """The smallest variance with knowledge about the classes, on narrower boxes.
 
 Whatever the selected members of a class are, moving all of them to their mean keeps the sum of the class and lowers the
-variance. So what is known says where one point can be, and the ordinary algorithm does the rest.
-Proof: docs/explanation/proofs/knowledge.md.
+variance. So the knowledge restricts where one point can be, and the ordinary algorithm does the rest. Proof:
+docs/explanation/proofs/knowledge.md.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _centred(low: Floats | Ints, high: Floats | Ints, least: Ints, most: Ints, m
 
 
 def _common_points(classes: Classes, number: Ints) -> tuple[Floats, Floats]:
-    """Where `number` members can all be: the others must be able to make up the sum.
+    """Where `number` members can all be, if the others can make up the sum.
 
     It shrinks as the number grows, so with the least number it holds for every number of selected members.
     """
@@ -119,7 +119,7 @@ def _split(classes: Classes, middle: float) -> Boxes:
 
 
 def _nearest(classes: Classes, middle: float, found: Lower, aim: float) -> Runs:
-    """Members as near to the aim as what is known allows, as runs of centred values."""
+    """Members as near to the target as the knowledge allows, as runs of centred values."""
     target = aim + middle
     if classes.tight:
         return _nearest_tight(classes, middle, found, target)

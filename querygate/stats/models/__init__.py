@@ -1,1 +1,1 @@
-"""Models of grouped counts: what is known of each covariate pattern in, ranges of coefficients and ratios out."""
+"""Models of grouped counts: from ranges for each covariate pattern to ranges of coefficients and ratios."""

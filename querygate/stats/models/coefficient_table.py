@@ -12,24 +12,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.types import Floats, Range
 from querygate.stats.models.logistic_and_poisson import IDENTITY, GroupedCounts, Link, Root, likely_root
 from querygate.stats.models.verified_numbers import Intervals, inverse_diagonal
 from querygate.stats.models.wald import tails, wald_p
 
-NORMAL = 1.959963984540054  # as scipy.special.ndtri(0.975), which takes long to load
-"""The quantile that confidence limits of 95 % are so many standard errors away at."""
+NORMAL = 1.959963984540054  # scipy.special.ndtri(0.975), which is slow to load
+"""The 97.5 % normal quantile: 95 % confidence limits are this many standard errors away."""
 
-_QUANTILE = 1e-12  # relative error that quantiles are trusted with
+_QUANTILE = 1e-12  # assumed relative error of quantiles
 SOFTWARE = 1e-8
-"""In standard errors: how far from the maximum a program may stop that was told to find it."""
+"""In standard errors: how far from the maximum a fitting program may stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number with its guaranteed range, and what it is likely to be; None where that is not known."""
+    """A number with its guaranteed range, and its likely value; None where that is not known."""
 
     range: Range
     likely: float | None = None
@@ -41,7 +41,7 @@ RATIOS = ("ratio", "ratio_low95", "ratio_high95")
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Of a linear model, by pattern: the sum of squares within it, its mean; and what the former is likely to be."""
+    """For a linear model, by pattern: the sum of squares within it, its mean, and the likely value of the former."""
 
     within: Intervals
     means: Intervals
@@ -58,7 +58,7 @@ def regression_figures(
 ) -> list[dict[str, Figure]] | None:
     """The figures of each coefficient, by name; None where a standard error cannot be bounded.
 
-    `likely` are events and totals that are likely. `exact` says that the table is known, so that ranges are sharp.
+    `likely` are likely events and totals. `exact` says that the table is known, so that ranges are sharp.
     """
     weights = table.totals.at_least(0.0) * table.link.slope(root.predictor).at_least(0.0)
     most = inverse_diagonal(table.design, np.maximum(weights.low, 0.0), upper=True)
@@ -105,9 +105,9 @@ def _figure(values: Intervals, likely: Floats | None, k: int, *, exact: bool) ->
 
 
 def residual_variance(table: GroupedCounts, root: Root, scatter: Scatter, freedom: Intervals) -> Intervals:
-    """The sum of squared residuals is what lies within patterns, and what the means of patterns are off the line.
+    """The sum of squared residuals is the sum within patterns plus that of the patterns' means about the line.
 
-    Least squares leave no more than any other coefficients do, so the most is that of the coefficients in the middle.
+    Least squares minimise it, so it is at most that of the coefficients in the middle.
     """
     middle = (Intervals.of(table.design) * Intervals.of(root.centre)).total()
     best, other = (table.others * (scatter.means - line).square() for line in (root.predictor, middle))

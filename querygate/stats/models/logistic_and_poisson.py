@@ -26,7 +26,7 @@ from querygate.stats.numerics import gamma
 _STEPS = 60
 _GROWTHS = 40
 _SWEEPS = 4
-_FARTHEST = 30.0  # of a linear predictor: odds of ten million million to one are those of separation
+_FARTHEST = 30.0  # of a linear predictor: odds of ten trillion to one mean separation
 
 Trouble = Literal["separated", "undetermined", "wide"]
 
@@ -35,9 +35,9 @@ Trouble = Literal["separated", "undetermined", "wide"]
 class Link:
     """How the mean follows from the linear predictor, and how steeply.
 
-    With `shares` the records of a pattern are `events` and `others` together; without, `others` are all there is to
-    expect events of: records, or time at risk. `bend` is how much the slope changes at most; `grows` are the mean and
-    its slope in doubles.
+    With `shares` the records of a pattern are `events` and `others` together; without, `others` is the whole exposure:
+    records, or time at risk. `bend` is how much the slope changes at most; `grows` are the mean and its slope in
+    doubles.
     """
 
     mean: Callable[[Intervals], Intervals]
@@ -98,8 +98,8 @@ IDENTITY = Link(lambda x: x, _ones, lambda x: np.zeros_like(x.low), _same, share
 
 @dataclass(frozen=True, slots=True)
 class GroupedCounts:
-    """Covariate patterns, a row of the design each, with the ranges of what was counted or summed in them. Of sums
-    the means of patterns may be known better than sums and records tell, and of shares how many records there are."""
+    """Covariate patterns, each with its row of the design and the ranges of its counts or sums. For sums the means of
+    patterns may be known better than from sums and records; for shares the number of records."""
 
     design: Floats
     events: Intervals
@@ -116,7 +116,7 @@ class GroupedCounts:
         return both if self.records is None else both.met(self.records)
 
     def residuals(self, mean: Intervals) -> Intervals:
-        """What was counted or summed beyond what is expected, told in every way that the ranges allow."""
+        """Observed minus expected, bounded in every way that the ranges allow."""
         one, totals = Intervals.of(np.ones_like(mean.low)), self.totals
         if self.link.shares:
             found = self.events * (one - mean) - self.others * mean
@@ -142,7 +142,7 @@ class Root(NamedTuple):
 
 
 def likely_root(design: Floats, events: Floats, totals: Floats, link: Link) -> Floats | None:
-    """The coefficients of one table in doubles, not proved; None where they run away or are not determined."""
+    """The coefficients of one table in doubles, not proved; None where they diverge or are not determined."""
     found = np.zeros(design.shape[1])
     for _ in range(_STEPS):
         mean, slope = link.grows(design @ found)
@@ -224,7 +224,7 @@ class _Krawczyk:
         return Root(self._centre, box, predictor)
 
     def _contracted(self) -> Floats | None:
-        """Bounds of the functions that imply smaller ones, made smaller as often as that is worth it."""
+        """Bounds of the functions that imply smaller ones, made smaller as long as that is worth it."""
         start: Floats = self.moved.magnitude
         away = start * 1.05 + 1e-12 * (1 + start)
         for _ in range(_GROWTHS):

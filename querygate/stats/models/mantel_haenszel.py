@@ -1,9 +1,9 @@
 """Mantel-Haenszel estimates over strata of two-by-two tables, as ranges. Proof: models.md.
 
 Each pooled measure is a quotient of two sums over strata. Its largest value is the l at which the largest sum of
-(numerator - l denominator) is zero (Dinkelbach 1967). In each count alone a stratum's part is a quotient of linear
-functions, so it only rises or only falls: it is largest at a corner of the ranges, and corners are tables. So ends are
-attained, and computed in fractions.
+(numerator - l denominator) is zero (Dinkelbach 1967). A stratum's part is monotone in each count (a quotient of linear
+functions), so it is largest at a corner of the ranges. Corners are tables, so the ends are attained; they are computed
+in fractions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROUNDS = 100
 
 
 class Counted(NamedTuple):
-    """How many records there are, at least and at most."""
+    """The least and most records."""
 
     least: int
     most: int
@@ -75,7 +75,7 @@ PARTS: dict[str, Part] = {"odds_ratio": odds_part, "risk_ratio": risk_part, "ris
 
 
 def pooled_range(strata: Sequence[Stratum], measure: str) -> Range:
-    """The range of a pooled measure; NULL where nothing can be divided, infinite where the divisor may be zero.
+    """The range of a pooled measure; NULL where no divisor is possible, infinite where the divisor may be zero.
 
     Requires: whole numbers.
     Ensures:  sharp, exact up to one rounding outwards, where the divisor cannot be zero.
@@ -98,8 +98,8 @@ def pooled_range(strata: Sequence[Stratum], measure: str) -> Range:
 def largest_quotient(tables: Sequence[Sequence[tuple[Fraction, Fraction]]], sign: int) -> float | None:
     """The largest quotient of sums over all choices of a corner in each stratum, or the least (sign -1), outwards.
 
-    Newton's way on a convex, piecewise linear function: it ends at the quotient of the best choice. None where a choice
-    has no divisor."""
+    Newton's method on a convex, piecewise linear function: it ends at the quotient of the best choice. None where a
+    choice has no divisor."""
     chosen = [max(corners, key=lambda pair: pair[1]) for corners in tables]
     for _ in range(_ROUNDS):
         under = sum((pair[1] for pair in chosen), Fraction(0))
@@ -120,7 +120,7 @@ def largest_quotient(tables: Sequence[Sequence[tuple[Fraction, Fraction]]], sign
 def log_error(strata: Sequence[Stratum], measure: str) -> Intervals | None:
     """The standard error of the logarithm of a pooled ratio, outwards; None where it cannot be bounded.
 
-    Of odds ratios Robins, Breslow and Greenland (1986); of risk ratios Greenland and Robins (1985).
+    For odds ratios Robins, Breslow and Greenland (1986); for risk ratios Greenland and Robins (1985).
     """
     low, high = ([[getattr(count, end) for count in stratum.counts] for stratum in strata] for end in ("least", "most"))
     counts = Intervals(np.array(low, np.float64), np.array(high, np.float64))

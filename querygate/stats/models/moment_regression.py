@@ -1,7 +1,7 @@
 """Least squares with numeric covariates, from moments of covariate patterns: numbers of records, means, covariances.
 
-The normal equations G b = h are sums over patterns of what lies between them and within them. With coefficients b0 in
-the middle, b = b0 + d and V near the inverse of G, for every linear function f
+The normal equations G b = h are sums of parts between and within patterns. With coefficients b0 in the middle, b = b0 +
+d and V near the inverse of G, for every linear function f
 
     f . d = (V f) . (h - G b0) + (f - G V f) . d,
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.types import Floats, Range
 from querygate.stats.models.coefficient_table import FIGURES, SOFTWARE, Figure
@@ -31,7 +31,7 @@ _SWEEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of each pattern: its row of the design, how many records it has, and the moments of their numbers.
+    """For each pattern: its row of the design, its number of records, and the moments of their numbers.
 
     `means` and `covariances` are of the outcome first, then of the covariates: covariances[a][b] by pattern.
     """
@@ -43,7 +43,7 @@ class Moments:
 
     @property
     def middle(self) -> tuple[Floats, list[Floats], list[list[Floats]]]:
-        """One choice of all of them, which need not be those of any data."""
+        """One choice of all moments, which need not be those of any data."""
         return (
             _middle(self.records),
             [_middle(mean) for mean in self.means],

@@ -1,4 +1,4 @@
-"""Rates of groups as they would be in one population: direct standardisation, as ranges. Proof: models.md.
+"""Directly standardised rates of groups, as ranges. Proof: models.md.
 
 A group's rate is the mean of its rates in strata, weighted by a standard population: weights that were given, or how
 many records of all groups together there are in each stratum.
@@ -37,7 +37,7 @@ class GroupStratum:
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """The least and the largest share of events, of a stratum that is not empty."""
+        """The least and the largest share of events in a stratum that is not empty."""
         (least, most), (fewest, many) = self.events, self.others
         return Fraction(least, (least + many) or 1), Fraction(most, (most + fewest) or 1)
 
@@ -48,8 +48,8 @@ Weight = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class StandardisedRate:
-    """Of one group: the rate, its standard error, and the share of events without any standard. `exact` says that all
-    counts and weights are known."""
+    """For one group: the rate, its standard error, and the crude share of events. `exact` says that all counts and
+    weights are known."""
 
     rate: Range
     error: Intervals
@@ -67,7 +67,7 @@ def own_weights(groups: Sequence[Sequence[GroupStratum]]) -> list[Weight]:
 
 
 def standardised_rate(strata: Sequence[GroupStratum], weights: Sequence[Weight]) -> StandardisedRate | None:
-    """None where a stratum that has a weight may have nobody of the group in it: then there is no rate.
+    """None if the group may have no records in a stratum with a weight: then there is no rate.
 
     Ensures: sharp where weights are given; otherwise sound, and exact where all counts are.
     """

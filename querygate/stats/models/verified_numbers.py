@@ -1,4 +1,4 @@
-"""Arrays of intervals, every operation rounded outwards: what is computed with them is proved. Proof: models.md.
+"""Arrays of intervals with every operation rounded outwards, so that results are proved. Proof: models.md.
 
 A double operation is off by at most half a unit in the last place, so the next double on either side encloses the real
 result. A sum of n terms is off by at most gamma(n) of the sum of magnitudes, in any order (Higham). exp is trusted with
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from querygate.core.types import Bools, Floats
 from querygate.stats.numerics import UNIT, gamma
 
-_EXP = 16 * UNIT  # relative error that exp is trusted with: eight units in the last place
+_EXP = 16 * UNIT  # assumed relative error of exp: eight units in the last place
 _TINY = 5e-324
 
 
@@ -100,11 +100,11 @@ class Intervals:
         return Intervals(np.maximum(found.low, 0.0), found.high)
 
     def at_least(self, least: float) -> Intervals:
-        """What is left where a number is known not to be below `least`."""
+        """The same numbers, known not to be below `least`."""
         return Intervals(np.maximum(self.low, least), np.maximum(self.high, least))
 
     def met(self, other: Intervals) -> Intervals:
-        """What both say."""
+        """The intersection of both."""
         return Intervals(np.maximum(self.low, other.low), np.minimum(self.high, other.high))
 
     def wider(self, by: Floats | float) -> Intervals:

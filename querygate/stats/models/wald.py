@@ -1,26 +1,26 @@
 """Wald's test that a coefficient is zero, two-sided, as a range. Proof: models.md.
 
-The p-value falls as the distance of the coefficient from zero grows, rises with the standard error, and of Student's
-distribution falls as the degrees of freedom grow. So its ends are those of the ends of all three, and it lies between
-them whatever the three have to do with each other.
+The p-value falls as the distance of the coefficient from zero grows, rises with the standard error, and, for Student's
+distribution, falls as the degrees of freedom grow. So its ends come from the ends of all three, whatever the dependence
+between them.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import scipy  # what is needed of it is loaded once it is needed
+import scipy  # loaded when it is first needed
 
 from querygate.core.types import Floats
 from querygate.stats.models.verified_numbers import Intervals
 
 _TAIL = 1e-9
-"""Relative error that tails of distributions are trusted with."""
+"""Assumed relative error of the tails of distributions."""
 
 _TINY = 5e-324
 
 
 def wald_p(value: Intervals, error: Intervals, freedom: Intervals | None = None) -> Intervals:
-    """P(|Z| > |value / error|), Z normal, or of Student's distribution with so many degrees of freedom.
+    """P(|Z| > |value / error|), with Z normal, or of Student's distribution with the given degrees of freedom.
 
     >>> found = wald_p(Intervals(np.array([1.9]), np.array([2.1])), Intervals(np.array([1.0]), np.array([1.0])))
     >>> bool(found.low[0] < 0.0455 < found.high[0]), bool(found.high[0] < 0.06)
@@ -37,7 +37,7 @@ def wald_p(value: Intervals, error: Intervals, freedom: Intervals | None = None)
 
 
 def tails(away: Floats, freedom: Floats | float | None) -> Floats:
-    """The probability of both tails beyond so many standard errors."""
+    """The probability of both tails beyond the given number of standard errors."""
     one = scipy.special.ndtr(-away) if freedom is None else scipy.special.stdtr(freedom, -away)
     both: Floats = np.asarray(2.0 * one, dtype=np.float64)
     return both

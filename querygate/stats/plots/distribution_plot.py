@@ -23,7 +23,7 @@ def draw_band(found: Band, figure: Figure | None = None) -> Figure:
     at, low, high = (column[finite].astype(np.float64) for column in (found.pbox.at, found.pbox.low, found.pbox.high))
     if at.size:
         margin = 0.05 * (at[-1] - at[0]) or 1.0
-        # an infinite lower end comes first: what it says holds from the left edge of the picture on
+        # an infinite lower end comes first: it applies from the left edge of the picture
         before = [0.0, float(found.pbox.high[0]) if not finite[0] else 0.0]
         at = np.concatenate([[at[0] - margin], at, [at[-1] + margin]])
         low, high = (np.concatenate([[start], c, c[-1:]]) for start, c in zip(before, (low, high), strict=True))

@@ -1,4 +1,4 @@
-"""The data of a regression as boxes, and the one bound that everything about it rests on.
+"""The data of a regression as boxes, and the bound on which all its ranges rest.
 
 Columns are moved to a centre (where there is an intercept) and scaled by powers of two, so that all numbers are at most
 1. Each record is a box around `middle` with half-widths `radius`; between `least` and `most` records of a cell are
@@ -40,7 +40,7 @@ class BoxDesign:
     y_radius: Floats
     least: Ints
     most: Ints
-    centres: tuple[float, ...]  # of the columns, before scaling; 0 where nothing was moved
+    centres: tuple[float, ...]  # of the columns, before scaling; 0 where they were not moved
     scales: tuple[float, ...]
     y_centre: float
     y_scale: float
@@ -91,7 +91,7 @@ def _scaled(low: Floats, high: Floats, weights: Ints, moved: bool) -> tuple[Floa
 
 
 def largest_sum(design: BoxDesign, v: Floats, b: Floats, with_y: bool = True) -> float:
-    """An upper bound of the sum of (v . x)(y - x . b) over every data set, with 0 for y where asked.
+    """An upper bound of the sum of (v . x)(y - x . b) over every data set, with 0 for y on request.
 
     Ensures: not below the real maximum; equal to it up to rounding where x is exact.
     """
@@ -103,8 +103,8 @@ def largest_sum(design: BoxDesign, v: Floats, b: Floats, with_y: bool = True) ->
 
 
 def _largest_terms(design: BoxDesign, v: Floats, b: Floats, with_y: bool) -> Floats:
-    """The largest (v . x)(y - x . b) over each box: its value in the middle, what it gains to first order, and no less
-    than what it gains to second order."""
+    """The largest (v . x)(y - x . b) over each box: its value in the middle, its gain to first order, and an upper
+    bound of its gain to second order."""
     z = _combined(design.middle, v, range(design.columns))
     e = -_combined(design.middle, b, range(design.columns))
     if with_y:
@@ -134,7 +134,7 @@ def _combined(columns: Floats, weights: Floats, which: range | list[int]) -> Flo
 
 
 def _margin(design: BoxDesign, v: Floats, b: Floats, with_y: bool) -> float:
-    """What the terms may be off by; each of their parts is at most V E, with V, E the reach of both factors."""
+    """How far the terms may be off; each of their parts is at most V E, with V, E the reach of both factors."""
     reach_v = float(np.abs(v) @ design.reach)
     reach_e = float(np.abs(b) @ design.reach) + (2.0 if with_y else 0.0)
     return gamma(20 * design.columns + 64) * reach_v * reach_e * (1.0 + 1e-9) + 1e-300

@@ -13,7 +13,7 @@ from querygate.core.types import Floats, Ints
 from querygate.stats.regression.box_design import BoxDesign
 
 _ROUNDS = 25
-_GAIN = 1e-10  # relative: less is not worth a further round
+_GAIN = 1e-10  # relative gain that is worth a further round
 
 
 class ReachedValue(NamedTuple):

@@ -1,4 +1,4 @@
-"""A box that holds the coefficients of every data set: the normal equations, solved with proof.
+"""A box that contains the coefficients of every data set: a verified solution of the normal equations.
 
 With coefficients b0 of some data set in the middle, b = b0 + d for another one, and e = y - x . b0,
 
@@ -24,7 +24,8 @@ _SWEEPS = 3
 
 
 class Start(NamedTuple):
-    """Coefficients in the middle, an approximate inverse of their Gram matrix, and how far all others are at most."""
+    """Coefficients in the middle, an approximate inverse of their Gram matrix, and the largest distance of all
+    others."""
 
     centre: Floats
     inverse: Floats
@@ -79,7 +80,7 @@ _HUGE = Fraction(10) ** 400
 
 
 def _exact(value: float) -> Fraction:
-    """A bound as a fraction; an infinite one as a number that makes every proof fail."""
+    """A bound as a fraction; an infinite one becomes a number that makes every proof fail."""
     return Fraction(value) if math.isfinite(value) else (_HUGE if value > 0 else -_HUGE)
 
 
@@ -110,5 +111,5 @@ def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
 
 
 def _rounded(value: Fraction) -> Fraction:
-    """A little more, in few digits."""
+    """Rounded up to few digits."""
     return Fraction(enclose(value).high)

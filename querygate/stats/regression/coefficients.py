@@ -30,8 +30,8 @@ from querygate.stats.regression.coefficient_box import Start, start
 _REACH = 1e100
 _ROUNDS = 4
 _WORK = 2**27  # boxes times corners beyond which the box is left as it is
-_WORTHWHILE = 0.97  # a further round has to make the box smaller than this
-_SLACK = 1e-9  # relative: within this an attained value is the end
+_WORTHWHILE = 0.97  # relative size to which a further round must shrink the box
+_SLACK = 1e-9  # relative: within this, an attained value counts as the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _ranges(cells: RegressionCells, design: BoxDesign, begun: Start, intercept: 
 
 
 def _as_simple(cells: RegressionCells, design: BoxDesign, target: Target) -> Target:
-    """The slope on one column has a proof of its own that hardly leaves a gap."""
+    """For one column there is a separate proof that leaves almost no gap."""
     pairs = PairCells(cells.x_low[0], cells.x_high[0], cells.y_low, cells.y_high, cells.least, cells.most)
     found, factor = regr_slope(pairs), Fraction(design.scales[1]) / Fraction(design.y_scale)
     if found.low is None or found.high is None or not math.isfinite(found.high - found.low):
@@ -126,7 +126,7 @@ def _as_simple(cells: RegressionCells, design: BoxDesign, target: Target) -> Tar
 
 
 def _tightened(sides: list[tuple[BoxDesign, list[ReachedValue | None]]], targets: list[Target]) -> list[Target]:
-    """Each end moved inwards as far as the others allow, in turns."""
+    """Moves each end inwards as far as the others allow, in turn."""
     columns = sides[0][0].columns
     if sides[0][0].y.size << (columns - 1) > _WORK:
         return targets
@@ -163,7 +163,7 @@ def _upper_end(design: BoxDesign, box: list[Target], target: Target, reached: Re
     corners = [np.array(corner) for corner in product(*((box[k].low, box[k].high) for k in others))]
 
     def end_from(guess: float) -> tuple[float, float]:
-        """A bound proved by what the sum is at a guess, and that sum."""
+        """A bound proved by the value of the sum at a guess, and that value."""
         excess, size = 0.0, abs(guess)
         for corner in corners:
             b = np.zeros(design.columns)
@@ -171,7 +171,7 @@ def _upper_end(design: BoxDesign, box: list[Target], target: Target, reached: Re
             b[pivot] = (guess - float(g[others] @ corner)) / g[pivot]
             size = max(size, abs(guess) + 2 * float(np.abs(g[others]) @ np.abs(corner)))
             excess = max(excess, largest_sum(design, reached.row, b))
-        # the pivot was rounded: by so much the target may differ from the guess
+        # the pivot was rounded: the target may differ from the guess by this much
         return up(up(guess + up(excess / rate)) + up(gamma(2 * design.columns + 8) * size)), excess
 
     first, excess = end_from(reached.value)

@@ -19,9 +19,9 @@ from querygate.stats.largest_mean import Largest, largest_mean
 from querygate.stats.numerics import TINY, UNIT, dot_bounds, exact_sum, gamma, pieces, tree_sum, up
 
 _STEPS = 100
-SAMPLE = 20_000  # cells that say where to look first
-_TIE = 1e-12  # relative difference of square distances that are taken to be the same
-_VERTICES = 4096  # data sets with all values at ends that are looked at one by one
+SAMPLE = 20_000  # cells in the sample that shows where to look first
+_TIE = 1e-12  # relative difference below which square distances count as equal
+_VERTICES = 4096  # data sets with all values at ends that are enumerated
 
 
 class Boxes(NamedTuple):
@@ -104,7 +104,7 @@ class _Search:
         self.level = 0.0  # its mean square distance from m
 
     def gap(self, centre: float) -> float:
-        """Its mean minus m; 0 where that is nothing beside its deviation."""
+        """Its mean minus m; 0 where that is negligible beside its deviation."""
         base = signed_base = 0.0
         for piece in pieces(self.low.size):
             far, signed = _far(self.low[piece], self.high[piece], centre)
@@ -159,7 +159,7 @@ def _bracket(boxes: Boxes, ddof: int) -> tuple[float, float]:
 def falling_root(
     function: Callable[[float], float], low: float, high: float, guess: float, stride: float
 ) -> tuple[float, float]:
-    """Where a falling function changes its sign: twice the place where it is 0, or neighbours.
+    """Where a falling function changes its sign: twice its zero, or the two neighbouring doubles.
 
     Probes around the guess, then the secant, with bisection as a safeguard.
     """
@@ -194,7 +194,7 @@ def _reached(boxes: Boxes, low: float, high: float, ddof: int) -> float:
 
 
 def _best_between(start: Corner, end: Corner, ddof: int) -> float:
-    """They differ in few cells, those that tie. One is changed after the other, and the last one record by record."""
+    """The two differ in the few cells that tie. These are changed one by one, and the last record by record."""
     ties = np.flatnonzero((start.taken != end.taken) | (start.ends != end.ends))
     kept = start.taken * start.ends
     base = np.array([exact_sum(start.taken), tree_sum(kept)[0], tree_sum(kept * start.ends)[0]])

@@ -3,7 +3,7 @@
 With certain records only it is convex in m. With optional records it is not: for a level t, the sum G(m) of d^2 - t
 over the certain records and the optional ones with d^2 < t is piecewise quadratic with several local minima. Prefix
 sums along the sorted ends bound G on a whole interval of m in O(log n); intervals that cannot hold the minimum are
-dropped, and inside the others every piece is minimised. With very many cells a grid says first which m are left, and
+dropped, and inside the others every piece is minimised. With very many cells a grid first shows which m remain, and
 only ends near these are sorted. Proof: docs/explanation/proofs/spread.md.
 """
 
@@ -20,7 +20,7 @@ from querygate.stats.variance.largest import SAMPLE, Boxes, falling_root
 
 _STEPS = 100
 _CELLS, _SPLIT = 2048, 16
-_EDGES = 4096  # of a grid on which many cells are looked at first
+_EDGES = 4096  # of the grid that is tried first for many cells
 
 
 class Lower(NamedTuple):
@@ -49,7 +49,7 @@ def smallest_variance(boxes: Boxes, ddof: int) -> Lower:
 
 
 def _pulled(boxes: Boxes, centre: float) -> Floats:
-    """Signed distance of each box from the centre: what is left when it is pulled as near as it can be."""
+    """Signed distance of each box from the centre."""
     distance: Floats = np.minimum(np.maximum(boxes.low, centre), boxes.high) - centre
     return distance
 
@@ -108,7 +108,7 @@ class Sweep(NamedTuple):
 
     lows: SortedEnds
     highs: SortedEnds
-    margin: float  # what a value of G may be off by
+    margin: float  # how far a value of G may be off
 
     def pieces(self, left: Floats, right: Floats, level: float | Floats) -> tuple[Floats, Floats, Floats]:
         """Moments of the boxes beyond `right` and of those before `left`, and the number of records that count.
@@ -212,7 +212,7 @@ def _range(boxes: Boxes, ddof: int, centre: float, level: float) -> tuple[float,
     least, free = boxes.least.astype(np.float64), (boxes.most[spare] - boxes.least[spare]).astype(np.float64)
     sides = []
     for ends, up in ((boxes.low, 0), (boxes.high, 1)):
-        # a millionth of a step is far more than what rounding can do to a place
+        # a millionth of a step is far more than rounding can change a place
         places = (ends - low) * (_EDGES / (high - low)) + (1e-6 if up else -1e-6)
         steps = np.clip(places.astype(np.int64) + up, 0, _EDGES)
         certain, optional = np.bincount(steps, least, _EDGES + 1), np.bincount(steps[spare], free, _EDGES + 1)
@@ -224,7 +224,7 @@ def _range(boxes: Boxes, ddof: int, centre: float, level: float) -> tuple[float,
 
 
 def _narrow_sweep(boxes: Boxes, first: float, last: float, radius: float) -> Sweep:
-    """A sweep for m in [first, last] and levels up to radius^2: ends that no such m comes near are put together."""
+    """A sweep for m in [first, last] and levels up to radius^2: ends far from every such m are merged."""
     least, spare = boxes.least.astype(np.float64), boxes.spare
     free = np.zeros(least.size)
     free[spare] = boxes.most[spare] - boxes.least[spare]

@@ -116,7 +116,7 @@ def _middle(cells: Cells) -> float:
 
 
 def _smallest(cells: Cells, boxes: Boxes, ddof: int) -> tuple[float, float | None, bool]:
-    """A bound, a variance that is reached if one is known, and whether the one is the other."""
+    """A bound, a variance that is reached if one is known, and whether they are equal."""
     if exact_sum(cells.least) <= ddof:
         sharp = ddof == 0 or _two_can_meet(cells)
         return 0.0, 0.0 if sharp else None, sharp

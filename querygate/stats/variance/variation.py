@@ -54,7 +54,7 @@ def cv(cells: Cells) -> Range:
 
 
 def _refined(cells: Cells, low: float, high: float, mean_low: float) -> Range:
-    """The range on positive values, widened to what the database computes, within the plain quotient of ranges."""
+    """The range on positive values, widened for the database's rounding, within the plain quotient of ranges."""
     boxes = Boxes(cells.low.astype(np.float64), cells.high.astype(np.float64), cells.least, cells.most)
     records, top = exact_sum(cells.most), float(boxes.high.max())
     shift = deviation_error(records, top, top - float(boxes.low.min())) / mean_low

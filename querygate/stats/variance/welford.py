@@ -1,4 +1,4 @@
-"""What a database makes of a variance: updating formulas in double arithmetic, in any order and with any merging.
+"""How far a variance that a database computes may be off: updating formulas in doubles, in any order, with any merging.
 
 With N records, |x| <= M and x within R of each other, the computed sum of squared deviations D' of the true D satisfies
 |D' - D| <= A + gamma (D + A), A = 4 e sqrt(W D) + 4 e^2 W, where e bounds the error of every running mean and
@@ -25,7 +25,7 @@ def deviation_error(records: int, size: float, reach: float) -> float:
 
 
 def widened(low: float, high: float, records: int, size: float, reach: float) -> tuple[float, float]:
-    """A range of the real variance, widened to what the database computes. Never below 0.
+    """A range of the real variance, widened for the database's rounding. Never below 0.
 
     >>> widened(1.0, 1.0, 10, 5.0, 4.0)[0] < 1.0 < widened(1.0, 1.0, 10, 5.0, 4.0)[1]
     True

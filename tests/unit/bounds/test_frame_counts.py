@@ -58,5 +58,5 @@ def test_nobody_is_in_a_group_that_is_not_there() -> None:
 
 
 def test_a_block_of_no_margin_has_no_frame_cells() -> None:
-    with pytest.raises(ValueError, match="no margin"):
+    with pytest.raises(ValueError, match="to a margin"):
         counts_by_frame(Counted.of(make_plan()), make_block(4), FRAMES)

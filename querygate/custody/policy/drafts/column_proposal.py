@@ -1,9 +1,9 @@
-"""A policy proposed from figures of a source, by column: role, type, public domain, and why. The custodian decides.
+"""Proposes role, type and public domain of each column from a source's figures, with reasons. The custodian decides.
 
-Whatever looks like an identifier or like free text stays in the vault, and so does what the gate could not publish
-well. Each proposal says why, in figures; no value of the data is written except the names of categories that at least
-k records share. Domains are those of the measure, or end on round numbers, since the least and the greatest value of a
-column belong to two people.
+Columns that look like identifiers or free text stay in the vault, as do those that the gate could not publish well.
+Each proposal gives its reasons in figures; it contains no value of the data except the names of categories that at
+least k records share. Domains are those of the measure, or end on round numbers, because the smallest and largest value
+of a column belong to two people.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from querygate.custody.policy.identifier_signs import JOINT, LISTS, MOSTLY, iden
 from querygate.custody.policy.ordinal_values import in_order
 
 FEW = 50
-"""Values up to which a category lists them."""
+"""A category with at most this many values lists them."""
 
 CODED = 12
-"""Whole numbers of so few values are taken for codes."""
+"""Whole numbers with at most this many values count as codes."""
 
 COMMON, SHARE, SEVERAL = 150, 20, 12
-"""A value of a quasi-identifier is told by name if so many times k people have it, or one in so many: about k in most
-cells of age and sex. A view asks about values one by one up to so many."""
+"""A value of a quasi-identifier keeps its name if this many times k people have it, or one in this many: about k in
+most cells of age and sex. Views ask about at most this many values one by one."""
 
 MANY = 500
-"""Values from which a category needs a hierarchy."""
+"""A category with more values needs a hierarchy."""
 
 OTHER = "other"
-"""What rare values of a category are called together."""
+"""The common name of a category's rare values."""
 
 NEARLY_UNIQUE = 0.95
 MOSTLY_ONE, NEARLY_ALL, SELDOM = 0.8, 0.9, 0.03
 WORDY = 4.0
 FEW_HAVE_IT = 2
-"""Times k people who have an outcome or a disease, from which on it is published however few that is of all."""
+"""An outcome or disease that this many times k people have is published, however small its share."""
 
 EXACT = 2**53
 YEARS = (1800, 2200)
 YES_NO = 2
-"""Up to so much, an age is a flag: of people over 75, say."""
+"""A number up to this is a flag, not an age: "over 75", say."""
 
 NUMBERS = ("integer", "number")
 
@@ -64,10 +64,10 @@ TITLES = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM", "icd10": "ICD-10 (WHO, G
 """Systems of diagnoses; of those that a column fits alike, the first."""
 
 LIST_TITLES = TITLES | {JOINT: "ICD-9-CM and ICD-10-CM"}
-"""Those of lists."""
+"""The same for lists."""
 
 NAMED, UNSURE = range(2)
-"""How sure it is what a column means: by its name, or not at all."""
+"""How certain the meaning of a column is: by its name, or not at all."""
 
 MISSED = "Missing in most records. Every class would need enough records that have it, so classes would be large."
 ALIKE = "Nearly all records have the same value. Every class would need others, so classes would be large."
@@ -83,11 +83,10 @@ DECIDE = "The name does not suggest a role: decide."
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed for one column. `keys` are written as they stand, with `notes` beside them.
+    """The proposal for one column. `keys` are written to the file, with `notes` beside them.
 
-    Columns of low `rank` come first where not all can be published: how sure it is what they are, the rank of their
-    kind and of their measure, and how many values are missing. Of the columns that say the same thing (`once`) the
-    first by rank is published.
+    If not all columns can be published, those with low `rank` come first: by certainty of meaning, the rank of their
+    kind and measure, and missing values. Among columns with the same `once` the first by rank is published.
     """
 
     name: str
@@ -97,18 +96,18 @@ class Proposal:
     why: tuple[str, ...] = ()
     warning: str = ""
     rank: tuple[int, int, int, int] = (UNSURE, 0, 0, 0)
-    offer: str = ""  # of a withheld column, the role in which it could be published
+    offer: str = ""  # for a withheld column, the role in which it could be published
     once: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
     measure: str = ""
-    beside: str = ""  # another measure that analysts lay beside it
+    beside: str = ""  # another measure that analysts compare it with
 
     @property
     def is_published(self) -> bool:
         return self.role in ("quasi-identifier", "sensitive")
 
     def left_out(self, why: str) -> Proposal:
-        """The same, one edit away."""
+        """The column withheld, but one edit away from being published."""
         return replace(self, role="withheld", offer=self.role, why=(*self.why, why))
 
 
@@ -121,11 +120,11 @@ def propose_columns(columns: Iterable[ColumnFigures], k: int) -> list[Proposal]:
 
 
 def choose_k(rows: int) -> int:
-    """10 for a table of ordinary size; less only where 10 would leave a handful of classes."""
+    """10 for a table of ordinary size; less only if 10 would leave a handful of classes."""
     return 10 if rows >= 200 else 5 if rows >= 30 else 2
 
 
-# -- one column: the first rule that has something to say ----------------------------------------------------------
+# -- one column: the first rule that applies ----------------------------------------------------------
 
 
 def _empty(c: ColumnFigures, k: int) -> Proposal | None:
@@ -175,13 +174,13 @@ def _date(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _day(c: ColumnFigures, k: int, kind: str, low: int, high: int, how: str = "") -> Proposal:
-    """A date or a moment: of birth by the year, of an outcome as sensitive, else as something that others may know."""
+    """A date or a moment: a birth by its year, an outcome as sensitive, others as quasi-identifiers."""
     why = [how] if how else []
     named = column_names.kind_of(c.name)
     if named is not None and named.name == "birth":
         keys = date_keys(kind, low, high, yearly=True)
         found = Proposal(c.name, "quasi-identifier", kind, keys, (*why, named.why), "a date of birth", once="age")
-        return replace(found, rank=(NAMED, named.rank, 1, c.missing))  # a year comes first
+        return replace(found, rank=(NAMED, named.rank, 1, c.missing))  # a year of birth has priority
     if named is not None and named.role == "sensitive":
         found = _published(c, kind, Keys(sensitive_date_keys(kind, low, high)), why)
         return found.left_out(MISSED) if c.missing > MOSTLY * c.rows and not _is_asked_for(c, k) else found
@@ -191,7 +190,7 @@ def _day(c: ColumnFigures, k: int, kind: str, low: int, high: int, how: str = ""
 
 
 def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
-    """Texts of many words; those that many records share too, unless the name says what categories they are."""
+    """Texts of many words; also those that many records share, unless the name shows that they are categories."""
     found = [f"{sign.share:.1%} of the values contain {_article(sign.kind)}" for sign in traces(c.contains)]
     is_named = column_names.kind_of(c.name) is not None
     repeats, several = c.distinct <= FEW, c.words > 1
@@ -221,7 +220,7 @@ def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
-    """Several codes in most values; the others have one code. A column of lists is shown in brackets."""
+    """Several codes in most values, and one code in the others. Columns of lists appear in brackets."""
     system, mark = max(LISTS, key=lambda one: c.matches.get(" by ".join(one), 0.0))
     several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
     alone = sum(c.matches.get(one, 0.0) for one in system.split("+"))
@@ -237,7 +236,7 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _key(c: ColumnFigures, k: int) -> Proposal | None:
-    """A value for each record leads back to it, whatever it is called. Measured numbers have fractions."""
+    """A unique value for each record identifies it, whatever its name. Measured numbers have fractions."""
     whole = c.all_are("integer")
     if c.known < FEW or (c.all_are("number") and not whole) or _is_kind(c, "age"):
         return None
@@ -311,7 +310,7 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     coded |= column_names.says(column_names.CODE, c.name) and not (is_amount and c.distinct > CODED)
     coded |= c.high - c.low < 4
     if whole and coded and (found is None or c.distinct <= 2):
-        return None  # codes, and what has too few steps to be an interval
+        return None  # codes, and numbers with too few steps for intervals
     proposal = _published(c, "integer" if whole else "number", number_keys(c, found, whole=whole), [], measured=found)
     if proposal.role == "quasi-identifier":
         keys = {key: value for key, value in proposal.keys.items() if key in ("title", "domain")}
@@ -326,7 +325,7 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _has_missing_codes(c: ColumnFigures) -> bool:
-    """Do numbers end far above all others, in sevens, eights or nines?"""
+    """Are the largest numbers far above all others, and sevens, eights or nines?"""
     if not c.all_are("integer") or not c.values:
         return False
     codes = [value for value, _ in c.values if len(value) > 1 and value in {digit * len(value) for digit in "789"}]
@@ -355,18 +354,18 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
 
 
 def _after_few(found: Proposal) -> Proposal:
-    """Columns of few values tell more: they are asked about value by value."""
+    """Columns with few values are more useful: they are asked about value by value."""
     sure, kind, *rest = found.rank
     return replace(found, rank=(sure, kind + MANY, rest[0], rest[1]))
 
 
 def named_from(rows: int, k: int) -> int:
-    """From how many records on a value of a quasi-identifier is told by name."""
+    """The number of records from which a value of a quasi-identifier keeps its name."""
     return max(k, min(COMMON * k, rows // SHARE))
 
 
 def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
-    """Which values of a category are told by name: those of k records; of what classes are made of, of many more."""
+    """The values of a category that keep their names: those of k records; for quasi-identifiers, of many more."""
     least = named_from(c.rows, k) if role == "quasi-identifier" else k
     common = [value for value, n in c.values if n >= least]
     few = len(c.values) - len(common)
@@ -384,8 +383,8 @@ def _values(c: ColumnFigures, k: int, role: Role) -> Keys:
 
 
 def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
-    """Sensitive categories need holders of other values. Outcomes and diseases are published all the same, if enough
-    people have one: studies are made for them, and views widen what they tell of that column alone.
+    """Withhold sensitive categories in which nearly all have the same value. Outcomes and diseases are still published
+    if enough people have one: studies are about them, and in views only answers about that column become wider.
     """
     is_outcome = _is_kind(c, "outcome") or _is_kind(c, "cause_of_death")
     is_asked_for = (is_outcome or _is_kind(c, "finding")) and _others(c) >= FEW_HAVE_IT * k
@@ -397,7 +396,7 @@ def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
 
 
 def _is_asked_for(c: ColumnFigures, k: int) -> bool:
-    """Is it an outcome that enough people have?"""
+    """Is it an outcome or disease that enough people have?"""
     return (_is_kind(c, "outcome") or _is_kind(c, "cause_of_death")) and c.known >= FEW_HAVE_IT * k
 
 
@@ -446,7 +445,7 @@ def _published(
     default: Role = "sensitive",
     measured: FoundMeasure | None = None,
 ) -> Proposal:
-    """A column to publish, in the role that its name or its values suggest."""
+    """A column to publish, in the role that its name or values suggest."""
     named = column_names.kind_of(c.name)
     made = Proposal(c.name, default, kind, keys.keys, notes=keys.notes)
     if measured is not None and (named is None or named.role == "sensitive"):
@@ -457,9 +456,7 @@ def _published(
         rank = (NAMED, 3, measured.rank, c.missing)
         made = replace(made, role="sensitive", measure=measured.measure.name, beside=measured.measure.beside)
     elif named is not None:
-        usual = (
-            10 * c.largest // c.rows if kind in ("category", "boolean") else 0
-        )  # the more there is to tell, the better
+        usual = 10 * c.largest // c.rows if kind in ("category", "boolean") else 0  # more values are better
         why, rank = [*why, named.why], (NAMED, named.rank, usual, c.missing)
         made = replace(made, role=named.role, offer=named.finer, once=named.once)
     else:

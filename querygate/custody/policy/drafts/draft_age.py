@@ -1,7 +1,8 @@
-"""An age in place of a date of birth, where the source has no age: papers ask for bands of age, and birth identifies.
+"""Derives an age from a date of birth if the source has no age: papers use age bands, and dates of birth identify
+people.
 
-The age is that at the date which the records are about (of admission, of the visit), or else on the first day of the
-year after the last date that is told.
+It is the age at the main date of the records (of admission, of the visit), or else on the first day of the year after
+the last date in the data.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from querygate.custody.policy.drafts.draft_domains import day_of, toml_text
 from querygate.custody.policy.identifier_signs import PATTERNS, words_of
 
 Amend = Callable[[Source, ReadAs], Source]
-"""The source as it is to be read."""
+"""The source with its amendments."""
 
 INDEX = (
     r"\b(admi\w*|adm|visit|encounter|index|enrol\w*|inclusion|baseline|entry|diagnos\w*|dx|exam\w*|interview|survey"
     r"|aufnahme\w*|einschluss\w*|untersuchungs\w*|besuchs\w*|consult\w*|registration|recruit\w*|sample|collection|randomi[sz]\w*|surgery|operation|treatment)\b"
 )
-"""What the date is called that records are about."""
+"""Names of the main date of records."""
 
 SELDOM = 0.05
 """Share of the records in which that date may be missing."""
@@ -36,7 +37,7 @@ WHY = "Worked out from {born} {at}, in whole years; the date of birth itself sta
 
 
 def propose_age(figures: Sequence[ColumnFigures], today: datetime.date) -> AgeAt | None:
-    """The age to work out; None where there is one, or no date of birth."""
+    """The age to derive; None if there is an age already, or no date of birth."""
     kinds = {c.name: column_names.kind_of(c.name) for c in figures}
     if any(kind is not None and kind.name == "age" for kind in kinds.values()):
         return None
@@ -49,7 +50,7 @@ def propose_age(figures: Sequence[ColumnFigures], today: datetime.date) -> AgeAt
     if dates:
         return AgeAt("age", born.name, min(dates, key=lambda c: c.missing).name)
     if any(named.get(c.name) == "birth" and _days(c) is None for c in figures):
-        return None  # a year of birth: it does not depend on a day that nobody named
+        return None  # a year of birth needs no reference day
     return AgeAt("age", born.name, day=_day_after([*others, born], today if not others else None).isoformat())
 
 
@@ -58,7 +59,7 @@ def _is_index(c: ColumnFigures, kind: str) -> bool:
 
 
 def _days(c: ColumnFigures) -> tuple[int, int] | None:
-    """The first and the last day of a column of dates, as days since 1970-01-01; None of anything else."""
+    """The first and last day of a column of dates, as days since 1970-01-01; None for other columns."""
     if c.low is None or c.high is None or c.distinct < 2:
         return None
     if c.matches.get("compact date", 0) >= 0.99:
@@ -69,7 +70,7 @@ def _days(c: ColumnFigures) -> tuple[int, int] | None:
 
 
 def _day_after(columns: Iterable[ColumnFigures], today: datetime.date | None) -> datetime.date:
-    """The first day of the year after the last date that is told; or of this year, if nothing but births is told."""
+    """The first day of the year after the last date in the data; or of this year, if births are the only dates."""
     last = max(days[1] for c in columns if (days := _days(c)) is not None)
     after = datetime.date(min(9999, date_of(last).year + 1), 1, 1)
     return after if today is None else max(after, datetime.date(today.year, 1, 1))
@@ -78,18 +79,18 @@ def _day_after(columns: Iterable[ColumnFigures], today: datetime.date | None) ->
 def with_proposed_age(
     source: Source, figures: tuple[ColumnFigures, ...], survey: Surveyor, amend: Amend, today: datetime.date
 ) -> tuple[Source, tuple[ColumnFigures, ...], AgeAt | None]:
-    """The source and its figures, with an age beside them where one can be worked out for all."""
+    """The source and its figures, with a derived age if it can be derived for everybody."""
     age = propose_age(figures, today)
     if age is None:
         return source, figures, None
     aged = amend(source, ReadAs(ages=(age,)))
-    told = survey(aged, PATTERNS)  # all columns again: what is sampled of them must be of the same records
+    told = survey(aged, PATTERNS)  # all columns again, because samples must be of the same records
     own = next(c for c in told if c.name == age.name)
     return (aged, told, age) if own.all_are("integer") and own.distinct > 1 else (source, figures, None)
 
 
 def with_dates(proposals: Iterable[Proposal], age: AgeAt | None) -> tuple[Proposal, ...]:
-    """The proposals; that of the age says what it is worked out from."""
+    """The proposals, where that of the age names its dates."""
     return tuple(_dated(p, age) if age is not None and p.name == age.name else p for p in proposals)
 
 

@@ -27,16 +27,16 @@ from querygate.custody.policy.drafts.draft_spellings import SPELLED, Spellings, 
 from querygate.custody.policy.identifier_signs import MOSTLY, PATTERNS
 
 LIMITS = {"age": (0, 120), "birth": YEARS}
-"""What ages and years of birth lie between."""
+"""The range of ages and years of birth."""
 
 CODE = re.compile(r"-([1-9])\1*|([789])\2*(\.\2+)?")
-"""What is written in place of a number that is missing: -1 and -9, 99 and 777, 99.9."""
+"""Numbers that are written for missing ones: -1 and -9, 99 and 777, 99.9."""
 
 FAR_CODE = re.compile(r"-?(7{2,}|8{2,}|9{2,})(\.[789]+)?")
-"""The same of columns whose names do not say what they can be: one digit may be a value."""
+"""The same for columns whose range is not known from their names: a single digit may be a value."""
 
 SEVERAL, OFTEN, FAR = 3, 0.002, 2.0
-"""Records that have a code at least, as a number and as a share; and how far from all others it is, in their standard
+"""The least records with a code, as a number and as a share; and its distance from all other values, in their standard
 deviations."""
 
 NEAR, MORE = 0.25, 3
@@ -106,7 +106,8 @@ def _codes(c: ColumnFigures) -> Reading | None:
 
 
 def _code_texts(c: ColumnFigures) -> tuple[str, ...]:
-    """Codes beyond what a column can be by its name, where all beyond are codes; and those far beyond all others."""
+    """Codes outside the range that a column's name implies, if all values outside are codes; and codes far from all
+    other values."""
     low, high = _limits(c)
     texts = dict.fromkeys(re.sub(r"\.0+$", "", text) for text in c.outermost)
     number = {text: float(text.replace(",", ".")) for text in texts}
@@ -119,7 +120,7 @@ def _code_texts(c: ColumnFigures) -> tuple[str, ...]:
 
 
 def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
-    """Do several records have the code, and nobody anything near it?"""
+    """Do several records have the code, and none a value near it?"""
     held = int((sample == code).sum())
     if held < max(SEVERAL, OFTEN * sample.size) or others.size < SEVERAL:
         return False
@@ -131,7 +132,7 @@ def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
 
 
 def _limits(c: ColumnFigures) -> tuple[float, float]:
-    """Between which numbers the column lies, by its name; everywhere where that says nothing."""
+    """The range that the column's name implies; infinite if it implies none."""
     kind = column_names.kind_of(c.name)
     if kind is not None and kind.name in LIMITS:
         return LIMITS[kind.name]

@@ -1,7 +1,7 @@
-"""The system of a column of diagnoses: the one whose list has most of its codes.
+"""Chooses the code system of a column of diagnoses: the one that lists most of its codes.
 
-Codes of several systems look alike. J45.0 is asthma in most countries, and no code in the United States. So what is
-read is compared with the lists themselves, and where none has all, what is unlisted is let in by the draft.
+Codes of several systems look alike. J45.0 is asthma in most countries, but not a code in the United States. So codes
+are compared with the lists themselves, and if none has them all, the draft allows unlisted codes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ of a national version, such as ICD-10-GM.
 
 
 def with_fitting_systems(source: Source, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """Every column of diagnoses with the system that has most of its codes."""
+    """Every column of diagnoses, with the system that has most of its codes."""
     return tuple(_fitted(source, p) if _is_coded(p) else p for p in proposals)
 
 
@@ -65,7 +65,7 @@ def _unknown(system: str, codes: Counter[str]) -> int:
 
 
 def _percent(share: float) -> str:
-    """A share that is not all is not told as all.
+    """A share in percent that is never rounded to 100 %.
 
     >>> _percent(0.9999), _percent(1.0), _percent(0.256)
     ('99.9 %', '100 %', '26 %')
@@ -74,7 +74,7 @@ def _percent(share: float) -> str:
 
 
 def _codes(source: Source, column: str, separator: str) -> Iterator[str]:
-    """Every code of every record, as it is written."""
+    """Every code of every record, as written."""
     with source.reading():
         for batch in source.batches([column]):
             values = batch.column(0)

@@ -1,7 +1,7 @@
-"""Groups of codes that views can tell of, for a column with lists of codes: diseases that enough people have.
+"""Proposes groups of codes for views, for a column with lists of codes: diseases that enough people have.
 
-Views tell of named groups, each as a yes or no that nobody can be certain of (decision 0035). So a group is proposed if
-enough people have it and enough have it not, and no more groups than the longest list has codes.
+Views publish named groups, each as a flag of which nobody's value is certain (decision 0035). So a group is proposed if
+enough people are in it and enough are not, and no more groups than the longest list has codes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
 from querygate.custody.policy.identifier_signs import JOINT
 
 MOST = 6
-"""Groups of one list."""
+"""The most groups of one list."""
 
 LEAST = 5
-"""Times k people who have a group, and who have it not."""
+"""This many times k people must be in a group, and as many not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def known_groups() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 def propose_groups(
     source: Source, survey: Surveyor, proposals: Sequence[Proposal], k: int
 ) -> dict[str, tuple[ProposedGroup, ...]]:
-    """By column with lists of codes, the groups to name; empty where views could tell of none."""
+    """The groups to name, by column with lists of codes; empty if views could publish none."""
     lists = [p for p in proposals if p.role == "codes"]
     if not lists:
         return {}
@@ -63,7 +63,7 @@ def propose_groups(
 
 
 def groups_of(figures: ColumnFigures, system: str, k: int, taken: Collection[str]) -> tuple[ProposedGroup, ...]:
-    """The commonest groups, as many as the longest list has codes."""
+    """The most common groups, as many as the longest list has codes."""
     rows = max(figures.rows, 1)
     least = max(LEAST * k / rows, SELDOM)
     longest = max((n for n in range(2, MOST + 1) if figures.contains.get(_several(n), 0) > 0), default=1)
@@ -78,7 +78,7 @@ def groups_of(figures: ColumnFigures, system: str, k: int, taken: Collection[str
 
 
 def patterns_of(system: str, mark: str) -> dict[str, str]:
-    """What a list looks like that has a code of each group, and one that has several codes."""
+    """Patterns of lists with a code of each group, and of lists with several codes."""
     begins = r"(?:^|[^A-Za-z0-9.])"
     groups = {name: f"{begins}(?:{'|'.join(codes[system])})" for name, codes in known_groups().items()}
     sign = re.escape(mark)
@@ -90,7 +90,7 @@ def _several(number: int) -> str:
 
 
 def group_lines(column: str, groups: Sequence[ProposedGroup]) -> tuple[str, tuple[str, ...]]:
-    """The table of a list, with what is said above it."""
+    """The table of a list, with its comment."""
     shares = ", ".join(f"{group.name} {group.share:.0%}" for group in groups)
     said = (
         f"Views publish only these groups of codes: name all that researchers will ask about. In the records: {shares}."

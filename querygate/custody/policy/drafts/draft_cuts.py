@@ -1,4 +1,4 @@
-"""Cuts that have people on both sides: between two neighbours there are enough of each sex.
+"""Chooses cuts with enough people on both sides: between two neighbouring cuts there are enough of each sex.
 
 Where a table begins at 50 years, cuts at 18, 25, 35 and 45 divide nobody. Where it begins at 20, a band up to 25 may
 have too few women: its counts by sex would be ranges, and so would be every total that the band is part of.
@@ -20,39 +20,40 @@ from querygate.custody.policy.drafts.column_proposal import Proposal, named_from
 from querygate.custody.policy.drafts.draft_domains import toml_list
 
 ENOUGH, NEEDED = 3, 1
-"""Times k people of each sex in a band, some of whom are told apart by other columns as well; and of each sex and each
-value of another category that is told by name, who would be hidden among others if they were fewer."""
+"""This many times k people of each sex must be in a band, since other columns divide them further; and this many of
+each sex and each named value of another category, who would otherwise be merged with others."""
 
 COMMON = 0.1
-"""Values that so many have are looked at: a rare one would leave no cut at all."""
+"""Only values with this share are considered: a rare one would leave no cut at all."""
 
 FEW = 3
-"""Values of a category up to which each is looked at, as sex has them."""
+"""Categories with at most this many values, such as sex, are considered."""
 
 MOST = 8
-"""Values of another category up to which they are looked at, each with each sex."""
+"""Other categories with at most this many values are considered together with sex."""
 
 NAMED = 5
-"""Cuts up to which those are named that were left out."""
+"""At most this many omitted cuts are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Groups of the sampled records by number, -1 for those of none, and how many of each a band needs."""
+    """The group of each sampled record, -1 for none, and how many of each group a band needs."""
 
     group: Ints
     least: float
 
 
 def with_fitting_cuts(columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> list[Proposal]:
-    """Every ordered quasi-identifier with the cuts that fit."""
+    """Every ordered quasi-identifier, with the cuts that fit."""
     quasi = [p for p in columns if p.role == "quasi-identifier"]
     demands = list(_demands(quasi, figures, k))
     return [_fitted(p, figures[p.name], demands) if p.role == "quasi-identifier" else p for p in columns]
 
 
 def _demands(quasi: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int) -> Iterator[Demand]:
-    """Of everybody, of each column of few values, and of the first of these together with each other category."""
+    """Demands for everybody, for each column with few values, and for the first of these combined with each other
+    category."""
     named = {p.name: _is_few(p) for p in quasi if p.type == "boolean" or 0 < len(_listed(p)) <= MOST}
     few = [name for name, is_few in named.items() if is_few]
     for name in (p.name for p in quasi[:1]):
@@ -103,7 +104,7 @@ def _fitted(p: Proposal, c: ColumnFigures, demands: Sequence[Demand]) -> Proposa
 
 
 def _place(text: str, c: ColumnFigures) -> float:
-    """A cut as the file has it, in the numbers in which a sample is."""
+    """A cut of the file, in the unit of the sample."""
     if "-" not in text[1:]:
         return float(text)
     day = datetime.date.fromisoformat(text[:10])
@@ -113,7 +114,7 @@ def _place(text: str, c: ColumnFigures) -> float:
 
 
 def fitting_cuts(values: Floats, cuts: Sequence[float], demands: Sequence[Demand]) -> list[float]:
-    """Take away cuts until between two neighbours each group has the records that it needs.
+    """Remove cuts until each group has enough records between any two neighbouring cuts.
 
     >>> fitting_cuts(np.arange(20.0, 60.0), [18, 25, 35, 45, 55], [Demand(np.zeros(40, dtype=np.int64), 8)])
     [35, 45]
@@ -126,14 +127,14 @@ def fitting_cuts(values: Floats, cuts: Sequence[float], demands: Sequence[Demand
         cell = int(fewest.argmin())
         if fewest[cell] >= 1:
             break
-        # joined with the smaller of its neighbours
+        # merged with the smaller of its neighbours
         before = cell > 0 and (cell == len(left) or fewest[cell - 1] <= fewest[cell + 1])
         left.pop(cell - 1 if before else cell)
     return left
 
 
 def common_groups(column: Floats, least: float) -> Ints:
-    """Values that so large a share has by number, and -1 for all others."""
+    """The number of each value with at least this share, and -1 for all others."""
     values, place, counts = np.unique(column, return_inverse=True, return_counts=True, equal_nan=True)
     common = (counts >= least * column.size) & ~np.isnan(values)
     found: Ints = np.where(common, np.cumsum(common) - 1, -1)[place.reshape(-1)]
@@ -141,7 +142,7 @@ def common_groups(column: Floats, least: float) -> Ints:
 
 
 def _fewest(cells: Ints, group: Ints, size: int) -> Ints:
-    """In each cell, the records of the group that has fewest."""
+    """In each cell, the records of the smallest group."""
     groups = int(group.max(initial=-1)) + 1
     if not groups:
         return np.bincount(cells, minlength=size)

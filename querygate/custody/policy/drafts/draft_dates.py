@@ -1,4 +1,5 @@
-"""Dates with slashes: whether the day or the month comes first is decided by a whole column, or asked."""
+"""Dates with slashes: whether the day or the month comes first follows from the whole column, or the custodian is
+asked."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from querygate.custody.policy.identifier_signs import PATTERNS, SLASHED
 DAY_FIRST, MONTH_FIRST = "day/month/year", "month/day/year"
 
 OFTEN = 0.99
-"""Share of the sampled values that have slashes where a column is tried."""
+"""Columns are tried if at least this share of the sampled values has slashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DateOrder:
-    """What comes first in a column; is it certain, because the other order does not fit every value?"""
+    """The order in a column, and whether it is certain because the other order does not fit every value."""
 
     order: str
     is_certain: bool
@@ -29,7 +30,7 @@ class DateOrder:
 def with_date_order(
     source: Source, figures: tuple[ColumnFigures, ...], survey: Surveyor, amend: Amend
 ) -> tuple[Source, tuple[ColumnFigures, ...], dict[str, DateOrder]]:
-    """The source and its figures with dates where every value of a column is one in the same order."""
+    """The source and its figures, with columns as dates if all their values are dates in the same order."""
     tried = [c.name for c in figures if c.matches.get(SLASHED, 0.0) >= OFTEN]
     if not tried:
         return source, figures, {}
@@ -43,7 +44,7 @@ def with_date_order(
     }
     orders = {
         name: DateOrder(order, not any(name in fits[other] for other in fits if other != order))
-        for order in (MONTH_FIRST, DAY_FIRST)  # the day where either would do
+        for order in (MONTH_FIRST, DAY_FIRST)  # day first if both fit
         for name in tried
         if name in fits[order]
     }

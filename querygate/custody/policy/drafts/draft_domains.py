@@ -1,8 +1,8 @@
-"""Public-looking domains, bins, guards and cuts for a proposed policy, as they stand in its file.
+"""Proposes public domains, bins, guards and cuts, as written in a policy file.
 
-The least and the greatest value of a column belong to people, so a domain never follows them closely: it is what a
-measure can be at all, or ends on a round number well outside. Bins and guards follow the spread of the column, which is
-no one person's.
+The smallest and largest value of a column belong to people, so a domain never follows them closely: it is the possible
+range of a measure, or ends on round numbers well outside. Bins and guards follow the spread of the column, which no
+single person determines.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ standard deviation for a paper to print them.
 """
 
 MOST_BINS = 20_000
-"""Of a domain far wider than the spread."""
+"""The most bins, for a domain far wider than the spread."""
 
 UNITS = 2**34
-"""Sums are counted in whole units, of which a domain has so many: no guard is narrower than one."""
+"""Sums are counted in whole units, of which a domain has this many; no guard is narrower than one unit."""
 
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 """Leading digits of a round number."""
 
 AGE_CUTS = (18, 25, 35, 45, 55, 65, 75, 85)
-"""Of age: majority, and the bands of most papers."""
+"""Cuts of age: adulthood, and the bands of most papers."""
 
 Domain = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of a column as the file has them, and what is said beside some of them."""
+    """Keys of a column as written in the file, with comments on some of them."""
 
     keys: dict[str, str]
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +64,8 @@ def toml_list(items: Iterable[str]) -> str:
 
 
 def round_domain(low: float, high: float) -> Domain:
-    """Round ends well outside the values. From 0 where it cannot be negative, unless all values are far from it.
+    """Round ends well outside the values. Starts at 0 if there are no negative values, unless all values are far from
+    it.
 
     >>> round_domain(3, 971), round_domain(-40.5, 3.25), round_domain(1995, 2003), round_domain(0.31, 0.92)
     ((0, 1000), (-50, 4), (1990, 2010), (0, 1))
@@ -117,7 +118,7 @@ def number_keys(c: ColumnFigures, found: FoundMeasure | None, *, whole: bool) ->
 
 
 def _fitting(width: float, low: float, cuts: tuple[float, ...], finest: float) -> float:
-    """The width, or the next finer one at whose steps all cuts are; not finer than values are told apart."""
+    """The width, or the next finer one whose steps include all cuts; not finer than the resolution of values."""
     power = math.floor(math.log10(width))
     finer = [m * 10.0**n for n in (power, power - 1, power - 2) for m in (5, 2, 1)]
     for one in (width, *(one for one in finer if one < width)):
@@ -182,13 +183,13 @@ def date_keys(kind: str, low: int, high: int, *, yearly: bool) -> dict[str, str]
 
 
 def sensitive_date_keys(kind: str, low: int, high: int) -> dict[str, str]:
-    """The same of a sensitive date: bins of a month, told apart by a season at best."""
+    """The same for a sensitive date: bins of a month, and a guard of a season."""
     keys = date_keys(kind, low, high, yearly=False)
     return {"domain": keys["domain"], "bins": _days(kind, 30), "guard": _days(kind, 90)}
 
 
 def day_of(digits: float) -> int | None:
-    """The day that eight digits write, as days since 1970-01-01.
+    """The day written as eight digits, in days since 1970-01-01.
 
     >>> day_of(20240131), day_of(20240231)
     (19753, None)

@@ -1,4 +1,4 @@
-"""A proposed policy as a TOML file: every choice with its reason beside it, valid as it stands."""
+"""Writes a proposed policy as a valid TOML file, with the reason beside every choice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How a proposed policy publishes: as certified views where it can, and otherwise as classes.
+"""Chooses how a proposed policy publishes: as certified views if possible, otherwise as classes.
 
-Views answer most of what papers print much more narrowly at the same k. Of lists of codes they tell named groups alone,
-and they have not several rows per person where something is sensitive.
+For most figures in papers views give much narrower ranges at the same k. But they publish only named groups of code
+lists, and cannot have several rows per person if any column is sensitive.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SMALL_GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Columns with the keys that fit how they are published, and the tables that follow them: comments and lines."""
+    """Columns with keys that fit this form, and the tables after them: comments and lines."""
 
     columns: tuple[Proposal, ...]
     tables: tuple[tuple[str, tuple[str, ...]], ...]
@@ -56,8 +56,8 @@ def choose_form(
     several_rows: bool,
     groups: Mapping[str, Sequence[ProposedGroup]] | None = None,
 ) -> Form:
-    """Views, or classes with the reason why. What is published comes first, in the order in which it is asked for:
-    views are chosen in that order.
+    """Views, or classes with the reason. Published columns come first, by importance, because views are chosen in that
+    order.
     """
     proposals = sorted(proposals, key=lambda p: (ORDER.index(p.role), p.rank) if p.is_published else (len(ORDER), ()))
     proposals = with_fitting_cuts(proposals, figures, k)
@@ -93,9 +93,9 @@ def choose_form(
 
 
 def _view_lines(frame: str, columns: Sequence[Proposal]) -> tuple[str, ...]:
-    """The views that the schema gives. More quasi-identifiers than one view has well are proposed with few values
-    each: then one view has all of them, and another the first three, in finer steps. Where `frame` is not empty, some
-    people in its cells were not asked a question: classes are divided by it last, so that those by others stay.
+    """The views that follow from the schema. Too many quasi-identifiers for one view have few values each: then one
+    view has all of them, and another the first three, in finer steps. If `frame` is not empty, some people in its cells
+    were not asked a question: classes are divided by it last, so that divisions by other columns stay.
     """
     quasi = [p.name for p in columns if p.role == "quasi-identifier"]
     spanning = [quasi, quasi[:-1]] if len(quasi) > ONE_VIEW else [quasi]
@@ -119,7 +119,7 @@ def _has_sums(columns: Sequence[Proposal]) -> bool:
 
 
 def _of_classes(p: Proposal) -> Proposal:
-    """In classes no bin is narrower than the guard, and categories need others in every class."""
+    """For classes: no bin is narrower than the guard, and categories need other values in every class."""
     role = p.offer or p.role
     if role != "sensitive":
         return p
@@ -134,7 +134,7 @@ def _is_category(p: Proposal) -> bool:
 
 
 def _linked(columns: Sequence[Proposal]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Pairs of measures that analysts lay beside each other, each column in one of them at most. An offer."""
+    """Pairs of measures that analysts compare, each column in at most one pair; only a suggestion."""
     by_measure = {p.measure: p.name for p in reversed(columns) if p.role == "sensitive" and p.measure}
     pairs: list[tuple[str, str]] = []
     for p in columns:

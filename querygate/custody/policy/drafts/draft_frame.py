@@ -1,7 +1,7 @@
-"""Cuts that a frame of views can have: in a frame cell where nobody has a value of a column, views tell nothing of it.
+"""Chooses the cuts of a frame: in a frame cell where nobody has a value of a column, views publish nothing about it.
 
-That is so of questions which are not put to everybody, such as the smoking of children. Without the cut that parts
-those who were not asked from the others, the column is told for all. It stays a preferred cut: counts follow it.
+That happens with questions that are not put to everybody, such as smoking. Without the cut that separates those who
+were not asked, the column is published for all. It stays a preferred cut, which counts follow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from querygate.custody.policy.drafts.column_relations import untold
 from querygate.custody.policy.drafts.draft_domains import toml_text
 
 MUCH = 0.08
-"""Of the records, for which nothing would be told; publishing warns from a tenth on."""
+"""The share of records about which nothing may be published; publishing warns from a tenth on."""
 
 PREFERRED = (
     "{cut} is not a cut of {frame}: on one side of it everybody has the same value of {columns}, or none, so views "
@@ -34,7 +34,7 @@ UNTOLD = (
 
 @dataclass(frozen=True, slots=True)
 class Bridged:
-    """Columns with the cuts that are left, and the lines that go into the table of views."""
+    """Columns with the remaining cuts, and the lines for the table of views."""
 
     columns: tuple[Proposal, ...]
     preferred: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -42,7 +42,7 @@ class Bridged:
 
 
 def bridge(columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures]) -> Bridged:
-    """Take away cuts until every sensitive column can be told; leave out columns for which that does not help."""
+    """Remove cuts until every sensitive column can be published; leave out columns for which that does not help."""
     frame = next((p for p in columns if p.role == "quasi-identifier" and "cuts" in p.keys), None)
     if frame is None or frame.type not in NUMBERS or not figures[frame.name].sample.size:
         return Bridged(tuple(columns))
@@ -70,7 +70,7 @@ def _cells(values: Floats, cuts: Sequence[float]) -> Ints:
 def _widest_gap(
     columns: Sequence[Proposal], figures: Mapping[str, ColumnFigures], cells: Ints
 ) -> tuple[int, list[str]] | None:
-    """The frame cell with most records of which some columns, each silent for many records, tell nothing."""
+    """The largest frame cell in which some columns, each unpublished for many records, have no values."""
     silent = {p.name: untold(figures[p.name].sample, cells) for p in columns}
     much = {name: here for name, here in silent.items() if here.mean() > MUCH}
     if not much:

@@ -1,4 +1,4 @@
-"""The path of a proposal: look over a source, propose a role and a domain for each column, and how to publish them."""
+"""The path of a draft: profile a source, propose a role and a domain for each column, and how to publish them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from querygate.custody.policy.identifier_signs import PATTERNS
 
 @dataclass(frozen=True, slots=True)
 class DraftedPolicy:
-    """A policy file to be edited, and what it says of each column."""
+    """A policy file to be edited, and the proposal for each column."""
 
     text: str
     dataset: str
@@ -35,7 +35,7 @@ class DraftedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LookedOver:
-    """A source as it is to be read, and the figures of its columns; `name` is what the source is called."""
+    """A source with its amendments, and the figures of its columns; `name` is the source's name."""
 
     name: str
     source: Source
@@ -47,7 +47,7 @@ class LookedOver:
 
 
 def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: datetime.date) -> LookedOver:
-    """What a policy is proposed from. Raises ConfigError QG802 where the source has too few rows."""
+    """The basis of a proposal. Raises ConfigError QG802 if the source has too few rows."""
     source, figures, readings = as_meant(source, survey(source, PATTERNS), survey, amend)
     source, figures, written = with_date_order(source, figures, survey, amend)
     source, figures, age = with_proposed_age(source, figures, survey, amend, today)
@@ -62,8 +62,8 @@ def look_over(source: Source, name: str, survey: Surveyor, amend: Amend, today: 
 
 
 def draft_policy(looked: LookedOver, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL) -> DraftedPolicy:
-    """Propose a policy for a source; the dataset is named after it. Columns that are `left_out` are no
-    quasi-identifiers, for the reason that is given; of the others as many as there is `room` for are.
+    """Propose a policy for a source; the dataset is named after it. Columns in `left_out` are not quasi-identifiers,
+    for the given reason; of the others as many as there is `room` for.
     """
     source, figures, rows = looked.source, looked.figures, looked.figures[0].rows
     person = propose_person(figures, propose(figures, choose_k(rows)))

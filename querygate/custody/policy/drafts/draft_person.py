@@ -1,4 +1,4 @@
-"""The column that a proposed policy takes for what identifies people."""
+"""Chooses the column that identifies people for a proposed policy."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _ORDER = (KeyName.PERSON, KeyName.ANY, None)
 
 @dataclass(frozen=True, slots=True)
 class PersonProposal:
-    """The column and how many people it tells apart; no column where none has a value in every row."""
+    """The column and the number of people it identifies; no column if none has a value in every row."""
 
     column: str
     people: int
 
 
 def propose_person(figures: Sequence[ColumnFigures], proposals: Sequence[Proposal]) -> PersonProposal:
-    """A key whose name speaks of people comes first, then any other key, then what has another value in every row."""
+    """First a key named after people, then any other key, then a column with a different value in every row."""
     rows = figures[0].rows if figures else 0
     roles = {proposal.name: proposal.role for proposal in proposals}
     found = [
@@ -54,7 +54,7 @@ def propose_person(figures: Sequence[ColumnFigures], proposals: Sequence[Proposa
 def for_several_rows(
     proposals: Sequence[Proposal], figures: Mapping[str, ColumnFigures], person: str, k: int
 ) -> Iterator[Proposal]:
-    """What can be published where people have several rows: k records may be one person's, and so may a value."""
+    """What can be published if people have several rows: k records, or a value, may belong to one person."""
     for p in proposals:
         if p.role == "sensitive" and p.type in ("category", "boolean"):
             share = _holders(figures[p.name].sample, figures[person].sample)
@@ -98,7 +98,7 @@ def _holders(values: Floats, people: Floats) -> float:
 
 
 def person_lines(person: PersonProposal, rows: int) -> Iterator[str]:
-    """What the file says of people, above its first table."""
+    """The lines about people, above the file's first table."""
     if not person.column:
         yield '# person = "..."  # the column that identifies people, with role identifier, so that k counts people'
         yield '# k_counts = "rows"  # if no column does, and each row is another person'

@@ -1,6 +1,6 @@
-"""The table as a whole: which of its columns are published. Not more than can be published well, and nothing twice.
+"""Chooses which columns of a table are published: no more than can be published well, and nothing twice.
 
-Columns that papers ask for most come first. What is left out says why, and is one edit away.
+Columns that papers use most come first. An omitted column says why, and is one edit away.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ as much can be printed as of three in full, and education can be asked about.
 """
 
 ALWAYS, THIN, STEPS = 2, 2, 12
-"""Quasi-identifiers that are published however small the table is. One more is, if so many times k records are left for
-each combination of their values, on average; a number or a date counts as so many values at most.
+"""Quasi-identifiers that are published however small the table is. One more is published if each combination of their
+values has this many times k records on average; a number or a date counts as at most this many values.
 """
 
 COPY, CODED, READING, TELLING = 0.95, 0.9, 0.8, 0.9
-"""From which rank correlation on a number repeats another, codes are groups of a number, and a number is another
-reading of the same measure. From which share of wrong guesses that it avoids on, one column tells another.
+"""The rank correlations from which a number repeats another, codes are groups of a number, and a number is another
+reading of the same measure; and the share of avoided wrong guesses from which one column reveals another.
 """
 
 AGAIN = "Another column already gives the {once}, and the two together would reveal more."
@@ -75,7 +75,7 @@ def propose(
     columns: Iterable[ColumnFigures], k: int, left_out: Mapping[str, str] = NOTHING, room: QuasiRoom = USUAL
 ) -> tuple[Proposal, ...]:
     """A proposal for each column, in the order of the source. `left_out` are quasi-identifiers that are not published,
-    with the reason; no other takes their place.
+    with the reason; no others replace them.
     """
     figures = {c.name: c for c in columns}
     found = _unrepeated(_once(_some_quasi(propose_columns(figures.values(), k))), figures, room)
@@ -86,7 +86,7 @@ def propose(
 
 
 def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
-    """Where no name speaks of what others know, whatever is not known to be sensitive might be it."""
+    """If no name suggests a quasi-identifier, use columns that are not known to be sensitive."""
     if any(p.role == "quasi-identifier" for p in proposals):
         return proposals
     return [
@@ -98,7 +98,7 @@ def _some_quasi(proposals: list[Proposal]) -> list[Proposal]:
 
 
 def _of_few_values(p: Proposal, c: ColumnFigures, most: int) -> Proposal:
-    """A quasi-identifier whose commonest values are told by name, and the others together."""
+    """A quasi-identifier that keeps its most common values and merges the others."""
     named = json.loads(p.keys.get("values", "[]"))
     if p.role != "quasi-identifier" or p.type != "category" or len(named) + ("rare" in p.keys) <= most:
         return p
@@ -111,7 +111,7 @@ def _of_few_values(p: Proposal, c: ColumnFigures, most: int) -> Proposal:
 
 
 def _told_apart(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """A title that several published columns would have says which of them it is."""
+    """Adds the column's name to a title that several published columns share."""
     times = Counter(p.keys.get("title") for p in proposals if p.is_published)
     return tuple(
         replace(p, keys=p.keys | {"title": toml_text(f"{json.loads(p.keys['title'])} ({p.name})")})
@@ -126,7 +126,7 @@ def _ranked(proposals: Iterable[Proposal]) -> list[Proposal]:
 
 
 def _once(proposals: list[Proposal]) -> list[Proposal]:
-    """Age is published once, and a date of birth only where there is no age."""
+    """Publishes age once, and a date of birth only if there is no age."""
     first: dict[str, str] = {}
     for p in _ranked(proposals):
         if p.is_published:
@@ -141,7 +141,7 @@ def _once(proposals: list[Proposal]) -> list[Proposal]:
 
 
 def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures], room: QuasiRoom) -> list[Proposal]:
-    """Of columns that tell nearly the same, the first by rank."""
+    """Of columns with nearly the same content, the first by rank."""
     kept: list[Proposal] = []
     told: dict[str, str] = {}
     for p in _ranked(proposals):
@@ -156,7 +156,7 @@ def _unrepeated(proposals: list[Proposal], figures: Mapping[str, ColumnFigures],
 
 
 def _repeated(p: Proposal, other: Proposal, figures: Mapping[str, ColumnFigures]) -> str:
-    """Why a column says the same as another; empty where it does not."""
+    """Why a column repeats another; empty if it does not."""
     ours, theirs = figures[p.name].sample, figures[other.name].sample
     if ours.size != theirs.size:
         return ""
@@ -205,7 +205,7 @@ def _limited(
 def _not_kept(
     p: Proposal, kept: Sequence[Proposal], figures: Mapping[str, ColumnFigures], k: int, room: QuasiRoom
 ) -> str:
-    """Why a column is not published beside those before it; empty where it is."""
+    """Why a column is not published with those before it; empty if it is."""
     if _is_taken(p, kept):
         return SAME_NAME
     if not _is_quasi(p.role):
@@ -219,14 +219,14 @@ def _not_kept(
 
 
 def _values(p: Proposal, c: ColumnFigures) -> int:
-    """Values, or bands, that answers tell apart; those of a category that are too rare are one."""
+    """The number of values, or bands, that answers distinguish; rare values of a category count as one."""
     named = p.keys.get("values", "")
     told = len(json.loads(named)) + ("rare" in p.keys) if named else c.distinct
     return max(1, min(told, STEPS) if not _is_category(p) else told)
 
 
 def _room(p: Proposal, kept: Sequence[Proposal], room: QuasiRoom) -> bool:
-    """Whether one more of its role and sort can be published well."""
+    """Whether one more column of its role and kind can be published well."""
     most = room.most if p.role == "quasi-identifier" else MOST_NUMBERS if _is_number(p) else MOST_CATEGORIES
     alike = [one for one in kept if one.role == p.role and (_is_number(one) == _is_number(p) or _is_quasi(p.role))]
     return len(alike) < most

@@ -1,5 +1,5 @@
-"""What a proposed policy takes from the tables of an OMOP common data model for each person: sex, race and ethnicity by
-name, the last value of the commonest measurements, the commonest conditions as yes or no, and counts of visits and
+"""The columns that a proposed policy derives for each person from an OMOP common data model: sex, race and ethnicity by
+name, the last value of the most common measurements, the most common conditions as yes or no, and counts of visits and
 drugs.
 """
 
@@ -17,7 +17,7 @@ from querygate.core.vault_ports import Source
 from querygate.custody.policy.toml_reader import RawTable
 
 COMMONEST, SHARE = 8, 0.02
-"""Measurements and conditions that are taken, and the share of people who must have one, and of whom some must not."""
+"""The most measurements and conditions, the least share of people with one, and the share who must not have it."""
 
 TABLES = {
     "person": "",
@@ -27,10 +27,10 @@ TABLES = {
     "measurement": "measurement_date",
     "death": "death_date",
 }
-"""Tables that something is taken of, and the column with the time of an event."""
+"""The tables in use, with the column for the time of an event."""
 
 CountPeople = Callable[[Source, str, Sequence[str]], list[tuple[tuple[str, ...], int]]]
-"""Each combination of texts that people have in some columns, the commonest first, and how many do."""
+"""Each combination of texts in some columns, the most common first, with the number of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class OmopColumn:
 
 
 def omop_columns(tables: Mapping[str, Source], count_people: CountPeople) -> tuple[OmopColumn, ...]:
-    """What can be taken of the tables that there are; `person` has to be one of them."""
+    """The columns that the existing tables allow; `person` must be one of them."""
     people = sum(n for _, n in count_people(tables["person"], spelled(tables["person"], "person_id"), ()))
     found = [*_person(tables["person"]), *_visits(tables, count_people)]
     if "drug_exposure" in tables:
@@ -105,7 +105,7 @@ def _column(
 
 
 def _person(source: Source) -> Iterator[OmopColumn]:
-    """Of the one row that each has there, whichever."""
+    """Columns from the person's only row."""
     for name, column in (("sex", "gender"), ("race", "race"), ("ethnicity", "ethnicity")):
         if f"{column}_concept_id" in source.columns():
             names = {**concepts()[name], "0": "not stated"}
@@ -123,7 +123,7 @@ def _visits(tables: Mapping[str, Source], count_people: CountPeople) -> Iterator
 
 
 def _measurements(tables: Mapping[str, Source], people: int, count_people: CountPeople) -> Iterator[OmopColumn]:
-    """In its commonest unit alone, where a measurement has several."""
+    """Only in the most common unit, if a measurement has several."""
     if "measurement" not in tables:
         return
     by = ("measurement_concept_id", "unit_concept_id")
@@ -141,7 +141,7 @@ def _measurements(tables: Mapping[str, Source], people: int, count_people: Count
 
 
 def _conditions(tables: Mapping[str, Source], people: int, count_people: CountPeople) -> Iterator[OmopColumn]:
-    """Named where the concept is a known one, and by its number otherwise: the vocabulary is not part of the tables."""
+    """Named if the concept is known, otherwise by its number: the vocabulary is not part of the tables."""
     if "condition_occurrence" not in tables:
         return
     counted = count_people(tables["condition_occurrence"], "person_id", ("condition_concept_id",))
