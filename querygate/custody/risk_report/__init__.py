@@ -1,4 +1,4 @@
-"""One risk report: raw records, Safe Harbor as the yardstick, and what is released, measured alike.
+"""The risk report: measures raw records, Safe Harbor as the yardstick, and what is released, all in the same way.
 
 For a review board as a page, and for programs as JSON beside it; see docs/how-to/assess-risk.md.
 

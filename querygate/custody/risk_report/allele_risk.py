@@ -23,7 +23,7 @@ from querygate.methods.sequences import (
 
 
 def allele_risks(policy: Policy, raw: pa.Table) -> Iterator[AlleleRisk]:
-    """Of each column of sequences that are aligned."""
+    """The risk of each column of aligned sequences."""
     guard = FrequencyGuard(k=policy.k)
     for column in policy.named("sequence"):
         if column.name not in raw.column_names:
@@ -42,7 +42,7 @@ def read_alignment(raw: pa.ChunkedArray) -> Alignment:
 
 
 def find_allele_risk(name: str, alignment: Alignment, guard: FrequencyGuard) -> AlleleRisk:
-    """Chance is drawn alike each time: the same records have the same report."""
+    """Random draws are the same each time, so the same records give the same report."""
     found = site_frequencies(alignment)
     return AlleleRisk(
         name,
@@ -64,7 +64,7 @@ def _power(alignment: Alignment, found: SiteFrequencies, guard: FrequencyGuard |
 
 
 def explain_alleles(risk: AlleleRisk) -> tuple[str, ...]:
-    """For those who decide."""
+    """The risk in sentences, for those who decide."""
     return (
         f"If the frequencies of alleles of {risk.column} were released at all {risk.unguarded.sites:,} sites where "
         f"people differ, {_found(risk.unguarded)}.",

@@ -1,7 +1,7 @@
-"""The quasi-identifiers of raw records and of a register in one set of codes, and as Safe Harbor tells them.
+"""The quasi-identifiers of raw records and of a register in one set of codes, and as Safe Harbor leaves them.
 
 A code stands for a value that records or people have; -1 is a missing one. Both sides share the codes, so that equal
-codes are equal values. Safe Harbor is a map from codes to groups of codes, made of the different values alone.
+codes are equal values. Safe Harbor is a map from codes to groups of codes, made from the distinct values alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from querygate.methods.policy_search import Suggestion, find_direct, suggest, tr
 MISSING = -1
 
 SAMPLE = 1000
-"""Values of a column that are looked at to see what it is."""
+"""The number of a column's values that are inspected to see what it contains."""
 
 _DATED = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
 
@@ -41,7 +41,7 @@ class CodeTable:
 
 
 def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Population | None) -> CodeTable:
-    """The values of a column, and of the register where it has them, as codes."""
+    """The values of a column, and of the register if it has the column, as codes."""
     there = population is not None and column.name in population.values
     if column.is_numeric:
         both = [floats_of(raw), population.values[column.name] if population and there else np.zeros(0)]
@@ -58,7 +58,7 @@ def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Populati
 
 
 def text_codes(raw: pa.ChunkedArray) -> tuple[list[str], Ints]:
-    """The different texts of a column, and the place of each record's among them; -1 is missing."""
+    """The distinct texts of a column, and the position of each record's text among them; -1 is missing."""
     found = raw.cast(pa.string()).combine_chunks().dictionary_encode()
     if isinstance(found, pa.ChunkedArray):
         found = found.combine_chunks()
@@ -88,19 +88,19 @@ def _placed(texts: Sequence[str], place: dict[str, int]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class SafeHarborTreatment:
-    """What Safe Harbor does to a quasi-identifier, under which letter of the rule, and what says so."""
+    """What Safe Harbor does to a quasi-identifier, under which letter of the rule, and why."""
 
     column: str
-    treatment: str  # as the preset calls it; empty where the column stays as it is
+    treatment: str  # as the preset calls it; empty if the column stays as it is
     letter: str
     does: str
     why: str
 
 
 def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTreatment]:
-    """The column as Safe Harbor leaves it. Codes of one group become one; a column that goes is missing for all.
+    """The column as Safe Harbor leaves it. Codes of one group become one; a removed column is missing for all.
 
-    `year` is that of the release: birth years that tell an age of 90 or more by then are one group.
+    `year` is that of the release: birth years that reveal an age of 90 or more by then are one group.
     """
     found = _suggested(coded)
     if found is None:
@@ -122,7 +122,7 @@ def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTr
 
 
 def by_limited_data_set(coded: CodeTable) -> tuple[CodeTable, SafeHarborTreatment]:
-    """The column as a limited data set has it: gone where it looks like one of the 16 direct identifiers."""
+    """The column as a limited data set has it: removed if it looks like one of the 16 direct identifiers."""
     found = find_direct(coded.name, _sample(coded))
     if found is None:
         return coded, SafeHarborTreatment(coded.name, "", "", "unchanged", "may stay in a limited data set")
@@ -155,7 +155,7 @@ def _sample(coded: CodeTable) -> list[str]:
 
 
 def _groups(coded: CodeTable, found: Suggestion, year: int) -> Array | None:
-    """What is told of each code, as texts; None where nothing is."""
+    """What is released of each code, as texts; None if nothing is."""
     values = coded.values.tolist()
     if coded.column.type in _DATED:
         values = list(coded.values.astype(np.int64).astype(_DATED[str(coded.column.type)]))

@@ -1,7 +1,7 @@
-"""A released table as a side: what each record tells of its quasi-identifiers, and what that allows.
+"""A released table as a side: what each record shows of its quasi-identifiers, and which values that allows.
 
 The columns are those of an extract: a number as NAME_low and NAME_high, a category as a value, a node of its hierarchy,
-or several values with a bar between. Tables from elsewhere may tell a number in one column, as itself or as a range.
+or several values with a bar between. Tables from elsewhere may give a number in one column, as itself or as a range.
 Errors name columns and counts, never a value.
 """
 
@@ -44,12 +44,12 @@ _READ_AS = {"date": pa.date32(), "timestamp": pa.timestamp("us")}
 
 
 class Opaque(Exception):
-    """A text that nobody can look up."""
+    """A text that cannot be looked up."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnAllowance:
-    """What a table tells of one quasi-identifier: a code for each record and what each code allows.
+    """What a table shows of one quasi-identifier: a code for each record, and the values that each code allows.
 
     `sides` is None where it cannot be looked up in a register.
     """
@@ -68,7 +68,7 @@ def released_side(
     texts: Mapping[str, Sequence[str]],
     rows: int,
 ) -> tuple[Records, tuple[str, ...]]:
-    """The records of a table that was released, and quasi-identifiers that cannot be looked up in the register.
+    """The records of a released table, and the quasi-identifiers that cannot be looked up in the register.
 
     `texts` are the values that each category may have, `rows` the records of the source.
     """
@@ -87,7 +87,7 @@ def released_side(
 
 
 def box_counting(told: Sequence[ColumnAllowance], population: Population) -> Counting:
-    """Counts the people whose values lie in what is told."""
+    """Counts the people whose values match what is shown."""
     columns = []
     for one in told:
         if one.name in population.values and one.sides is not None:
@@ -129,7 +129,8 @@ def _numbers(column: ColumnPolicy, cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def check_released(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
-    """Whether a table is a release of what the policy describes; returns columns that the policy never publishes."""
+    """Checks that a table is a release of what the policy describes; returns columns that the policy never
+    publishes."""
     ours = {name for column in policy.columns for name in (column.name, *_parts(column))}
     strange = [name for name in names if name not in ours]
     if strange:
@@ -150,7 +151,7 @@ def check_released(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _parts(column: ColumnPolicy) -> tuple[str, ...]:
-    """The names under which an extract tells a quasi-identifier, apart from its own."""
+    """The names of an extract's columns for a quasi-identifier, besides its own."""
     if column.role != "quasi-identifier":
         return ()
     ends = tuple(column.name + end for end in ENDS) if column.is_numeric else ()
@@ -166,7 +167,7 @@ def _parts_there(column: ColumnPolicy, names: Sequence[str]) -> list[str]:
 
 def _told(column: ColumnPolicy, table: pa.Table, texts: Sequence[str]) -> ColumnAllowance:
     parts = _parts_there(column, table.column_names)
-    if not parts:  # left out: nothing is told
+    if not parts:  # left out: nothing is shown
         return ColumnAllowance(column.name, np.zeros(table.num_rows, dtype=np.int64), (None,))
     read = {part: text_codes(table[part]) for part in parts}
     codes = class_labels(np.stack([places for _, places in read.values()], axis=1))
@@ -227,7 +228,7 @@ def _number(column: ColumnPolicy, text: str) -> float:
 
 
 def _number_reader(column: ColumnPolicy) -> Callable[[str | None], TextSide]:
-    """A number told in one column: itself, a range, an open end, or * for any."""
+    """A number in one column: itself, a range, an open end, or * for any."""
 
     def read(text: str | None) -> TextSide:
         if text is None or text.strip() == ANY:

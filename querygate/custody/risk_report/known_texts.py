@@ -1,6 +1,7 @@
-"""Who is told apart by lists of codes, sequences and notes, which are no quasi-identifiers but may be known as well.
+"""Who can be distinguished by lists of codes, sequences and notes, which are not quasi-identifiers but may be known
+too.
 
-A number for each record stands for what a side tells of it: equal numbers, the same text. Whoever knows all codes of
+Each record has a number for what a side shows of it: equal numbers mean the same text. Anyone who knows all codes of
 somebody looks for the text that these are published as, and finds at most the records that have it too.
 """
 
@@ -22,7 +23,8 @@ Texts = Mapping[str, Ints]
 
 
 def raw_texts(policy: Policy, raw: pa.Table) -> Texts:
-    """Of raw records, as far as the table has the columns: lists count as sets, however their codes are spelt."""
+    """The texts of raw records, for the columns that the table has; lists count as sets, however their codes are
+    spelt."""
     there = [column for column in policy.named(*ROLES) if column.name in raw.column_names]
     return {
         column.name: _of_lists(column, raw[column.name]) if column.codes is not None else _of_texts(raw[column.name])
@@ -31,7 +33,7 @@ def raw_texts(policy: Policy, raw: pa.Table) -> Texts:
 
 
 def released_texts(policy: Policy, table: pa.Table) -> Texts:
-    """Of records that were released: what stands there, and nothing of a column that was left out."""
+    """The texts of released records, as they are; nothing for a column that was left out."""
     return {
         column.name: _of_texts(table[column.name])
         if column.name in table.column_names

@@ -1,7 +1,7 @@
 """How many people of a register match each class: by equal values, or by boxes.
 
-What is unknown of a class cannot be looked up, so there everybody matches; somebody whose own value is unknown matches
-no class that tells it (as in `querygate.methods.anonymise.guards.k_map`).
+What a class does not show cannot be looked up, so everybody matches it; a person whose own value is unknown matches no
+class that tells it (as in `querygate.methods.anonymise.guards.k_map`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.risk import class_labels
 
 Side: TypeAlias = "tuple[float, float] | frozenset[int] | None"
-"""What is told of a quasi-identifier: from where to where it lies, places of values in the register, or nothing."""
+"""What is shown of a quasi-identifier: an interval, positions of values in the register, or nothing."""
 
 
 def people_of_values(classes: Ints, people: Ints, persons: Ints) -> Ints:
@@ -48,7 +48,7 @@ class BoxColumn:
     people: Floats
 
     def inside(self, code: int, among: Ints) -> Ints:
-        """Of these kinds of people, those that what the code tells allows."""
+        """Which of these kinds of people the code allows."""
         side = self.sides[code]
         if side is None:
             return among
@@ -65,9 +65,9 @@ def _allowed(side: tuple[float, float] | frozenset[int], values: Floats) -> Bool
 def people_in_boxes(columns: Sequence[BoxColumn], persons: Ints) -> Ints:
     """People in the box of each class.
 
-    Classes that tell the same of a column are looked up together, column by column, so that people are gone through
-    once for each different beginning of a box. The last column is the one with the most different codes, and there
-    intervals are counted by two look-ups in a running sum.
+    Classes that show the same of a column are looked up together, column by column, so that people are scanned once for
+    each distinct beginning of a box. The last column is the one with the most different codes, and there intervals are
+    counted by two look-ups in a running sum.
 
     >>> import numpy as np
     >>> age = BoxColumn([(20, 29), (30, 49)], np.array([0, 1, 1]), np.array([25.0, 31, 40, 40]))

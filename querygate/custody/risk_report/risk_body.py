@@ -1,4 +1,4 @@
-"""The risk report: fields are the keys of its JSON, in their order. Aggregates alone, and no identifier."""
+"""The risk report: fields are the keys of its JSON, in their order. Only aggregates, and no identifiers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from querygate.methods.risk import Attackers, Disclosure, Driver, NumbersTold, P
 from querygate.methods.same_disease import InstanceRisk
 
 After = Literal["published", "release", "policy", "extract"]
-"""What "after" is: the version that is served, a release that was given, what the policy would make, or the records of
-a request."""
+"""What "after" means: the served version, a given release, what the policy would make, or the records of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uniqueness:
-    """Shares of people alone: in the records, in the population by estimate, and in the register by count."""
+    """Shares of unique people: in the records, in the population by estimate, and in the register by count."""
 
     sample: float
     population: PopulationUniqueness | None = None
@@ -26,7 +25,7 @@ class Uniqueness:
 
 @dataclass(frozen=True, slots=True)
 class InstanceFigures:
-    """q, r, Q and R of those for whom being listed is the disclosure."""
+    """q, r, Q and R of the people for whom being listed is the disclosure."""
 
     records: int
     classes: int
@@ -40,7 +39,7 @@ class InstanceFigures:
 
     @classmethod
     def of(cls, found: InstanceRisk) -> InstanceFigures:
-        """Classes are told by their number alone."""
+        """Classes are identified only by their number."""
         return cls(**{one.name: getattr(found, one.name) for one in fields(cls)})
 
 
@@ -94,7 +93,7 @@ class NumbersGiven:
 
 @dataclass(frozen=True, slots=True)
 class KnownBy:
-    """How somebody is found of whom all of these columns are known: lists of codes, sequences and notes, each by
+    """How likely a person is found if all of these columns are known: lists of codes, sequences and notes, each by
     itself, and all of them with the quasi-identifiers.
     """
 
@@ -107,7 +106,7 @@ class KnownBy:
 
 @dataclass(frozen=True, slots=True)
 class SizeBar:
-    """Classes of `from_` to `to` records; without an end where `to` is None."""
+    """Classes of `from_` to `to` records; no upper end if `to` is None."""
 
     from_: int
     to: int | None
@@ -126,7 +125,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class SideWords:
-    """Each group of measures in a sentence; what is told, by column."""
+    """Each group of measures in a sentence; disclosures by column."""
 
     attackers: str
     uniqueness: str
@@ -157,7 +156,7 @@ class Sides:
     raw: SideFigures
     safe_harbor: SideFigures
     after: SideFigures
-    limited: SideFigures | None = None  # reports from before there was one have none
+    limited: SideFigures | None = None  # older reports have none
 
     @property
     def all(self) -> tuple[SideFigures, SideFigures, SideFigures]:
@@ -180,7 +179,7 @@ class VerdictLine:
 
     @property
     def sides(self) -> tuple[float | None, float | None, float | None, float | None]:
-        """In the order in which they tell less."""
+        """In order of decreasing detail."""
         return self.raw, self.limited, self.safe_harbor, self.after
 
 
@@ -198,7 +197,7 @@ class MeasuredColumns:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Of how many people, and of how many kinds of them; and which quasi-identifiers it has."""
+    """The number of people, and of distinct kinds of people; and which quasi-identifiers it has."""
 
     people: int
     kinds: int
@@ -227,7 +226,8 @@ class MembershipPower:
 
 @dataclass(frozen=True, slots=True)
 class AlleleRisk:
-    """What the frequencies of a column of sequences would tell: of all sites, and of those that a guard lets pass."""
+    """What the frequencies of a column of sequences would reveal: for all sites, and for those that a guard lets
+    pass."""
 
     column: str
     people: int

@@ -1,6 +1,6 @@
-"""The pictures of a risk report: raw, Safe Harbor and the release in the same colours everywhere.
+"""The charts of a risk report: raw, Safe Harbor and the release in the same colours everywhere.
 
-Matplotlib is an extra: without it the report has its tables alone.
+Matplotlib is an extra: without it the report has only its tables.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _beside(axes: Axes, groups: Sequence[Sequence[float]], labels: Sequence[str]
 
 
 def _named(figure: Figure, axes: Axes) -> Figure:
-    """With the names of the sides above everything, where they hide nothing."""
+    """With the names of the sides above the chart, where they hide nothing."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(SIDES), fontsize=8, frameon=False)
     return figure

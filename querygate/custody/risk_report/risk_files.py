@@ -13,7 +13,7 @@ TEMPLATE = "risk_report.html"
 
 
 def make_files(report: RiskReport) -> dict[str, bytes]:
-    """report.json, report.html and, where they can be drawn, the pictures as files of their own."""
+    """report.json, report.html and, if they can be drawn, the charts as separate files."""
     pictures = make_pictures(report.sides)
     groups: dict[str, list[VerdictLine]] = {}
     for line in report.verdict:

@@ -156,7 +156,7 @@ def _line(
 
 
 def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None) -> tuple[str, ...]:
-    """What a board reads first."""
+    """The summary, which a review board reads first."""
     raw, harbor, after = (
         sides.raw.attackers.prosecutor,
         sides.safe_harbor.attackers.prosecutor,
@@ -198,7 +198,7 @@ def _limits(found: Attack) -> str:
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:
-    """How the release stands to Safe Harbor on the measures that both have."""
+    """How the release compares with Safe Harbor on the measures that both have."""
     both = [line for line in lines if line.risk_against_safe_harbor is not None]
     worse = [line for line in both if line.risk_against_safe_harbor == "higher"]
     if not worse:

@@ -1,4 +1,4 @@
-"""The risk report, made of four sides. Aggregates alone: no value of a record, and no identifier."""
+"""The risk report, made of four sides. Only aggregates: no value of a record, and no identifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Assessment:
-    """The sides of one dataset, and what they were measured with."""
+    """The sides of one dataset, and the register and options they were measured with."""
 
     policy: Policy
     after: After

@@ -1,4 +1,4 @@
-"""The figures of one side: who is found, who is alone, who is given away by being listed, what classes tell."""
+"""The figures of one side: who can be found, who is unique, whom being listed discloses, what classes reveal."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _known(side: Side) -> Iterator[KnownBy]:
 
 
 def explain_known(known: KnownBy) -> str:
-    """Who is found by texts, as a sentence.
+    """A sentence on who can be found by texts.
 
     >>> explain_known(KnownBy(("dx",), 40, 1.0, 0.4, 0.25))
     'Somebody whose dx is known is found with a probability of 40.0 % on average; 25.0 % of the records are alone.'
@@ -96,7 +96,7 @@ def explain_known(known: KnownBy) -> str:
 
 
 def _attackers(side: Side) -> Attackers:
-    """The prosecutor knows every quasi-identifier; whoever has the register knows those that are in it."""
+    """The prosecutor knows every quasi-identifier; anyone with the register knows those in it."""
     found = attack(side.sizes, None, side.left_out)
     if side.people is None:
         return found
@@ -168,7 +168,7 @@ def _histogram(sizes: Ints) -> tuple[SizeBar, ...]:
 def _curve(sizes: Ints) -> tuple[CurvePoint, ...]:
     """For each risk, the share of records whose prosecutor's risk is at least that; the greatest risk first.
 
-    Exact at every point. Small sizes have one each, large ones are taken in equal steps of the logarithm.
+    Exact at every point. Small sizes have one point each; large ones are in equal steps of the logarithm.
     """
     if not sizes.size:
         return ()

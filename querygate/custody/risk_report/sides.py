@@ -29,12 +29,12 @@ from querygate.methods.risk import class_labels
 Values = Mapping[str, "Ints | Floats"]
 
 Counting = Callable[[Ints], Ints]
-"""Of rows, one from each class, how many people of the register match each."""
+"""For rows, one from each class: how many people of the register match each."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiseaseScope:
-    """What having a record discloses: a value of a sensitive column, or, without one, to be in the file at all."""
+    """What having a record discloses: a value of a sensitive column or, without one, being in the file at all."""
 
     column: str = ""
     value: str = field(default="", repr=False)
@@ -44,9 +44,8 @@ class DiseaseScope:
 class Side:
     """Records as somebody sees them: a row of codes for each, one column for each quasi-identifier.
 
-    Whoever looks people up in a register can tell records apart by the columns that it has alone (`linked`), and makes
-    larger classes of them. `at_stake` marks those for whom being listed is the disclosure; None where the records do
-    not say.
+    Anyone who looks people up in a register can distinguish records only by its columns (`linked`), which makes larger
+    classes. `at_stake` marks those for whom being listed is the disclosure; None if the records do not say.
     """
 
     names: tuple[str, ...]
@@ -60,7 +59,7 @@ class Side:
 
     @cached_property
     def text_sizes(self) -> Mapping[tuple[str, ...], Ints]:
-        """How many records have the same: by each column of texts, and by these with all quasi-identifiers."""
+        """How many records have the same texts: by column, and together with all quasi-identifiers."""
         found: dict[tuple[str, ...], Ints] = {
             (name,): np.bincount(texts).astype(np.int64) for name, texts in self.texts.items()
         }
@@ -139,7 +138,7 @@ def _side(
         people = np.stack([one.people for one in coded if one.people is not None], axis=1) if shared else None
 
         def counting(rows: Ints) -> Ints:
-            if people is None:  # nothing of what is told is in the register
+            if people is None:  # the register has none of the columns
                 return np.full(rows.size, int(persons.sum()), dtype=np.int64)
             return people_of_values(told[rows][:, shared], people, persons)
 
@@ -148,7 +147,7 @@ def _side(
 
 
 def stacked(columns: Sequence[Ints], rows: int) -> Ints:
-    """A row of codes for each record, also where there are no columns."""
+    """A row of codes for each record, even if there are no columns."""
     return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""A published version as a side: what its cells tell of the class of each raw record."""
+"""A published version as a side: what its cells show of the class of each raw record."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def published_side(
     population: Population | None,
     disease: DiseaseScope | None,
 ) -> Side:
-    """The raw records as the store tells them; record i is in class `classes[i]`.
+    """The raw records as the store shows them; record i is in class `classes[i]`.
 
-    What the store tells of sensitive columns is wider than the raw values, which are taken here: whoever knows a class
-    is given the benefit of the doubt.
+    The store shows sensitive columns more widely than the raw values used here: an attacker who knows a class is given
+    the benefit of the doubt.
     """
     catalog = written.catalog()
     quasi = [column for column in catalog.columns if column.role == "quasi-identifier"]
@@ -45,7 +45,7 @@ def published_side(
 
 
 def _told(column: Column, cells: Arrays, written: Written) -> ColumnAllowance:
-    """By cell what is told of a column, everything that stands of it in the store counted."""
+    """What each cell shows of a column, counting everything the store has about it."""
     stem = f"c{column.index}_"
     found = {name: np.ma.asarray(values) for name, values in cells.items() if name.startswith(stem)}
     codes = class_labels(np.stack([_places(values) for values in found.values()], axis=1))

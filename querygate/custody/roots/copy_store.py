@@ -1,4 +1,5 @@
-"""Bringing what is published in a site's folder to where gates read it: a PostgreSQL server, or a folder for Spark."""
+"""Copies published versions from a site's folder to where gates read them: a PostgreSQL server, or a folder for
+Spark."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoreCopy:
-    """What a copy did for one dataset: the versions that were brought, and the one that is served there now; none of a
-    dataset that was withdrawn.
+    """What a copy did for one dataset: the versions copied, and the one now served there; none for a dataset that was
+    withdrawn.
     """
 
     dataset: str
@@ -49,7 +50,7 @@ def copy_store(
     user: str,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[StoreCopy, ...]:
-    """Bring every version that is missing there, then serve the ones that are served here; all of it on record."""
+    """Copy every version that is missing there, then serve the ones that are served here; all of it is logged."""
     root = opened.site.store
     here = tuple(sorted(path.parent.name for path in root.glob("*/current")))
     unknown = sorted(set(datasets) - set(here))
@@ -67,7 +68,7 @@ def copy_store(
 
 
 def open_shelf(location: str) -> Shelf:
-    """The writer for a location; QG804 where what it needs is not installed."""
+    """The writer for a location; QG804 if something it needs is not installed."""
     kind = "spark" if location.startswith("spark:") else "postgres"
     try:
         if kind == "spark":

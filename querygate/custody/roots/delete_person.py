@@ -1,4 +1,4 @@
-"""Deleting people from a site, and what the log says of it: never who, but enough to prove it to somebody who asks."""
+"""Deletes people from a site. The log never says who, but has enough to prove the deletion to anyone who asks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.person_removal import Without
 
 KEY_FILE = "person.key"
-"""In the vault: what turns a person's key into what the log calls them. Nobody without it can, even by trying all."""
+"""A key in the vault that turns a person's key into their pseudonym in the log. Without it nobody can, not even by
+trying all."""
 
 
 def delete_from(
@@ -34,7 +35,7 @@ def delete_from(
     beside: Path = Path(),
     progress: Progress = no_progress,
 ) -> Deletion:
-    """Delete a person from a dataset, with an entry in the log before and one after."""
+    """Delete a person from a dataset, with a log entry before and one after."""
     person = person_of(policy, key)
     name = pseudonym(opened, policy.dataset, key)
 
@@ -54,6 +55,6 @@ def delete_from(
 
 
 def pseudonym(opened: OpenSite, dataset: str, key: str) -> str:
-    """What the log calls a person: HMAC-SHA256 under a key that lies in the vault."""
+    """A person's pseudonym in the log: HMAC-SHA256 under a key in the vault."""
     message = f"{dataset}\x1f{key}".encode()
     return hmac.new(vault_key(opened.site.vault, KEY_FILE), message, hashlib.sha256).hexdigest()[:32]

@@ -1,7 +1,7 @@
-"""A list of codes released by disassociation: every code as it is, and fewer links between them.
+"""Releases a list of codes by disassociation: every code unchanged, but fewer links between them.
 
-A file of its own rather than a column of an extract: nothing in it is about one record, so nothing stands beside it.
-What would leave is counted anew before anything is written.
+A separate file rather than a column of an extract: nothing in it is about one record. Its guarantee is checked by
+counting again before anything is written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CODES, REPORT = "codes.csv", "report.json"
 @dataclass(frozen=True)
 class DisassociationReport:
     """What was released. `counted` is the share of entries (a code of a record) in chunks, which say how many records
-    have it; the others are terms, of which it is only told that somebody of the cluster has them.
+    have it; the others are terms, of which it only says that somebody in the cluster has them.
     """
 
     column: str

@@ -1,6 +1,6 @@
-"""An extract from top to bottom: open the raw rows, protect, verify, measure, write. Nothing is written before it is
-verified. For a site it is made of the version served, under the policy that was published with; without one, of a
-source.
+"""Builds an extract from top to bottom: open the raw rows, protect, verify, measure, write. Nothing is written before
+it is verified. For a site it is made from the served version, under the policy of its publication; without a site, from
+a source.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ from querygate_adapters.vault.report_rows import ReportRows
 
 FORMAT = 1
 KEY_FILE = "extract.key"
-"""In the vault: what synthetic records are drawn by. Whoever has it can draw the same ones again."""
+"""A key in the vault from which synthetic records are drawn. Anyone who has it can draw the same ones again."""
 
 
 class SiteExtractBuilder:
-    """Makes the extracts of a site's datasets: what stands behind `core.extracts.approval.ExtractBuilder`. What the
-    requester has learnt is in the log of `asked`, where it is not the site's own.
+    """Makes the extracts of a site's datasets; implements `core.extracts.approval.ExtractBuilder`. What the requester
+    has learnt is in the log of `asked`, where it is not the site's own.
     """
 
     def __init__(self, opened: OpenSite, progress: Progress = no_progress, *, asked: OpenSite | None = None) -> None:
@@ -137,7 +137,7 @@ def make_extract(
     memory_mb: int = 4096,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
+    """One extract of a source, without a site: the raw rows are put into a temporary vault."""
     check_agreed(spec, None, "")  # an agreement goes on record with an approval, and there is none at a desk
     if spec.kind in NOISY:
         raise ExtractRefused(
@@ -157,7 +157,7 @@ def make_extract(
 
 @dataclass(frozen=True)
 class ExtractCase:
-    """What extracts of a dataset are made of. `secret` decides what is drawn: the same for the same request."""
+    """What extracts of a dataset are made from. `secret` decides what is drawn: the same for the same request."""
 
     policy: Policy
     base_dir: Path  # of the policy
@@ -182,7 +182,7 @@ def open_case(
     secret: bytes,
     progress: Progress,
 ) -> ExtractCase:
-    """The rows with the tables that the policy names, which stand beside it in `base_dir`."""
+    """The rows with the tables that the policy names, which are next to it in `base_dir`."""
 
     def people(read: Callable[[Policy, Beside], Population | None]) -> Population | None:
         try:
@@ -212,7 +212,7 @@ def open_case(
 
 @dataclass(frozen=True)
 class Extract:
-    """Records that may leave, the policy of their columns alone, and what those who decide are told of them."""
+    """Records that may leave, the policy of just their columns, and what reviewers are told about them."""
 
     policy: Policy
     protected: ProtectedRecords
@@ -224,7 +224,7 @@ Made = tuple[ProtectedRecords, dict[str, Any], list[RecipeTrial]]
 
 
 def _check_people(case: ExtractCase) -> None:
-    """An extract counts records, so each has to be another person's."""
+    """An extract counts records, so each must belong to a different person."""
     try:
         check_unnamed(case.policy, (), case.rows.count_values, case.rows.count_values)
     except ConfigError as problem:
@@ -240,7 +240,7 @@ def _check_people(case: ExtractCase) -> None:
 
 
 def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
-    """The records that would leave, and what is to be said of them."""
+    """The records that would leave, and the report on them."""
     _check_people(case)
     policy = narrowed(case.policy, spec)
     check_wish(spec, {column.name: column.type or "category" for column in out_of(policy)})
@@ -263,7 +263,7 @@ def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
 
 
 def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) -> None:
-    """Write the files of what was made into the folder."""
+    """Write the files of an extract into the folder."""
     case.progress("writing")
     told = recipient_figures(extract.protected, extract.policy, spec, extract.body)
     files = {**make_files(extract.protected, spec.formats), **make_report(told)}
@@ -345,7 +345,7 @@ _WAYS: Mapping[str, Callable[[ExtractCase, ExtractSpec, Policy, str, _Draw], Mad
 
 
 class _Draw:
-    """Random numbers that follow from a secret, the request and what they are for, by a counter-based generator."""
+    """Random numbers derived from a secret, the request and their purpose, by a counter-based generator."""
 
     def __init__(self, secret: bytes, request_id: str) -> None:
         self._secret, self._request_id = secret, request_id
@@ -354,6 +354,6 @@ class _Draw:
         return np.random.Generator(np.random.Philox(key=int.from_bytes(self.key(purpose)[:16], "big")))
 
     def key(self, purpose: str) -> bytes:
-        """32 bytes that nobody can tell who does not have the secret."""
+        """32 bytes that nobody can predict without the secret."""
         name = json.dumps([self._request_id, purpose]).encode()
         return hmac.new(self._secret, name, hashlib.sha256).digest()

@@ -1,4 +1,4 @@
-"""The policy that a version was published under, as it is kept with the raw rows."""
+"""The policy that a version was published under, kept with the raw rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_kept_policy(policy: Policy, base_dir: Path, tables: RawTable | None = 
 
 
 def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
-    """What `write_kept_policy` wrote; None where there is nothing that can be read."""
+    """What `write_kept_policy` wrote; None if it cannot be read."""
     try:
         body = json.loads(text)
         return read_policy(body["policy"]), Path(body["beside"])
@@ -35,7 +35,7 @@ def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
 
 
 def read_kept_tables(text: str) -> RawTable | None:
-    """The tables of the policy file, without those that name other tables; None where they were not kept."""
+    """The tables of the policy file, without those that name other tables; None if they were not kept."""
     try:
         return tomllib.loads(json.loads(text)["file"])
     except (KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What of a version's raw records may be looked at before an answer: its known columns, and no others.
+"""The part of a version's raw records that may be read before an answer: its known columns, and no others.
 
 Secret columns and identifiers are not read at all, so that no decision can depend on them.
 """
@@ -21,7 +21,7 @@ from querygate_adapters.vault.raw_records import DuckDBRecords
 
 
 class Columns:
-    """A source of which there are only some columns."""
+    """A source with only some of its columns."""
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
         self._source, self._names = source, tuple(names)
@@ -37,7 +37,7 @@ class Columns:
 
 
 def open_structure(site: Site, catalog: Catalog) -> Structure:
-    """The places of a version; ConfigError QG804 where its raw records are not here."""
+    """The places of a version; ConfigError QG804 if its raw records are not here."""
     path = version_file(site.vault / catalog.dataset, catalog.version)
     if not path.exists():
         raise ConfigError(

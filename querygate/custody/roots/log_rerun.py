@@ -1,4 +1,4 @@
-"""The custodian's root for asking what if: the questions of a log, put to another version or to a policy on trial."""
+"""The custodian's root for "what if": puts the questions of a log to another version, or to a policy on trial."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from querygate_adapters.vault.cell_classes import open_version
 
 @dataclass(frozen=True, slots=True)
 class RerunLog:
-    """The questions of a log and what would become of them; `left_out` are older texts than could be asked. Of a
-    sample of the records widths are not compared."""
+    """The questions of a log and their outcomes; `left_out` counts older questions that were not asked. On a sample of
+    the records, widths are not compared."""
 
     dataset: str
     days: int
@@ -45,7 +45,7 @@ def rerun_log(
     is_sample: bool = False,
     progress: Progress = no_progress,
 ) -> RerunLog:
-    """The latest questions of so many days."""
+    """The latest questions of the given number of days."""
     asked = read_questions(opened.log.queries(dataset=dataset, since=now() - timedelta(days=days)))
     chosen = asked[-MOST_QUESTIONS:]
 

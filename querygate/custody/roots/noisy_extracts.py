@@ -1,8 +1,8 @@
-"""Noisy models and noisy tables of a site: priced, paid for in the one ledger, drawn, put on record, then written.
+"""Noisy models and noisy tables of a site: priced, paid for in the ledger, drawn, logged, then written.
 
-The ledger knows what was asked by its key and who paid by the request: a build that is tried again gets the answer that
-stands, and pays nothing. One that was killed between paying and recording stays paid and is not drawn again, as with
-noisy answers to statements (decision 22). Files are made of the recorded answer alone.
+The ledger knows the question by its key and the payer by the request: a repeated build gets the recorded answer and
+pays nothing. A build that was killed between paying and recording stays paid and is not drawn again, as with noisy
+answers to statements (decision 22). Files are made of the recorded answer alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = 1
 
 
 class NoisyPlan(Protocol):
-    """What is drawn of which columns. `cost` is known before a row is read, and `draw` gives JSON."""
+    """What is drawn from which columns. `cost` is known before a row is read, and `draw` gives JSON."""
 
     @property
     def method(self) -> str: ...
@@ -50,13 +50,13 @@ class NoisyPlan(Protocol):
     def files(self, answer: Mapping[str, Any], facts: Mapping[str, Any], spec: ExtractSpec) -> dict[str, bytes]: ...
 
     def compare(self, rows: Callable[[], pa.Table], answer: Mapping[str, Any]) -> dict[str, Any]:
-        """How far it is from the raw rows: for those who decide, and nobody else."""
+        """How far it is from the raw rows; for reviewers only."""
         ...
 
 
 @dataclass(frozen=True)
 class NoisyCase:
-    """What noisy extracts of a dataset are made of."""
+    """What noisy extracts of a dataset are made from."""
 
     policy: Policy
     catalog: Catalog
@@ -88,7 +88,7 @@ def make_noisy(
 def _drawn(
     case: NoisyCase, spec: ExtractSpec, plan: NoisyPlan, scopes: list[Scope], request_id: str
 ) -> Mapping[str, Any]:
-    """What stands on record for this question; drawn now if nothing does, once it is paid for."""
+    """The recorded answer to this question; if there is none, it is paid for and drawn now."""
     key = _key(case.catalog, spec)
     paid_by = f"{request_id}-{key[:16]}"
     try:
@@ -111,7 +111,7 @@ def _drawn(
 
 
 def _rows(case: NoisyCase, plan: NoisyPlan) -> pa.Table:
-    """One row of each person, of those that were selected."""
+    """One of the selected rows of each person."""
     names = list(dict.fromkeys((*plan.names, *((_person(case),) if _person(case) else ()))))
     source = case.rows.selected(case.where)
     with source.reading():
@@ -174,7 +174,7 @@ def _figures(case: NoisyCase, spec: ExtractSpec, plan: NoisyPlan, request_id: st
 
 
 def _options(catalog: Catalog, spec: ExtractSpec) -> NoiseOptions:
-    """ExtractRefused QG605 where the policy allows none, or none so dear."""
+    """ExtractRefused QG605 if the policy allows none, or none at this price."""
     options = catalog.noise
     if options is None or options.epsilon_per_extract is None:
         raise ExtractRefused(
@@ -188,7 +188,7 @@ def _options(catalog: Catalog, spec: ExtractSpec) -> NoiseOptions:
 
 
 def _check_persons(case: NoisyCase) -> None:
-    """Each row is another person's, or the policy says whose it is: then one row of each counts."""
+    """Check that each row is a different person's, or that the policy says whose it is; then one row of each counts."""
     if _person(case):
         return
     try:
@@ -198,12 +198,12 @@ def _check_persons(case: NoisyCase) -> None:
 
 
 def _person(case: NoisyCase) -> str:
-    """The column that tells persons apart, where rows may be several of one."""
+    """The column that identifies persons, if one person may have several rows."""
     return (case.catalog.noise.person if case.catalog.noise else "") or case.policy.person
 
 
 def _key(catalog: Catalog, spec: ExtractSpec) -> str:
-    """Equal for questions that mean the same, of one version, at one price, whoever asks and why."""
+    """Equal for questions with the same meaning, on one version, at one price, whoever asks and why."""
     told = {key: value for key, value in spec.to_dict().items() if key not in ("purpose", "formats")}
     what = [catalog.dataset, catalog.version, catalog.policy_hash, told]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

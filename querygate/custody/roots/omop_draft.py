@@ -1,5 +1,5 @@
-"""The custodian's root for a policy over the OMOP common data model: looks over its tables, works out one record per
-person in a vault that is gone afterwards, and proposes a policy for these.
+"""The custodian's root for a policy over the OMOP common data model: surveys its tables, derives one record per person
+in a temporary vault, and proposes a policy for these records.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 KEY = "person_id"
 PARTS_OF_BIRTH = ("year_of_birth", "month_of_birth", "day_of_birth")
 MOSTLY = 0.9
-"""The share of people whose date of birth is there, from which on an age is worked out from it."""
+"""If at least this share of people have a date of birth, ages are derived from it."""
 
 
 def draft_omop(source: str, folder: Path) -> DraftedPolicy:
-    """A proposed policy; files are named as they are seen from `folder`, where the policy will be."""
+    """A proposed policy; files are named relative to `folder`, where the policy will be."""
     places = {table: place for table in TABLES if (place := _place(source, table))}
     if "person" not in places:
         raise ConfigError(
@@ -85,7 +85,7 @@ def _births(person: Source) -> list[str]:
 
 
 def _place(source: str, table: str) -> str:
-    """Where a table of the data model is, as a source; empty where there is none."""
+    """The source of a table of the data model; empty if there is none."""
     folder = Path(source)
     if folder.is_dir():
         found = sorted(
@@ -112,6 +112,6 @@ def _title(source: str) -> str:
 
 
 def _seen_from(folder: Path, place: str) -> str:
-    """A file as a policy in the folder names it; anything else as it is."""
+    """A file as a policy in the folder would name it; anything else unchanged."""
     path = Path(place)
     return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix() if path.is_file() else place

@@ -1,4 +1,4 @@
-"""What a site gains where its raw rows are, for the custodian's own commands: noisy answers."""
+"""Adds noisy answers to a site that has its raw rows, for the custodian's own commands."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def with_vault(opened: OpenSite) -> OpenSite:
 
 @dataclass
 class NoiseOnDemand:
-    """The noisy path of a site. What it needs is loaded and opened when somebody asks for noise: a command that gives
-    ranges would spend more time on that than on its answer."""
+    """The noisy path of a site. What it needs is loaded only when somebody asks for noise: a command that gives ranges
+    would spend more time on that than on its answer."""
 
     opened: OpenSite
 

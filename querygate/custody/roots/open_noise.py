@@ -1,4 +1,4 @@
-"""The root that joins what noisy answers need: the raw rows, the ledger, chance from the operating system."""
+"""The root that assembles what noisy answers need: the raw rows, the ledger, randomness from the operating system."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""People of a dataset who are in other datasets of the site, too: each dataset keeps k people together, and nothing
-compares one with another as versions of one dataset are compared.
+"""People of a dataset who are also in other datasets of the site: each dataset keeps k people together, but nothing
+compares datasets with each other, as versions of one dataset are compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from querygate_adapters.vault.shared_people import count_shared
 
 
 def people_elsewhere(opened: OpenSite, policy: Policy, version: int) -> Iterator[str]:
-    """A warning for each other dataset that is served and has some of the same people, by their identifiers."""
+    """A warning for each other served dataset with some of the same people, by their identifiers."""
     if not policy.person:
         return
     vaults = opened.site.vault
@@ -38,7 +38,7 @@ def people_elsewhere(opened: OpenSite, policy: Policy, version: int) -> Iterator
 
 
 def _same_people(own: Path, person: str, there: Path) -> int:
-    """How many identifiers both versions have; none where the other does not say what identifies people."""
+    """The number of identifiers that both versions have; 0 if the other does not say what identifies people."""
     with closing(ReportRows(there)) as rows:
         kept = read_kept_policy(rows.policy())
     return count_shared((own, person), (there, kept[0].person)) if kept and kept[0].person else 0

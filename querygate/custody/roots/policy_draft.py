@@ -1,8 +1,8 @@
-"""The custodian's root for proposals: looks over a source, and tries what it proposes. No site is needed.
+"""The custodian's root for proposed policies: surveys a source, and tries its proposals. Needs no site.
 
-Which quasi-identifiers a table has room for follows from its figures only roughly: the draft is published on trial and
-asked. Four with few values each are tried first; where too little of what they tell can be printed, three in full,
-three with few values each, these in the frame of a category with rare values, and then two.
+A table's figures show only roughly how many quasi-identifiers it has room for, so the draft is published on trial and
+queried. Four with few values each are tried first; if too few of their figures can be printed, three in full, three
+with few values each, these in the frame of a category with rare values, and then two.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.sources.source_profile import survey
 
 RECORDS, QUESTIONS, MANY = 20_000, 100, 1_000_000
-"""Records that are published on trial, questions that are asked, and those that they are drawn from."""
+"""The number of records published on trial, of questions asked, and of questions they are drawn from."""
 
 COLUMNS = 8
 """Sensitive columns that are published on trial: in views the others change nothing about them."""
@@ -40,7 +40,7 @@ FIRST, FAR = 30, 0.15
 """So many questions are asked first, and no others where so much less than enough can be printed."""
 
 FEWEST = 1_000
-"""Records below which nothing is tried: whatever is left out, few figures could be printed."""
+"""With fewer records nothing is tried: whatever is left out, few figures could be printed."""
 
 ENOUGH, BETTER = 0.8, 0.05
 """The share of figures that can be printed from which on nothing else is tried, and how much more is worth a column
@@ -53,7 +53,7 @@ TRIALS = 6
 """About so many parts of the work there are, where all have to be tried."""
 
 OF_ALL = 0.75
-"""The share of all figures, those about fewer than k people among them, from which on nothing else is tried."""
+"""From this share of all figures on, including those about fewer than k people, nothing else is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ WITHOUT = (
 
 
 def draft_from(source: str, progress: Progress = no_progress) -> DraftedPolicy:
-    """A proposed policy for the source that a custodian named."""
+    """A proposed policy for a custodian's source."""
     return tried_draft(open_source(source), source, progress)
 
 
@@ -101,7 +101,7 @@ def tried_draft(source: Source, title: str, progress: Progress = no_progress) ->
 
 @dataclass(slots=True)
 class _Trials:
-    """Drafts of one table, each published on trial and asked until one tells enough."""
+    """Drafts of one table, each published on trial and queried until one answers enough."""
 
     looked: LookedOver
     first: DraftedPolicy
@@ -123,8 +123,8 @@ class _Trials:
         return self._in_a_frame(tried, before) or self._without_a_column(before)
 
     def _in_a_frame(self, tried: Sequence[Tried], before: float) -> DraftedPolicy | None:
-        """The draft in the frame of a column with rare values, so that these are told in total and blur no other
-        answer; None where that does not help enough.
+        """The draft in the frame of a column with rare values, so that these are published only in total and blur no
+        other answer; None where that does not help enough.
         """
         enough = max(FRAMED_ENOUGH, before + BETTER)
         for name in _with_rare_values(self.looked, self.first):
@@ -141,7 +141,7 @@ class _Trials:
         return None
 
     def _without_a_column(self, before: float) -> DraftedPolicy:
-        """What papers ask for least is left out first, and nothing where that does not help."""
+        """Leaves out first what papers ask for least, and nothing if that does not help."""
         after: dict[str, float] = {}
         for name in reversed(_quasi(self.first)[1:]):
             after[name] = self._try(draft_policy(self.looked, {name: ""}), f"a draft without {name}").share
@@ -153,7 +153,7 @@ class _Trials:
         return draft_policy(self.looked, {name: WITHOUT.format(before=before, after=after[name])})
 
     def _try(self, drafted: DraftedPolicy, what: str) -> Tried:
-        """The draft published on trial and asked; nothing of it can be printed where it cannot be published."""
+        """The draft, published on trial and queried; nothing can be printed if it cannot be published."""
         self.progress(f"trying {what}", min(1.0, self.done / TRIALS))
         self.done += 1
         policy = parse_policy(drafted.text)
@@ -181,7 +181,7 @@ def _with_rare_values(looked: LookedOver, drafted: DraftedPolicy) -> list[str]:
 
 
 def in_frame(drafted: DraftedPolicy, name: str, why: str = "") -> DraftedPolicy:
-    """The same views in the frame of a category; as they are where they have a frame of their own."""
+    """The same views in the frame of a category; unchanged if they already have a frame."""
     [mode] = [line for line in drafted.text.splitlines() if line.startswith("mode = ")]
     if "\nframe = " in drafted.text:
         return drafted

@@ -1,4 +1,4 @@
-"""The custodian's root for comparing policies: publishes on trial, and asks."""
+"""The custodian's root for comparing policies: publishes on trial, and queries the result."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ RECORDS, RECORDS_OF_CLASSES, FEWER_RECORDS = 6_000, 3_000, 2_000
 views have to be certified together."""
 
 MOST_WHOLE = 20_000
-"""Up to so many records, the policy as it is is published of all of them too."""
+"""Up to this many records, the unchanged policy is also published from all of them."""
 
 NEARLY_ALL = 0.95
-"""Of all records, a sample of so many tells what all of them would."""
+"""The size of a sample that shows what all records would."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewScale:
-    """How much is measured: records, questions, and sensitive columns that they are about."""
+    """How much is measured: records, questions, and the sensitive columns they are about."""
 
     records: int = RECORDS
     questions: int = QUESTIONS
@@ -52,7 +52,7 @@ class PreviewScale:
     def of(
         cls, policy: Policy, records: int | None = None, questions: int | None = None, columns: int | None = None
     ) -> PreviewScale:
-        """What is asked for, and of the rest as much as takes some seconds."""
+        """What is asked for, and as much of the rest as takes a few seconds."""
         views = policy.views
         usual = cls() if views is not None else cls(RECORDS_OF_CLASSES)
         if views is not None and len(views.spanning) + len(views.extra) > 1:
@@ -76,7 +76,7 @@ class PolicyPreview:
 
 
 class Preview:
-    """A preview in two parts: the policy as it is, which is there soon, and then its changes."""
+    """A preview in two parts: first the unchanged policy, which is quick, and then its changes."""
 
     def __init__(self, file: PolicyFile, source: Source, sample: SampledSource, scale: PreviewScale) -> None:
         self._source, self._folder = source, file.folder
@@ -116,7 +116,7 @@ class Preview:
 def begin_preview(
     file: PolicyFile, source: str | Source, scale: PreviewScale = PreviewScale(), progress: Progress = no_progress
 ) -> Preview:
-    """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
+    """Nothing is kept. A large table is sampled by whole persons, if the source itself says who they are."""
     opened = open_source(source) if isinstance(source, str) else source
     person = file.policy.person
     progress("reading the source")
@@ -136,7 +136,7 @@ def preview(
 def policy_on_trial(
     file: PolicyFile, source: str, progress: Progress = no_progress
 ) -> Iterator[tuple[PublishedVersion, bool]]:
-    """What a policy would tell of a source, and whether it is of a sample only."""
+    """What a policy would publish from a source, and whether it is from a sample only."""
     progress("making a trial version of the policy")
     opened, person = open_source(source), file.policy.person
     sample = SampledSource(opened, MOST_WHOLE, person if person in opened.columns() else "")

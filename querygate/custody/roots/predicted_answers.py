@@ -1,4 +1,4 @@
-"""The custodian's root for seeing what a policy would answer, before anything is published with it."""
+"""The custodian's root that shows what a policy would answer, before anything is published with it."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def split_statements(text: str) -> list[str]:
 def predict(
     file: PolicyFile, source: str, statements: Sequence[str], gate: Gate, progress: Progress = no_progress
 ) -> Prediction:
-    """What would be answered to statements, or to the version's own examples where there are none; nothing where the
-    policy cannot be published."""
+    """The answers to statements, or to the version's own examples if there are none; nothing if the policy cannot be
+    published."""
     try:
         with policy_on_trial(file, source, progress) as (release, is_sample):
             asked = statements or describe_version(release, gate.native, gate.limits, gate.clock_s)["examples"]

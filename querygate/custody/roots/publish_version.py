@@ -1,4 +1,4 @@
-"""The custodian's root: everything of the gate, and the vault. Never imported by a process that serves researchers."""
+"""The custodian's root: the whole gate, and the vault. Never imported by a process that serves researchers."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def publish_to(
     tables: RawTable | None = None,
     noted: Mapping[str, str] = NOTHING_MORE,
 ) -> Report:
-    """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file, and `tables` are
-    what it says.
+    """Publish a source into a site and log it. `base_dir` is the folder of the policy file, and `tables` are what it
+    says.
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
     `reinstate` is a dataset served again that was withdrawn. `noted` is put on record with it.
     """
     check_differencing(policy.audit.on_differencing, opened.site.settings)
-    with ExitStack() as to_the_record:  # from the switch on, Ctrl-C waits until the version is on record
+    with ExitStack() as to_the_record:  # from the switch on, Ctrl-C waits until the version is logged
         writer = open_version_writer(
             opened, reinstate=reinstate, switching=lambda: to_the_record.enter_context(uninterrupted())
         )
@@ -100,13 +100,13 @@ def publish_to(
         report = replace(report, warnings=(*report.warnings, *more_warnings))
         more = {"reinstated": True} if was_withdrawn else {}
         _note_published(opened, policy, report, user, {**more, **noted})
-        with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
+        with suppress(OSError):  # a full disk costs the report on a served version, and nothing else
             writer.keep_figures(policy.dataset, report.version, json.dumps(to_json(report)))
     return report
 
 
 def _extracts_beside(opened: OpenSite, policy: Policy) -> Iterator[str]:
-    """What is to be said of records that left before the dataset was published as views."""
+    """A warning about records that left before the dataset was published as views."""
     requests = SqliteRequests(opened.log.database, opened.log, secrets.token_bytes).listed()
     out = [one for one in requests if one.spec.dataset == policy.dataset and one.expires and not is_synthetic(one.spec)]
     if policy.views is None or not out:
@@ -155,7 +155,7 @@ def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str, re
 
 
 def retire_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> None:
-    """Never serve a version again, and put that on record."""
+    """Never serve a version again, and log that."""
     writer = open_version_writer(opened)
     with uninterrupted():
         writer.retire(dataset, version)

@@ -1,6 +1,6 @@
-"""Publishing with a report on what was published, and finding it again.
+"""Publishes with a report on the version, and finds that report again.
 
-The version serves before its report is begun. Whatever becomes of the report, a kill included, the publication stands.
+The version is served before its report is begun. Whatever happens to the report, even a kill, the publication stands.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from querygate_adapters.vault.written_store import WrittenStore
 Kind = Literal["none", "json", "full"]
 
 FILES = {"json": "report.json", "full": "report.html"}
-"""By kind of report the file to be looked at."""
+"""The file to open, by kind of report."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedPublication:
-    """A publication, and where its report is; or why there is none."""
+    """A publication, and the location of its report; or why there is none."""
 
     published: Report
     file: Path | None = None
@@ -70,7 +70,7 @@ def publish_with_report(
     tables: RawTable | None = None,
     noted: Mapping[str, str] = NOTHING_MORE,
 ) -> ReportedPublication:
-    """Publish, and then make the report. A report that fails is told of, and changes nothing. `tables` are those of the
+    """Publish, and then make the report. A failed report is mentioned, and changes nothing. `tables` are those of the
     policy file: with them the report says which edits of it would help.
     """
     before = None if kind == "none" else last_report(opened, policy.dataset)
@@ -144,7 +144,8 @@ def report_on(
 def report_again(
     opened: OpenSite, dataset: str, version: int | None, *, full: bool = True, tell: Progress = no_progress
 ) -> Path:
-    """Make the report on a version once more: from its files, what publishing measured, and the policy it kept."""
+    """Make the report on a version again: from its files, the figures measured while publishing, and the kept
+    policy."""
     writer = open_version_writer(opened)
     wanted = writer.served(dataset) if version is None else version
     if wanted is None or wanted not in writer.readable(dataset):
@@ -172,7 +173,7 @@ def report_again(
 
 
 def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
-    """The folder of the report on a version, by default the one that is served; ConfigError where there is none."""
+    """The folder of the report on a version, by default the served one; ConfigError if there is none."""
     writer = open_version_writer(opened)
     wanted = writer.served(dataset) if version is None else version
     known = writer.reports(dataset)
@@ -193,14 +194,14 @@ def read_report(folder: Path) -> KeptReport:
 
 
 def last_report(opened: OpenSite, dataset: str) -> KeptReport | None:
-    """The report on the newest version that has one; None where there is none that can be read."""
+    """The report on the newest version that has one; None if none can be read."""
     writer = open_version_writer(opened)
     known = writer.reports(dataset)
     return _read_kept(writer.report(dataset, known[-1])) if known else None
 
 
 def _read_kept(folder: Path) -> KeptReport | None:
-    """A report to compare with."""
+    """An earlier report to compare with."""
     try:
         return read_report(folder)
     except (OSError, ValueError):

@@ -31,7 +31,7 @@ TEMPLATE = "policy_search.html"
 
 @dataclass(frozen=True)
 class Register:
-    """A population that a custodian named: a file as seen from here, and the columns that people are found by."""
+    """A population that a custodian named: a file, and the columns by which people are found."""
 
     file: Path
     count: str
@@ -39,7 +39,7 @@ class Register:
 
     @classmethod
     def named(cls, given: PolicyFile, file: str, count: str, columns: tuple[str, ...]) -> Register | None:
-        """The one of the command, else that of [release], else that of [k_map]."""
+        """The population named in the command, or else in [release], or else in [k_map]."""
         policy = given.policy
         wanted = policy.release or policy.k_map
         if unknown := set(columns) - {column.name for column in policy.named("quasi-identifier")}:
@@ -109,7 +109,7 @@ def search_policies(
 def write_search(
     given: PolicyFile, register: Register, found: AlternativesSearch, options: SearchOptions, folder: Path
 ) -> SearchReport:
-    """report.html, report.json and a policy file for each kind, in a folder that is there; the report names them."""
+    """Write report.html, report.json and a policy file for each kind into an existing folder; the report names them."""
     kinds = [replace(told, file=f"policy_{number}.toml") for number, told in enumerate(found.report.kinds, 1)]
     for kind, told in zip(found.kinds, kinds, strict=True):
         release = register.table(given.policy, folder, options.threshold)

@@ -1,7 +1,7 @@
-"""What is told of requests for extracts: that there is something to decide or to fetch, and never what.
+"""Notices about requests for extracts: that there is something to decide or to fetch, but never what.
 
-It waits in an outbox of its own and goes out as alerts do. A gate sends nothing; what it has put there is sent by the
-worker, or by the next command of the custodian.
+They wait in a separate outbox and are sent like alerts. A gate sends nothing; what it puts there is sent by the worker,
+or by the next command of the custodian.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from querygate.site.settings import Settings
 
 
 def send_waiting(site: OpenSite) -> list[tuple[str, int, str]]:
-    """Send what waits. Returns (channel, how many still wait, why) of each channel that did not get through."""
+    """Send what waits. Returns (channel, how many still wait, why) for each channel that failed."""
     return deliver(Notices(site.log.database), make_channels(site.site.settings))
 
 
 def make_channels(settings: Settings) -> dict[str, Send]:
-    """How to reach those whom the settings name."""
+    """How to reach the people named in the settings."""
     makers: dict[str, Callable[[str], Send]] = {
         "webhook": lambda url: post_to(url, webhook_secret(settings)),
         "mail": lambda text: mail_by(_words(text), write),

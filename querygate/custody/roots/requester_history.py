@@ -1,8 +1,8 @@
-"""What a requester, and those they work with, were answered before they asked for an extract.
+"""What a requester, and those they work with, had been answered before they requested an extract.
 
-Reviewers see how many queries there were and what an audit finds in them. The audit runs in a process of its own with
-a limit on time and memory, because its work depends on what others wrote into the log: a history that is too large to
-audit is something to tell the reviewers, and must not hold up the review.
+Reviewers see how many queries there were and what an audit finds in them. The audit runs in a separate process with a
+limit on time and memory, because its work depends on what others wrote into the log: a history that is too large to
+audit is reported to the reviewers, and must not delay the review.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class RequesterHistory:
 
 
 def read_history(opened: OpenSite, dataset: str, requester: str) -> RequesterHistory:
-    """The queries of the requester, their project and their organisation, and what an audit says of them."""
+    """The queries of the requester, their project and their organisation, and what an audit says about them."""
     views = views_of(opened)
     named = [name for name in views if requester in views[name] and name.startswith((PROJECT, ORGANISATION))]
     people = sorted({requester, *(member for name in named for member in views[name])})
@@ -74,7 +74,7 @@ def count_findings(opened: OpenSite, dataset: str, people: Collection[str]) -> A
 
 
 def _audit_apart(opened: OpenSite, dataset: str, people: list[str]) -> tuple[str, AuditCount | None]:
-    """In a process of its own, which is gone afterwards whatever it was doing."""
+    """Audits in a separate process, which is ended afterwards whatever it was doing."""
     seconds = opened.site.settings["review_audit_s"]
     task = json.dumps([str(opened.site.folder.resolve()), str(opened.log.database.path.resolve()), dataset, people])
     command = [sys.executable, "-m", __name__]
@@ -92,12 +92,12 @@ _OUT_OF_LIMITS = (_OUT_OF_MEMORY, -9, -24)  # killed, or the processor time of a
 
 
 def main() -> int:
-    """The process apart: a task on standard input, the counts on standard output."""
+    """The separate process: a task on standard input, the counts on standard output."""
     folder, records, dataset, people = json.load(sys.stdin)
     site = open_site(Path(folder))
     memory, seconds = site.settings["review_audit_mb"] << 20, site.settings["review_audit_s"] + 1
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))  # should nobody wait for it any longer
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))  # in case nobody waits for it any longer
     try:
         counted = count_findings(with_records(open_gate(site), Path(records)), dataset, people)
     except MemoryError:

@@ -1,9 +1,9 @@
-"""A site put back from a backup, without forgetting what was spent since.
+"""Restores a site from a backup, without forgetting what was spent since.
 
 1  the backup is verified: every file, the chain of its log, its ledger against the log
-2  entries that it lacks are added from later logs: the site's present one, exports, archives
-3  where some may still be missing, budget is written off; somebody decides how much, and it is on record
-4  only now the folders change places; what was there is kept beside it
+2  entries that it lacks are added from later logs: the site's current one, exports, archives
+3  if some may still be missing, budget is written off; somebody decides how much, and it is logged
+4  only now the folders are exchanged; the old one is kept beside the new one
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class RestoreWish:
-    """Later logs in their order, and how much budget to write off: None where nobody said, "all", or epsilon."""
+    """Later logs in their order, and how much budget to write off: None if nobody said, "all", or epsilon."""
 
     logs: Sequence[Path] = ()
     write_off: str | float | None = None
@@ -48,7 +48,7 @@ class RestoreWish:
 
 @dataclass(frozen=True, slots=True)
 class LaterLog:
-    """What is known of the log after the backup. `is_of_site` says that whoever knows it kept the site's own mark."""
+    """What is known of the log after the backup. `is_of_site`: it comes with the site's own mark."""
 
     lines: tuple[bytes, ...] = ()
     mark: HeadMark | None = None
@@ -69,9 +69,9 @@ class Restored:
 
 
 def restore_site(source: Path, target: Path, wish: RestoreWish, *, user: str) -> Restored:
-    """Put a backup in the place of a site, or where there is none yet."""
+    """Replace a site with a backup, or restore it where there is no site yet."""
     staged = target.with_name(f".{target.name}.restoring")
-    shutil.rmtree(staged, ignore_errors=True)  # what a broken run left
+    shutil.rmtree(staged, ignore_errors=True)  # left by an interrupted run
     present = target.is_dir() and any(target.iterdir())
     try:
         with opened_backup(source) as (folder, backup):
@@ -94,7 +94,7 @@ def restore_site(source: Path, target: Path, wish: RestoreWish, *, user: str) ->
 
 
 def amend_site(target: Path, wish: RestoreWish, *, user: str) -> Restored:
-    """The same for a control database that somebody put back by other means: steps 2 and 3."""
+    """The same for a control database that was restored by other means: steps 2 and 3."""
     with alone(target):
         opened = open_gate(open_site(target))
         try:
@@ -157,7 +157,7 @@ def _caught_up(opened: OpenSite, lines: Iterable[bytes], *, ledger: bool) -> Cau
 
 
 def _present_log(folder: Path, backup: Backup) -> LaterLog:
-    """What the site as it is knows: its later entries, as far as they can be read, and its mark. The folder may hold
+    """What the current site knows: its later entries, as far as they can be read, and its mark. The folder may hold
     another site, or a broken one, which is why it is replaced."""
     mark = read_mark(folder / MARK)
     try:
@@ -176,7 +176,7 @@ def _present_log(folder: Path, backup: Backup) -> LaterLog:
 
 
 def _sound(opened: OpenSite, backup: Backup) -> Iterator[bytes]:
-    """Entries after those of the backup, up to the first that is not sound."""
+    """Entries after those of the backup, up to the first broken one."""
     chain = Chain(start=VerifiedChain(backup.entries, backup.head))
     with suppress(ChainBroken, sqlite3.Error):
         for event in opened.log.lines_after(backup.entries):
@@ -239,7 +239,7 @@ def _undecided(entries: int, mark: HeadMark | None) -> ConfigError:
 
 
 def _exchange(staged: Path, target: Path, backup: Backup, done: Restored) -> Restored:
-    """The new folder in the place of the old one, which is kept. A vault that the backup does not have stays."""
+    """Replace the old folder with the new one, and keep the old one. A vault that the backup does not have stays."""
     if not target.is_dir() or not any(target.iterdir()):
         target.parent.mkdir(parents=True, exist_ok=True)
         staged.rename(target)

@@ -1,7 +1,8 @@
-"""Risk reports in the custodian's process: of a source at a desk, of a dataset that the site serves, or of an extract.
+"""Risk reports in the custodian's process: on a source without a site, on a dataset that the site serves, or on an
+extract.
 
-A report has aggregates alone. That of a dataset is kept at the site, outside the vault, so that a gate without a vault
-can show it to custodians (see `risk_report_files`).
+A report has only aggregates. The report on a dataset is kept at the site, outside the vault, so that a gate without a
+vault can show it to custodians (see `risk_report_files`).
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.written_store import WrittenStore
 
 FILES = ("extract.parquet", "extract.csv")
-"""The records of an extract in its folder, the first that is there."""
+"""The file with the records of an extract in its folder: the first that exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiskOptions:
-    """What a report is to be measured with. Without a register the policy's counts, if it names one."""
+    """How to measure a report. Without a register, the policy's own population counts, if it names one."""
 
     population: str = ""
     count: str = ""
@@ -87,7 +88,7 @@ def assess_source(
 def assess_dataset(
     opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = no_progress
 ) -> RiskReport:
-    """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
+    """The report on the served version, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
     store, vault = open_version_writer(opened).files(dataset, catalog.version)
     if not vault.exists():
@@ -136,7 +137,7 @@ def assess_extract(
 
 @dataclass(frozen=True)
 class _Assessing:
-    """One report on its way."""
+    """One report in the making."""
 
     policy: Policy
     raw: pa.Table
@@ -235,7 +236,7 @@ def _raw(policy: Policy, source: Source) -> pa.Table:
 
 
 def _texts(column: ColumnPolicy, raw: pa.ChunkedArray) -> list[str]:
-    """What a category may be: values that are declared, those of its hierarchy, and those that there are."""
+    """The possible values of a category: declared ones, those of its hierarchy, and those that occur."""
     present = [str(text) for text in raw.cast(pa.string()).unique().drop_null().to_pylist()]
     leaves = [row[0] for row in column.hierarchy.rows] if column.hierarchy is not None else []
     return sorted({*column.values, *leaves, *present})
@@ -250,7 +251,7 @@ def _classes_alone(policy: Policy) -> Policy:
 
 
 def _read_release(path: Path) -> pa.Table:
-    """The records of an extract: a file, or the folder of an extract."""
+    """The records of an extract, given as a file or as its folder."""
     file = path
     if path.is_dir():
         _check_not_synthetic(path / "report.json")
@@ -267,7 +268,7 @@ def _read_release(path: Path) -> pa.Table:
 
 
 def _unescaped(table: pa.Table) -> pa.Table:
-    """A CSV of an extract as the extract was: its texts were made so that no spreadsheet runs them."""
+    """The original texts of an extract's CSV, in which they are escaped so that no spreadsheet runs them."""
     arrays = [
         pa.array([None if text is None else unescape(text) for text in column.to_pylist()], column.type)
         if pa.types.is_string(column.type)
@@ -291,7 +292,7 @@ def _check_not_synthetic(report: Path) -> None:
 
 
 def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | None:
-    """The register that was named, in the quasi-identifiers that it has; else that of the policy."""
+    """The named register, with the quasi-identifiers that it has; or else the policy's."""
     if not asked.population:
         if asked.count:
             raise ConfigError("QG801", "--count needs a population, and none is named.", "Add --population.")

@@ -2,7 +2,7 @@
 another k, all asked the same questions.
 
 Duncan, Keller-McNulty, Stokes, "Disclosure risk vs. data utility: the R-U confidentiality map", 2001. The risk is the
-greatest that a version allows, one in k: it means the same for classes and for views.
+largest that a version allows, one in k: it means the same for classes and for views.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.written_store import WrittenStore
 
 MOST_VERSIONS = 6
-"""So many of the newest versions are on the map."""
+"""The number of newest versions on the map."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapPoint:
-    """A version, or where `version` is None an alternative that nobody is served."""
+    """A version, or, if `version` is None, an alternative that is not served."""
 
     name: str
     version: int | None
@@ -48,7 +48,7 @@ class MapPoint:
 
 @dataclass(frozen=True, slots=True)
 class RiskMap:
-    """`questions` were put to each of the points; alternatives were made of `used` of the records."""
+    """Each point was asked `questions`; alternatives were made from `used` of the records."""
 
     dataset: str
     points: tuple[MapPoint, ...]
@@ -65,7 +65,7 @@ class _KeptVersion:
 
 
 def measure_risk_map(opened: OpenSite, dataset: str, progress: Progress = no_progress) -> RiskMap:
-    """Everything on the map; ConfigError where no version has kept what it takes."""
+    """The whole map; ConfigError if no version has kept what is needed."""
     writer = open_version_writer(opened)
     served = writer.served(dataset)
     numbers = sorted(writer.readable(dataset), reverse=True)[:MOST_VERSIONS]
@@ -92,7 +92,7 @@ def measure_risk_map(opened: OpenSite, dataset: str, progress: Progress = no_pro
 
 
 def _open(opened: OpenSite, dataset: str, number: int, stack: ExitStack) -> _KeptVersion | None:
-    """A version with its raw rows; None where they were erased, or its policy was not kept."""
+    """A version with its raw rows; None if they were erased, or its policy was not kept."""
     store, vault = open_version_writer(opened).files(dataset, number)
     if not vault.exists():
         return None
@@ -115,7 +115,7 @@ def _point(one: _KeptVersion, asked: Mapping[Question, int], *, is_served: bool)
 
 
 def _source(base: _KeptVersion) -> tuple[SampledSource, int]:
-    """The rows of a version as they were read. Tables are joined already; what was withheld is not there."""
+    """The rows of a version as they were read. Tables are already joined; withheld columns are missing."""
     rows, person = base.trial.rows, base.trial.policy.person or ""
     source = rows.source(rows.rows)
     sample = SampledSource(source, MOST_WHOLE, person if person in source.columns() else "")
@@ -123,7 +123,8 @@ def _source(base: _KeptVersion) -> tuple[SampledSource, int]:
 
 
 def _other_ks(policy: Policy, *, is_sample: bool) -> Iterator[int]:
-    """Of a sample its own k too: on fewer records less is usable, and only samples compare with samples."""
+    """For a sample, the version's own k as well: fewer records give fewer usable figures, so samples compare only with
+    samples."""
     yield from (k for k in sorted({*KS, policy.k}) if k != policy.k or is_sample)
 
 

@@ -1,4 +1,4 @@
-"""The rows of a source for one job of the custodian's: in a vault that is gone afterwards."""
+"""The rows of a source for one of the custodian's jobs, in a temporary vault."""
 
 from __future__ import annotations
 

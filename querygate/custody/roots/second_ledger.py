@@ -1,4 +1,4 @@
-"""The ledger of a site beside diffprivlib's accountant, for `budget show` and `doctor`."""
+"""Compares the ledger of a site with diffprivlib's accountant, for `budget show` and `doctor`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SecondLedger:
 
 
 def second_account_of(opened: OpenSite, dataset: str | None = None) -> SecondLedger | None:
-    """None where the library is not installed, or nothing was ever spent."""
+    """None if the library is not installed, or nothing was ever spent."""
     if not is_installed():
         return None
     limits = tuple(second_accounts(open_ledger(opened).spends(), dataset))

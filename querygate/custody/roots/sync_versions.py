@@ -1,10 +1,9 @@
-"""Published versions copied to another folder: a gate's store, or a medium that is carried there.
+"""Copies published versions to another folder: a gate's store, or a disk that is carried there.
 
-A version's file gets its name when all of it is there and its digest is what was put on record when it was published.
-The pointer follows last. So a gate that reads the folder meanwhile sees the version before, or the next one whole. The
-digest is kept beside the file, since a gate without the custodian's log has no other: a file that was damaged, cut off
-or changed by itself is not served there. Whoever can write both is found by the next copy, and by comparing with the
-log.
+A version's file gets its name when it is complete and has the digest that was logged when it was published. The pointer
+follows last. So a gate that reads the folder meanwhile sees the version before, or the next one whole. The digest is
+kept beside the file, since a gate without the custodian's log has no other: a file that was damaged, cut off or changed
+by itself is not served there. Whoever can write both is found by the next copy, and by comparing with the log.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ POINTER = "current"
 
 @dataclass(frozen=True, slots=True)
 class SyncedDataset:
-    """What was done for one dataset: versions copied and removed, and the one that is served there now."""
+    """What was done for one dataset: versions copied and removed, and the one now served there."""
 
     dataset: str
     copied: int
@@ -37,7 +36,8 @@ class SyncedDataset:
 def sync_versions(
     opened: OpenSite, target: Path, *, user: str, progress: Progress = no_progress
 ) -> list[SyncedDataset]:
-    """Make the folder have the versions that this site has, and serve those that it serves. What was done is logged."""
+    """Give the folder the versions that this site has, and serve there those that it serves. What was done is
+    logged."""
     if target.resolve() == opened.site.store.resolve():
         raise ConfigError("QG804", "The folder is this site's own store.", "Name the store of a gate with --to.")
     if (target / FILE).is_file():
@@ -65,7 +65,7 @@ def _sync_dataset(opened: OpenSite, here: Path, there: Path) -> SyncedDataset:
     copied = 0
     for version in versions_in(here):
         copied += _copy_version(opened, here.name, version, version_file(here, version), version_file(there, version))
-    for name in (POINTER, WITHDRAWN):  # withdrawn first comes into force, or goes, when it is whole
+    for name in (POINTER, WITHDRAWN):  # the pointer first: a withdrawal starts or ends when all else is there
         if (here / name).exists():
             _copy(here / name, there / name)
         else:
@@ -79,7 +79,7 @@ def _sync_dataset(opened: OpenSite, here: Path, there: Path) -> SyncedDataset:
 
 
 def _copy_version(opened: OpenSite, dataset: str, version: int, here: Path, there: Path) -> int:
-    """1 if the file had to be copied. One that is there already is compared, byte for byte."""
+    """1 if the file had to be copied. A file that is already there is compared, byte for byte."""
     noted = noted_file(opened.log, dataset, version) or FileDigest.of(here)
     if there.exists() and noted.is_of(there):
         _tell(noted, there)

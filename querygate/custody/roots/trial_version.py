@@ -1,4 +1,4 @@
-"""The custodian's root for versions on trial: made in a folder that is gone afterwards, asked, and served to nobody."""
+"""The custodian's root for trial versions: made in a temporary folder, queried, and served to nobody."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEMORY_MB = 4096
 
 @dataclass(frozen=True, slots=True)
 class TrialVersion:
-    """A version that nobody is served, beside its raw rows."""
+    """A version that is not served, with its raw rows."""
 
     policy: Policy
     release: PublishedVersion
@@ -64,7 +64,7 @@ class TrialVersion:
 def published_on_trial(
     policy: Policy, source: Source, base_dir: Path = Path(), *, measures_risk: bool = False
 ) -> Iterator[TrialVersion]:
-    """What would be told of the source, for as long as it is asked."""
+    """What would be published from the source, for as long as it is queried."""
     with tempfile.TemporaryDirectory() as folder:
         parts = Path(folder) / "store", Path(folder) / "vault"
         for part in parts:

@@ -1,4 +1,4 @@
-"""Secrets of a site that lie in its vault: made when first needed, and never shown."""
+"""Secrets in a site's vault: made when first needed, and never shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BYTES = 32
 
 
 def vault_key(vault: Path, name: str) -> bytes:
-    """The secret of this name. Two processes that make it at once have the same one."""
+    """The secret with this name. Two processes that make it at the same time get the same one."""
     path = vault / name
     if not path.exists():
         staged = vault / f".{name}.{secrets.token_hex(8)}"

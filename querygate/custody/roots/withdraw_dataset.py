@@ -1,4 +1,4 @@
-"""Taking a dataset out of service, and erasing raw rows that no served version needs: both on record.
+"""Takes a dataset out of service, and erases raw rows that no served version needs; both are logged.
 
 The log has an entry before and one after. A process that is killed between them leaves the dataset served or withdrawn,
 and asking again finishes it.
@@ -38,7 +38,7 @@ class Withdrawal:
 
 
 def withdraw_dataset(opened: OpenSite, dataset: str, *, user: str) -> Withdrawal:
-    """Serve no version of a dataset from now on."""
+    """Stop serving any version of a dataset."""
     writer = open_version_writer(opened)
     served = writer.served(dataset)
     if served is None:
@@ -68,7 +68,7 @@ def _what_remains(opened: OpenSite, writer: DuckDBVersionWriter, dataset: str, s
 
 
 def last_catalog(opened: OpenSite, dataset: str) -> Catalog:
-    """Of the version being served or, after a withdrawal, of the latest that the store has: audits go on."""
+    """The catalog of the served version or, after a withdrawal, of the latest in the store, since audits go on."""
     try:
         return opened.store.current(dataset).catalog
     except NotPermitted as refused:
@@ -85,7 +85,7 @@ def erasable(opened: OpenSite, dataset: str) -> tuple[int, ...]:
 
 
 def check_erasable(opened: OpenSite, dataset: str, versions: Sequence[int]) -> None:
-    """ConfigError where the vault does not have raw rows of one of these, or where it is not retired."""
+    """ConfigError if the vault does not have raw rows of one of these, or if it is not retired."""
     writer = open_version_writer(opened)
     missing = sorted(set(versions) - set(writer.in_vault(dataset)))
     if missing:

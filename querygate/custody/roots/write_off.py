@@ -1,5 +1,6 @@
-"""Budget that may have been spent without a trace, written off: after an old backup was restored and no later log is at
-hand, nobody knows what was drawn since. All that is left counts as spent, or an amount that somebody answers for.
+"""Writes off budget that may have been spent without a trace: after an old backup was restored and no later log is at
+hand, nobody knows what was spent since. All that is left counts as spent, or an amount that somebody takes
+responsibility for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from querygate.site.open_gate import OpenSite, now
 
 @dataclass(frozen=True, slots=True)
 class WrittenOff:
-    """So much epsilon of one limit."""
+    """The epsilon written off from one limit."""
 
     kind: str
     name: str

@@ -1,7 +1,7 @@
-"""Answers that accuse nobody: ranges from certified views, in which no combination is about fewer than k people.
+"""Answers that raise no suspicion: ranges from certified views, in which no combination is about fewer than k people.
 
-Ordinary tables by sex, by region and by year have sets that differ by few people now and then. If such answers are
-ranges from views, nothing about these people follows from them.
+Ordinary tables by sex, by region and by year sometimes have sets that differ by few people. If such answers are ranges
+from views, nothing about these people follows from them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 
 
 def has_views(opened: OpenSite, last: Catalog, version: int) -> bool:
-    """Whether this version is published as certified views. One whose file is gone is not known to be."""
+    """Whether this version is published as certified views. Unknown, so False, if its file is gone."""
     if last.version == version:
         return bool(last.margins)
     path = version_file(opened.site.store / last.dataset, version)

@@ -42,7 +42,7 @@ def replay_site(
     since: datetime | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Replay:
-    """Compute every logged answer again from its store version, and put the outcome on record."""
+    """Compute every logged answer again from its store version, and log the outcome."""
     began = time.perf_counter()
     logged = cast("Iterator[LoggedQuery]", opened.log.queries(dataset=dataset, since=since))
     found = replay(logged, opened.gate, lambda *at: _open(opened, *at), progress)
@@ -60,7 +60,7 @@ def replay_site(
 
 
 def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: str) -> StoreReport:
-    """How weak a version is, by itself and in the hands of those who asked."""
+    """How weak a version is, by itself and for those who queried it."""
     wanted = version or last_catalog(opened, dataset).version
     release = _open(opened, dataset, wanted)
     if release is None:
@@ -85,7 +85,7 @@ def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: s
 
 
 def report_users(opened: OpenSite, *, user: str, dataset: str | None, since: datetime | None) -> list[Intent]:
-    """Who behaves like somebody that probes."""
+    """Who behaves as if probing the data."""
     first = None if since is None else stamp(since)
     opened.log.note("audit.users", user=user, dataset=dataset, body={} if first is None else {"since": first})
 

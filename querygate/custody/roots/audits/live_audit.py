@@ -1,4 +1,4 @@
-"""The custodian's watch: follows the log of a dataset and tells what each answer, with those before it, made known.
+"""The custodian's watch: follows the log of a dataset and reports what each answer, with those before it, revealed.
 
 It decides as the inline auditor would, over the same views, but afterwards and in the custodian's own process. An alert
 names the queries, the users and the number of records; it has no SQL, no value and no answer.
@@ -39,7 +39,7 @@ Alert: TypeAlias = Mapping[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class LogLook:
-    """What came of one look at the log."""
+    """The result of one look at the log."""
 
     alerts: tuple[Alert, ...]
     queries: int
@@ -48,19 +48,19 @@ class LogLook:
 
 
 class LiveAudit:
-    """One dataset, from where the last watch of it ended."""
+    """One dataset, from where its last watch ended."""
 
     def __init__(self, opened: OpenSite, dataset: str, *, user: str, channels: tuple[str, ...] = ()) -> None:
         self._opened, self._dataset, self._user, self._channels = opened, dataset, user, channels
         self._served = opened.store.current(dataset).catalog
         self._alerts = Alerts(opened.log.database, opened.log)
-        self._ledgers: dict[int, AnswerLedger | None] = {}  # by version; None where its raw records are gone
+        self._ledgers: dict[int, AnswerLedger | None] = {}  # by version; None if its raw records are gone
         self._views: dict[int, bool] = {}  # by version
         self._read = 0  # entries in the ledgers
         self._capped: set[tuple[int, str]] = set()
 
     def look(self) -> LogLook:
-        """Everything that was answered since: what is found is on record, and is to be sent, when this returns.
+        """Audit everything that was answered since: when this returns, findings are logged and ready to be sent.
 
         What was looked at before is taken in again first, without a word, where this process is a new one.
         """
@@ -100,7 +100,7 @@ class LiveAudit:
         return [make_alert(self._dataset, entry, one) for one in in_smallest(found) if self._is_news(entry, one)]
 
     def _is_news(self, entry: AnsweredQuery, found: ViewFinding) -> bool:
-        """That a view has more sets than can be followed is told once."""
+        """That a view has more sets than can be followed is reported once."""
         if found.verdict.rule != "cap":
             return True
         told = (entry.version, found.view) in self._capped

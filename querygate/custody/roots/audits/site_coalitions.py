@@ -1,4 +1,5 @@
-"""Whose answers are put together: each user's, each project's, each organisation's, everybody's, and named groups."""
+"""Whose answers are combined: each user's, each project's, each organisation's, everybody's, and those of named
+groups."""
 
 from __future__ import annotations
 
