@@ -2,7 +2,7 @@
 
 axes                 quasi-identifiers of a policy as attributes of a lattice
 lattice_study        records and people laid over it, and Safe Harbor on it
-alternatives_search  alternatives, and what is said of them
+alternatives_search  alternatives, and how they are described
 policy_edits         a policy file for each alternative
 safe_harbor_file     Safe Harbor, and limited data sets, as policy files
 search_report        the report that an expert signs

@@ -1,4 +1,4 @@
-"""The search for alternatives to Safe Harbor, and what is said of it to those who decide.
+"""The search for alternatives to Safe Harbor, and its description for those who decide.
 
 The threshold is the risk of Safe Harbor on the same records and the same population, or a number. Every figure is an
 aggregate; values that are named are public, from the policy or the population.
@@ -54,7 +54,7 @@ METHODS = {"bisecting": bisecting, "directed": directed}
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What is searched for, and how long."""
+    """What to search for, and for how long."""
 
     threshold: float | str = SAFE_HARBOR
     iterations: int = 100
@@ -68,7 +68,7 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class AlternativesSearch:
-    """What was found: kinds of policies over the ground, each with what it risks."""
+    """The results: kinds of policies over the ground, each with its risk."""
 
     ground: LatticeStudy
     found: SearchResult
@@ -195,7 +195,7 @@ def _kept(study: LatticeCubes, kind: SolutionKind, required: Sequence[Requiremen
 
 
 def _population_words(ground: LatticeStudy, intact: PolicyRisk) -> list[str]:
-    """How far the population can be trusted, from how it stands to the records as they are."""
+    """How far the population can be trusted, judged by how it matches the unchanged records."""
     said = [f"The population has {ground.people:,} people for {counted(intact.records, 'record')}."]
     if ground.outside:
         said.append(f"{ground.outside:,} of them are ignored, because no record can have their values.")

@@ -1,8 +1,9 @@
 """Quasi-identifiers of a policy as attributes of a lattice of release policies.
 
-Whole numbers of a small domain are told singly, dates by the year, other numbers by the cells of their public grid, and
-categories by their public values; where the policy fixes cells (`edges`, `groups`) nothing finer is told. Which values
-there are is public: from the policy or, where it is silent, from the population, and never from the records.
+Whole numbers of a small domain are published singly, dates by the year, other numbers by the cells of their public
+grid, and categories by their public values; if the policy fixes cells (`edges`, `groups`), nothing finer is published.
+Which values there are is public: from the policy or, where it is silent, from the population, and never from the
+records.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from querygate.custody.policy.toml_reader import show_value
 from querygate.methods.policy_search import LatticeAttribute, Suggestion, cells, suggest, whole_numbers, zip_codes
 
 SINGLY = 150
-"""Whole numbers up to which each is told by itself."""
+"""Whole numbers up to this many are published singly."""
 
 ASKED = 19
 """Public values that are looked at to tell what a category is: they all differ, which in more of them would look like
@@ -49,7 +50,7 @@ class Axis:
 
     @property
     def told(self) -> str:
-        """How values are told, in words."""
+        """How values are published, in words."""
         if self.column.edges or self.column.groups:
             return f"{self.size:,} cells of the policy"
         if self.members:
@@ -145,7 +146,7 @@ def _of_values(column: ColumnPolicy, people: Population, order: Sequence[str], *
 
 
 def public_values(column: ColumnPolicy, people: Population) -> tuple[str, ...]:
-    """The values of a category that everybody knows of."""
+    """The publicly known values of a category."""
     declared = column.values or (column.hierarchy and tuple(row[0] for row in column.hierarchy.rows))
     found = tuple(declared or people.texts.get(column.name, ()))
     if not found:

@@ -30,7 +30,7 @@ class StudyWithMissing(LatticeCubes):
     def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints, interest: Floats | None = None) -> None:
         wide = PolicyLattice(tuple(LatticeAttribute(a.name, tuple(range(len(a) + 1))) for a in lattice.attributes))
         self._study = LatticeCubes(wide, file, population, interest=interest)
-        self._own = np.zeros(wide.length, dtype=np.bool_)  # the bits that are the narrow lattice's
+        self._own = np.zeros(wide.length, dtype=np.bool_)  # the bits of the narrow lattice
         for place in wide.places:
             self._own[place.start : place.stop - 1] = True
         known = tuple(slice(0, size) for size in lattice.shape)
@@ -130,7 +130,7 @@ def _treatment(axis: Axis) -> str:
 
 
 def kept_by(axis: Axis, treatment: str, year: int) -> Bools:
-    """Which boundaries of an axis Safe Harbor keeps. Ages of a category cannot be told from it, and stay."""
+    """Which boundaries of an axis Safe Harbor keeps. Ages in a category cannot be recognised, and stay."""
     attribute, all_of_them = axis.attribute, np.ones(axis.size - 1, dtype=np.bool_)
     if treatment == "drop":
         return ~all_of_them

@@ -1,4 +1,4 @@
-"""A release policy as a policy file: the one that was given, with the cells and the threshold set."""
+"""A release policy as a policy file: the given file with the cells and the threshold set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def with_cells(table: RawTable, axis: Axis, spans: tuple[tuple[int, int], ...]) 
     """The table of a column whose cells are these spans of its axis."""
     column, whole = axis.column, len(spans) == axis.size
     if whole and (column.edges or column.groups or axis.members or axis.attribute.kind == "cells"):
-        return dict(table)  # they are what the policy has already
+        return dict(table)  # the policy already has them
     if axis.members:
         return with_groups(table, axis, spans)
     if whole and column.type == "integer":

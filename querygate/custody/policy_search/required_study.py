@@ -25,7 +25,7 @@ FIGURES: Mapping[str, Callable[[Ints, Ints], float]] = {
 
 
 BROKEN = 2.0
-"""More than any risk."""
+"""Larger than any risk."""
 
 
 def measured(requirement: Requirement, classes: Ints, values: Ints) -> float:
@@ -62,7 +62,7 @@ class RequiredStudy(LatticeCubes):
         self.records, self.file, self.population = ground.study.records, ground.study.file, ground.study.population
 
     def risk_of(self, kept: Bools) -> float:
-        """The risk, or more than any where a requirement is broken: both fall when boundaries are merged."""
+        """The risk, or more than any risk if a requirement is broken: both fall when boundaries are merged."""
         return self._study.risk_of(kept) if self.holds(kept) else BROKEN
 
     def holds(self, kept: Bools) -> bool:

@@ -1,8 +1,8 @@
 """Safe Harbor as a policy file: what each column looks like among the 18 kinds, and what is done about it.
 
-A quasi-identifier is coarsened where the rule lets something be told: ZIP codes to three digits, dates to the year,
-ages and birth years with one group for 90 and over. Everything else that looks like an identifier stays out. A column
-that is published otherwise, but holds such values as they are, stays out as well: only quasi-identifiers have cells.
+A quasi-identifier is coarsened if the rule lets a part be published: ZIP codes to three digits, dates to the year, ages
+and birth years with one group for 90 and over. Everything else that looks like an identifier stays out. A column that
+is published otherwise, but holds such values as they are, stays out as well: only quasi-identifiers have cells.
 """
 
 from __future__ import annotations

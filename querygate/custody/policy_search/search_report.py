@@ -10,7 +10,7 @@ from querygate.core.json_body import OPTIONAL
 
 @dataclass(frozen=True, slots=True)
 class PolicyFigures:
-    """What a policy risks, and how that stands to Safe Harbor and to the records as they are."""
+    """The risk of a policy, compared with Safe Harbor and with the unchanged records."""
 
     risk: float
     greatest: float
@@ -51,7 +51,7 @@ class SearchedColumn:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPopulation:
-    """The people, and the file they are from, where it is known."""
+    """The people, and the file they come from, if it is known."""
 
     people: int
     outside: int

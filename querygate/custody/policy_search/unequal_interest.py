@@ -1,4 +1,4 @@
-"""Attackers who are after some people more than others: `dx=HIV:5` looks five times as keenly for whoever has HIV."""
+"""Attackers who look for some people more than others: `dx=HIV:5` looks five times as keenly for people with HIV."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEXT = re.compile(r"\s*(?P<column>[^=]+?)\s*=\s*(?P<value>.+?)\s*:\s*(?P<weight
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """How much more, or less, than others somebody with a value is looked for."""
+    """How much more, or less, people with a value are looked for than others."""
 
     column: str
     value: str
@@ -28,7 +28,7 @@ class Interest:
 
 
 def read_interest(text: str, columns: Iterable[ColumnPolicy]) -> Interest | None:
-    """None where the text is none, or names no category that is published.
+    """None if the text is not an interest, or names no published category.
 
     >>> str(read_interest("disease = HIV : 5", [ColumnPolicy("disease", "sensitive", "category")]))
     'disease=HIV:5'

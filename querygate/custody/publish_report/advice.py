@@ -1,4 +1,4 @@
-"""What a custodian should look at first, and what to do about it. Follows from the figures of the report alone."""
+"""What a custodian should look at first, and what to do about it; only from the figures of the report."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from querygate.custody.publish_report.report_body import Advice, PublishReport
 from querygate.custody.publish_report.usable_figures import UsableFigures
 
 COVERED = 0.5
-"""A column whose classes cover more of its domain than this is hardly told."""
+"""If classes cover more of a column's domain than this, the column is published with little detail."""
 
 UNDIVIDED = 0.9
-"""Hardly any class is divided by a column of which classes cover more than this."""
+"""If classes cover more of a column's domain than this, the column divides hardly any class."""
 
 VAGUE = 0.25
 """A mean whose range covers more of the domain than this says little."""
@@ -27,14 +27,14 @@ SMALL_K = 5
 
 
 def make_warnings(body: PublishReport, policy: Policy) -> tuple[Advice, ...]:
-    """Each with a text and an advice. Whatever is advised was seen to help: tests follow it."""
+    """Each with a text and a piece of advice. The advice was seen to help: tests follow it."""
     found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body, policy)]
     found += [(f"The policy: {text}.", "") for text in policy.warnings]
     return (*of_lost(body.usable), *(Advice(text, advice) for text, advice in found))
 
 
 def of_lost(found: UsableFigures) -> tuple[Advice, ...]:
-    """What is clearly wider than in the version before."""
+    """Warnings about what is clearly wider than in the previous version."""
     return tuple(Advice(text, ADVICE) for text in found.lost)
 
 
@@ -139,7 +139,7 @@ def _of_use(body: PublishReport, policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _about_detail(policy: Policy, column: ColumnPolicy, share: float) -> str:
-    """Only what helps: a category takes no cuts, and a column by which nothing is divided costs the others nothing."""
+    """Advises only what helps: a category has no cuts, and a column that divides nothing costs the others nothing."""
     if len(policy.named("quasi-identifier")) == 1:
         return "Lower k."
     cuts = "give it cuts, " if column.is_numeric and not column.cuts and not column.edges else ""
@@ -152,7 +152,7 @@ def _about_range(body: PublishReport, policy: Policy, column: ColumnPolicy) -> s
         named = 'Name it in anonymise.statistics with method = "auto", or lower k.'
         return "Lower k." if policy.anonymise.statistics and policy.anonymise.method == "auto" else named
     bins = "narrower bins" if column.carry == "bins" else "bins"
-    one_each = body.headline.persons == body.headline.rows  # moments of somebody's many rows would be theirs
+    one_each = body.headline.persons == body.headline.rows  # moments over one person's rows would be about that person
     moments = one_each and policy.anonymise.class_moments == "none"
     return f"Carry {column.name} in {bins}" + ', or set class_moments = "rounded" in [anonymise].' * moments
 
@@ -164,7 +164,7 @@ def _about_size(body: PublishReport) -> str:
 
 
 def _of_cuts(body: PublishReport) -> Iterator[tuple[str, str]]:
-    """A line for each column with cuts that classes reach across, and the change that helps most."""
+    """A warning for each column with cuts that classes reach across, and the change that helps most."""
     found = body.crossed_cuts
     for column in dict.fromkeys(cut.column for cut in found.cuts):
         mine = [i for i, cut in enumerate(found.cuts) if cut.column == column]

@@ -1,6 +1,6 @@
-"""The pictures of the report. Matplotlib is an extra: without it the report has its tables alone.
+"""The charts of the report. Matplotlib is an extra: without it the report has only its tables.
 
-Figures are made without `pyplot`, so that nothing is shared with whoever else draws in the same process.
+Figures are made without `pyplot`, so that nothing is shared with other code that draws in the same process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def can_draw() -> bool:
 
 
 def draw(figure: Figure) -> bytes:
-    """The figure as a PNG; nothing in it tells when or by what it was made."""
+    """The figure as a PNG, without a trace of when or by what it was made."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", metadata={"Software": None})
     return stream.getvalue()
@@ -64,7 +64,7 @@ def new_figure(
 
 
 def percent_axis(axis: Axis) -> None:
-    """Ticks as percentages, with as many digits as they need to be different."""
+    """Ticks as percentages, with as many digits as they need to differ."""
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.3g} %"))
@@ -79,7 +79,7 @@ def class_sizes(case: ReportCase, body: PublishReport) -> Figure:
 
     figure, panels = new_figure(2.9)
     axes, bars = panels[0][0], body.class_sizes.histogram
-    beside = max(0.0, (8 - len(bars)) / 2)  # a bar by itself is not a wall
+    beside = max(0.0, (8 - len(bars)) / 2)  # keeps a single bar from filling the chart
     axes.bar(range(len(bars)), [bar.classes for bar in bars], width=0.85, color=TEAL)
     labels = [str(bar.from_) if bar.from_ >= bar.to else f"{bar.from_:,}–{bar.to:,}" for bar in bars]
     turned = max(map(len, labels)) > 3
@@ -99,7 +99,7 @@ def widths(case: ReportCase, body: PublishReport) -> Figure | None:
     figure, panels = new_figure(0.9 + 0.34 * len(lines))
     axes = panels[0][0]
     for place, line in enumerate(reversed(lines)):
-        single = 1.0 if line.unit == "values" else 0.0  # one value is told exactly
+        single = 1.0 if line.unit == "values" else 0.0  # a single value is published exactly
         first, middle, third = (0.0 if q <= single else q / (line.domain or 1) for q in line.quartiles)
         colour = TEAL if line.role == "quasi-identifier" else GREY
         axes.barh(place, third - first, left=first, height=0.5, color=colour, alpha=0.55)
@@ -164,7 +164,7 @@ def _as_dates(axes: Axes) -> None:
 
 
 def ranges(case: ReportCase, body: PublishReport) -> Figure | None:
-    """Ranges that are served (bars) with the truth (dots): statistics over their domains, counts over all records."""
+    """Served ranges (bars) with the truth (dots): statistics as shares of their domains, counts of all records."""
     located = [
         (line.statistic, [(end - line.domain[0]) / ((line.domain[1] - line.domain[0]) or 1) for end in ends])
         for line in body.statistics
@@ -265,7 +265,7 @@ def _growth(axes: Axes, points: Sequence[SweepPoint], k: int) -> None:
 
 
 def codes(lines: Sequence[CodeReport]) -> Figure | None:
-    """Of each list: who is found by some of their codes, before and after; and what was lost."""
+    """For each list: who can be found by some of their codes, before and after; and what was lost."""
     measured = [(line, line.measures) for line in lines if line.measures][:SHOWN_COLUMNS]
     if not measured:
         return None
@@ -305,7 +305,7 @@ def _lost(axes: Axes, figures: CodeMeasures) -> None:
 
 
 def _short(name: str, most: int = 34) -> str:
-    """A label that leaves room for the picture; a dollar sign would begin a formula."""
+    """A label that leaves room for the chart; a dollar sign would begin a formula."""
     text = name if len(name) <= most else f"{name[: most - 1]}…"
     return text.replace("$", r"\$")
 

@@ -1,4 +1,4 @@
-"""How much is left open of each published column: the report's table of widths."""
+"""How uncertain each published column is: the report's table of widths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from querygate.methods.anonymise.class_disclosure import quantiles
 
 @dataclass(frozen=True, slots=True)
 class ColumnWidth:
-    """What is left open of a column, over records, in its unit; `share` is the mean share of its domain. `told` is the
+    """How uncertain a column is, over records, in its unit; `share` is the mean share of its domain. `told` is the
     share of a sensitive column's information that the class gives (mutual information), where it has values of its own.
     """
 
@@ -30,7 +30,7 @@ class ColumnWidth:
 
 
 def widths(case: ReportCase) -> tuple[ColumnWidth, ...]:
-    """Of every published column, over records: widths of intervals, or numbers of values, and shares of the domain."""
+    """For every published column, over records: widths of intervals, or numbers of values, and shares of the domain."""
     columns = [column for column in case.catalog.columns if not column.is_codes]  # what became of codes is told apart
     return tuple(_of_numbers(case, column) if column.is_numeric else _of_values(case, column) for column in columns)
 

@@ -1,8 +1,8 @@
-"""Public cuts that classes reach across: which rules keep these classes whole, and what each rule costs.
+"""Public cuts that classes reach across: which rules prevent dividing these classes, and what each rule costs.
 
-The records are divided once more, by the method that was published. A class that reaches across a cut is cut there,
-and every rule of the policy is asked about the two halves. Then the records are divided under a policy without the
-rule. Nothing of it is written or served.
+The records are divided again, by the published method. A class that reaches across a cut is cut there, and every rule
+of the policy is asked about the two halves. Then the records are divided under a policy without the rule. None of this
+is written or served.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import NULL, Guard, PersonCount, Table, ncp
 
 MOST_SECONDS = 60.0
-"""No further rule is tried once trying has taken so long."""
+"""After this time no further rule is tried."""
 
 Cut = tuple[str, Number]
 
@@ -80,7 +80,7 @@ class CrossedCuts:
     ncp: float = 0.0
     across: tuple[int, ...] = ()
     relaxed: tuple[Relaxed, ...] = ()
-    untried: tuple[str, ...] = ()  # changes for which there was no time
+    untried: tuple[str, ...] = ()  # changes that there was no time to try
 
 
 def crossed_cuts(case: ReportCase, progress: Progress) -> CrossedCuts:
@@ -102,7 +102,7 @@ def crossed_cuts(case: ReportCase, progress: Progress) -> CrossedCuts:
         return _Study.of(case, read_table(state, by_record=True)[0], name, tuple(crossed)).told(
             replace(found, cuts=told)
         )
-    except ConfigError:  # on a sample the guarantees may be out of reach
+    except ConfigError:  # on a sample the guarantees may be impossible to keep
         return replace(found, cuts=told)
     finally:
         state.staging.close()
@@ -134,7 +134,7 @@ class Rule:
 
 
 def rules_of(policy: Policy, missing: Sequence[str]) -> Iterator[Rule]:
-    """Every rule of a policy that a class must keep. `missing`: sensitive columns that have missing values."""
+    """Every rule of a policy that a class must keep. `missing`: sensitive columns with missing values."""
     none = replace(policy, k_map=None, columns=tuple(_free(column) for column in policy.columns))
     yield Rule(f"k = {policy.k}", none, _smaller_k(policy))
     for column in policy.named("sensitive"):
@@ -160,7 +160,7 @@ def _spared(column: ColumnPolicy, table: str) -> dict[str, ColumnPolicy]:
 
 
 def _may_be_off(policy: Policy, column: ColumnPolicy) -> bool:
-    """Does the policy do without this guard? Numbers with their own intervals, and moments, need one."""
+    """Is the policy valid without this guard? Numbers with their own intervals, and moments, need one."""
     return column.carry in ("bins", "hull") and policy.anonymise.class_moments == "none"
 
 

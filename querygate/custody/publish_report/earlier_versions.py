@@ -19,7 +19,7 @@ from querygate.custody.publish_report.report_body import (
 
 
 def versions(found: Republication) -> EarlierVersions:
-    """How the version goes with earlier ones that can be read."""
+    """How the version relates to earlier readable ones."""
     pairs = [
         OverlapWith(version, pair.smallest, pair.divided, pair.left, pair.came, pair.changed)
         for version, pair in found.by_version.items()
@@ -28,7 +28,7 @@ def versions(found: Republication) -> EarlierVersions:
 
 
 def changes(before: KeptReport, report: PublishReport) -> Changes:
-    """What is different since the report on the version before."""
+    """What has changed since the report on the previous version."""
     now = cast(KeptReport, to_json(report))
     then_figures, now_figures = dict(_figures(before)), dict(_figures(now))
     then_keys, now_keys = dict(_leaves(before["policy"])), dict(_leaves(now["policy"]))

@@ -13,7 +13,7 @@ from querygate.custody.workload.trial_answers import ask_version
 from querygate.sql.name_text import name_text
 
 MOST_VALUES = 25
-"""Categories of more values are not counted value by value: nobody would read it."""
+"""Categories with more values are not counted value by value, since nobody would read that."""
 
 ROOM = 1e-9
 """For rounding in the truth, which the database computes."""
@@ -42,7 +42,8 @@ class CountAnswer:
 
 
 def statistics(case: ReportCase) -> tuple[StatisticAnswer, ...]:
-    """Range and truth of what the policy names, or of the mean of every number. One that is refused has no range."""
+    """Range and truth of the statistics that the policy names, or of the mean of every number. A refused one has no
+    range."""
     return tuple(_answer(case, statistic) for statistic in statistics_of(case.policy) if statistic.kind != "count")
 
 

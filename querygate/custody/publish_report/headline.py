@@ -1,4 +1,4 @@
-"""The headline of the report: what was asked and what is kept, and sizes of classes."""
+"""The headline of the report: what was required, what was measured, and the sizes of classes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A promise, and the figure that the verifier measured; `asked` is None where the policy asks for nothing."""
+    """A promise, and the figure that the verifier measured; `asked` is None if the policy requires nothing."""
 
     measure: str
     rule: str
@@ -110,7 +110,7 @@ def guarantees(case: ReportCase) -> tuple[Guarantee, ...]:
 
 
 def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
-    """By the name under which the verifier tells a figure: the rule, and what the policy asks for."""
+    """By the verifier's name of a figure: the rule, and what the policy requires."""
     for column in policy.published:
         for diversity in column.diversity:
             yield from _asked(column.name, diversity)
@@ -171,7 +171,7 @@ def class_sizes(case: ReportCase) -> ClassSizes:
 
 
 def _histogram(sizes: Ints) -> Iterator[Bar]:
-    """Bars of one size each where sizes are small; then they grow by a factor, so that a long tail is seen too."""
+    """Bars of one size each for small sizes; then they grow by a factor, so that a long tail is visible too."""
     least, most = int(sizes.min()), int(sizes.max())
     factor, step = ((most + 1) / least) ** (1 / BARS) - 1, 1
     edges = [least]

@@ -1,7 +1,7 @@
-"""The map of risk and utility: the same records divided once more for other k, by the method that was published.
+"""The map of risk and utility: the same records divided again for other k, by the published method.
 
 Duncan, Keller-McNulty, Stokes, "Disclosure risk vs. data utility: the R-U confidentiality map", 2001. Every point keeps
-all guarantees of the policy. Nothing of it is written or served.
+all guarantees of the policy. None of this is written or served.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Sweep:
 
 
 def sweep(case: ReportCase, progress: Progress) -> Sweep:
-    """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
+    """Points of the map. On a sample all classes are wider than on all records: compare points only with each other."""
     name, k = published_method(case)
     most = most_records(name)
     if not quasi_identifiers(case.policy):
@@ -97,7 +97,7 @@ def most_records(method: str) -> int:
 
 
 def _point(case: ReportCase, state: PublicationState, name: str) -> list[SweepPoint]:
-    """One point; none where the guarantees cannot be kept with this k."""
+    """One point; None if the guarantees cannot be kept with this k."""
     try:
         state = code(state)
         state = partition(state, again(state, name), case.population, case.clock_s)
@@ -117,7 +117,7 @@ def _divided_for(case: ReportCase, k: int) -> Policy:
 
 
 def divided_alone(policy: Policy) -> Policy:
-    """Without what has been done before: tables are joined already."""
+    """The policy without steps that are already done: tables are joined."""
     beside = policy.wishes | {policy.person}
     kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in beside)
     return replace(policy.of_one_table(), columns=kept)

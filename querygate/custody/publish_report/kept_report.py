@@ -1,4 +1,4 @@
-"""A report.json that was kept, as it is read again."""
+"""A kept report.json, read again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What somebody believes of a sensitive value who knows more than the release: by any pieces of knowledge, and by what
-the data themselves show never to happen.
+"""What an attacker who knows more than the release believes of a sensitive value: by any pieces of knowledge, and by
+what the data themselves show never to happen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_RECORDS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class KnownRules:
-    """Rules that the data tell without an exception, the fewest values that they leave for anybody, and the surest
+    """Rules that the data follow without exception, the fewest values that they leave for anybody, and the surest
     belief of somebody who knows all of them.
     """
 
@@ -34,7 +34,8 @@ class KnownRules:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeRisk:
-    """Of a category: the surest belief in a value with 0, 1, 2 ... of the worst pieces of knowledge, and with rules."""
+    """For a category: the surest belief in a value with 0, 1, 2 ... of the worst pieces of knowledge, and with
+    rules."""
 
     column: str
     beliefs: tuple[float, ...]

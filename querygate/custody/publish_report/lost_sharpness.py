@@ -14,7 +14,7 @@ from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.workload.usable_share import Figure, Standing, median_width
 
 FEWER = 0.1
-"""So much less of the figures can be printed."""
+"""The loss in the share of printable figures that is worth a warning."""
 
 TIMES, MORE = 1.5, 0.25
 """So many times as wide as before, and wider by so much."""
@@ -26,7 +26,7 @@ ADVICE = "Compare both policies. `querygate policy preview` shows what each rule
 
 @dataclass(frozen=True, slots=True)
 class MedianWidth:
-    """Of figures of a `kind`, or of those about a `column`; None where most have no bounds."""
+    """The median width of figures of a `kind`, or about a `column`; None if most have no bounds."""
 
     kind: str
     column: str

@@ -1,7 +1,7 @@
-"""The report on a published version, for the custodian: one JSON object, from which the page and pictures are made.
+"""The report on a published version, for the custodian: one JSON object, from which the page and charts are made.
 
-Every section is a function of the same case. Figures are aggregates; raw values are in one kind of picture alone, and
-there is no identifier anywhere. See docs/reference/publish-report.md.
+Every section is a function of the same case. Figures are aggregates; only one kind of chart shows raw values, and there
+is no identifier anywhere. See docs/reference/publish-report.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TEMPLATE = "publish_report.html"
 
 
 def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishReport:
-    """The report. What it advises, and what changed, follows from the rest of it."""
+    """The report. Its advice, and what changed, follow from the rest of it."""
     published = case.published
     report = PublishReport(
         format=FORMAT,

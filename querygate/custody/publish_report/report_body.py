@@ -28,7 +28,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class OverlapWith:
-    """What the new version tells together with an earlier one."""
+    """What the new version reveals together with an earlier one."""
 
     version: int
     smallest: int

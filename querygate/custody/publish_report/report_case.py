@@ -1,4 +1,4 @@
-"""What the report on a version is made of: the file that is served, the raw rows, and what publishing said of them."""
+"""What the report on a version is made from: the served file, the raw rows, and the figures from publishing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from querygate.custody.workload.policy_cost import RareValues
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 
 PER_DAY = 86_400e6
-"""Microseconds: timestamps are told in days, as dates are."""
+"""Microseconds: timestamps are given in days, like dates."""
 
 
 class VersionRows(Protocol):
@@ -49,16 +49,16 @@ class VersionRows(Protocol):
         """The class of each row, and these columns in the same order."""
 
     def source(self, most: int) -> Source:
-        """Up to so many of the rows, drawn by a fixed rule."""
+        """Up to this many of the rows, drawn by a fixed rule."""
 
     def staging(self) -> StagingTables:
-        """An empty one that leaves nothing behind."""
+        """An empty staging database that leaves nothing behind."""
 
     def by_group(self, dataset: str, sql: str) -> Mapping[tuple[Scalar, ...], float | None]: ...
 
 
 class TrialVersion(Protocol):
-    """A version that nobody is served."""
+    """A version that is not served."""
 
     @property
     def written(self) -> Written: ...
@@ -77,7 +77,7 @@ class TrialVersion(Protocol):
 
 
 class OnTrial(Protocol):
-    """Publishes for as long as the result is looked at; what is believed of people is measured on request."""
+    """Publishes for as long as the result is in use; belief about people is measured on request."""
 
     def __call__(
         self, policy: Policy, source: Source, *, measures_risk: bool = False
@@ -109,7 +109,7 @@ class ReportCase:
     def tried(
         self, policy: Policy, on_trial: OnTrial, *, measures_risk: bool = False
     ) -> AbstractContextManager[TrialVersion]:
-        """Another policy of the same raw rows, on trial. Tables are joined already; what was withheld is not there."""
+        """Another policy for the same raw rows, on trial. Tables are already joined; withheld columns are missing."""
         source = self.rows.source(self.rows.rows)
         there = set(source.columns())
         columns = tuple(column for column in policy.columns if column.name in there)

@@ -1,7 +1,7 @@
-"""How much of what an ordinary paper would ask can be printed from the version, and which edits of its policy would
-make it more. `querygate policy preview` measures this and more before anything is published.
+"""How much of what an ordinary paper needs can be printed from the version, and which edits of its policy would
+increase that. `querygate policy preview` measures this and more before anything is published.
 
-Edits are tried on small tables, and where the file of the policy is at hand: its lines are what is to be edited.
+Edits are tried on small tables, and if the policy file is at hand, since its lines are what is edited.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MOST_TRIED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class UsableFigures:
-    """None where the table is large. `edits` are those that help most; `why_none` says why none was tried. `lost` says
-    what is clearly wider than in the version before.
+    """None if the table is large. `edits` are those that help most; `why_none` says why none was tried. `lost` says
+    what is clearly wider than in the previous version.
     """
 
     standing: Standing | None

@@ -1,4 +1,4 @@
-"""The risks of a version: of being found, of what a class gives away, and of standing out."""
+"""The risks of a version: being found, what a class gives away, and standing out."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from querygate.methods.anonymise.class_disclosure import fence, narrow_hulls, sh
 from querygate.methods.risk import Attack, attack
 
 THRESHOLDS = (1 / 20, 1 / 5)
-"""Risks that data protection rules draw a line at: for data that anybody may have, and for a trusted few."""
+"""Risk limits of data protection rules: for public data, and for a few trusted people."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareAbove:
-    """The share of records with more than a risk."""
+    """The share of records above a risk."""
 
     risk: float
     share: float
@@ -41,8 +41,8 @@ class AttackerRisk:
 
 @dataclass(frozen=True, slots=True)
 class CodesRisk:
-    """Of the prosecutor who knows all codes of a person too. `alone` is the share of records with whose codes there is
-    no other in their class.
+    """The risk from a prosecutor who also knows all codes of a person. `alone` is the share of records with whose codes
+    there is no other in their class.
     """
 
     columns: tuple[str, ...]
@@ -107,7 +107,7 @@ class Outliers:
 
 
 def risk(case: ReportCase) -> Risk:
-    """Of being found, for each of three attackers; the journalist's where the policy names a population."""
+    """The risk of being found, for each of three attackers; the journalist's if the policy names a population."""
     people = None if case.population is None else _people(case, case.population)
     found = attack(case.sizes, people, thresholds=THRESHOLDS)
     return Risk(
@@ -119,7 +119,7 @@ def risk(case: ReportCase) -> Risk:
 
 
 def _with_codes(case: ReportCase) -> CodesRisk | None:
-    """Whoever knows the codes of somebody knows the items that are published of them, in all lists together."""
+    """Anyone who knows a person's codes knows the items published of them, in all lists together."""
     lists = [column for column in case.catalog.columns if column.is_codes]
     if not lists:
         return None

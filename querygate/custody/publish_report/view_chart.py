@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def risk_and_utility(ways: Sequence[WayToPublish]) -> Figure | None:
-    """A point for each way to publish; None where there is nothing to compare."""
+    """A point for each way to publish; None if there is nothing to compare."""
     points = [(way, way.believed, way.printed) for way in ways]
     known = [(way, risk, use) for way, risk, use in points if risk is not None and use is not None]
     if len(known) < 2:

@@ -1,6 +1,7 @@
-"""The report on a version of views: short, from what publishing measured and the written file. For the custodian alone.
+"""The report on a version of views: short, from the figures measured while publishing and the written file. For the
+custodian alone.
 
-What was joined depends on sensitive values, so nobody else is told of it.
+What was joined depends on sensitive values, so nobody else sees it.
 """
 
 from __future__ import annotations

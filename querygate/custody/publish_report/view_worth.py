@@ -1,4 +1,4 @@
-"""What views bring and what they cost: how much of the standing workload could be printed, and how strongly values are
+"""The benefit and cost of views: how much of the standing workload could be printed, and how strongly values are
 believed; beside classes over all quasi-identifiers, which are published on trial from the same rows.
 
 A part of the workload is asked, drawn by a fixed rule, and trials are for tables that are not large: the report says
@@ -24,8 +24,8 @@ from querygate.custody.workload.usable_share import median_width
 from querygate.custody.workload.workload_sample import drawn
 
 QUESTIONS = {"one view": (26, 10), "others": (18, 6)}
-"""So many are asked whose columns some view has together, and so many others: of counts, prevalences and means, and of
-all other kinds."""
+"""How many questions are asked whose columns are together in some view, and how many others: counts, prevalences and
+means, and all other kinds."""
 
 MOST_RECORDS = 50_000
 """With more, classes are not published on trial."""
@@ -40,7 +40,7 @@ Ask: TypeAlias = Callable[[Sequence[Question]], list[Figure]]
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """In the true bin of a unit: over records, and the greatest."""
+    """Belief in the true bin of a unit: the mean over records, and the greatest."""
 
     unit: tuple[str, ...]
     mean: float
@@ -72,7 +72,7 @@ class AnsweredPart:
 
 @dataclass(frozen=True, slots=True)
 class WayToPublish:
-    """One way: what it answers to the parts of the workload, and what is believed. `printed` is the share of counts,
+    """One way to publish: its answers to the parts of the workload, and the belief. `printed` is the share of counts,
     prevalences and means in the whole workload that could be printed.
     """
 
@@ -118,7 +118,7 @@ class _Workload:
         )
 
     def way(self, name: str, k: int, ask: Ask, belief: tuple[Belief, ...]) -> tuple[WayToPublish, list[int]]:
-        """A way to publish, and how many figures each part has."""
+        """A way to publish, and the number of figures of each part."""
         figures = [ask(questions) for questions in self.drawn.values()]
         parts = tuple(AnsweredPart(usable_shares(found), _widths(found)) for found in figures)
         shares = [(part.share(PRINTED), size) for part, size in zip(parts, self.sizes.values(), strict=True)]
@@ -129,7 +129,7 @@ class _Workload:
 
 
 def _is_told(catalog: Catalog, question: Question) -> bool:
-    """Whether some margin has all columns of a question."""
+    """Does some margin have all columns of a question?"""
     return any(
         question.quasi <= set(margin.quasi) and set(question.columns) <= set(margin.sensitive)
         for margin in catalog.margins
@@ -161,14 +161,14 @@ def view_worth(case: ReportCase, risk: Sequence[UnitRisk], progress: Progress = 
 def _classes(
     case: ReportCase, on_trial: OnTrial, units: Sequence[tuple[str, ...]], workload: _Workload
 ) -> tuple[WayToPublish, tuple[Belief, ...]]:
-    """Classes over all quasi-identifiers, and what is believed without any."""
+    """Classes over all quasi-identifiers, and the belief without any."""
     with case.tried(replace(case.policy, views=None), on_trial) as trial:
         believed, guess = (tuple(class_beliefs(trial.written, units, whole=whole)) for whole in (False, True))
         return workload.way("classes", case.policy.k, trial.figures, believed)[0], guess
 
 
 def _twice_k(case: ReportCase, on_trial: OnTrial, workload: _Workload) -> list[WayToPublish]:
-    """Views once more; none where the table is large, or has too few people for so large a k."""
+    """Views with twice the k; None if the table is large, or has too few people for so large a k."""
     if case.rows.rows > MOST_OTHER_K:
         return []
     policy = replace(case.policy, k=2 * case.policy.k)

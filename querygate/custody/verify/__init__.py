@@ -1,1 +1,1 @@
-"""Every promise measured again on the file that was written, with code of its own."""
+"""Measures every promise again on the written file, with independent code."""

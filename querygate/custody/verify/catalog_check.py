@@ -1,4 +1,5 @@
-"""What a version says about itself, against its policy and the raw rows; and that its file holds nothing beside it."""
+"""Compares what a version says about itself with its policy and the raw rows, and checks that its file has nothing
+else."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from querygate.custody.verify.verifier_types import Written, require
 
 
 def check_catalog(written: Written, policy: Policy, staging: VerifierTables, rows: int) -> Catalog:
-    """The catalog, if it says what the policy and the raw rows say; ConfigError QG803 otherwise."""
+    """The catalog, if it agrees with the policy and the raw rows; ConfigError QG803 otherwise."""
     told = written.catalog()
     wanted = _wanted(told, policy, staging, rows)
     require(rows == told.rows, "every record is counted once")
@@ -34,7 +35,7 @@ def check_catalog(written: Written, policy: Policy, staging: VerifierTables, row
 
 
 def check_strays(written: Written) -> None:
-    """The file has what its catalog calls for, and nothing else; ConfigError QG803 otherwise."""
+    """Check that the file has what its catalog calls for, and nothing else; ConfigError QG803 otherwise."""
     stray = next(written.strays(), None)
     require(stray is None, stray or "")
 
@@ -94,7 +95,7 @@ def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -
 
 
 def _moments(column: ColumnPolicy, policy: Policy, *, is_repeated: bool) -> Literal["none", "rounded", "exact"]:
-    """What is told of sums. Views round them, and have none where they could be one person's."""
+    """How sums are published. Views round them, and have none if a sum could be one person's."""
     if not has_moments(column):
         return "none"
     if policy.views is not None:
@@ -103,7 +104,7 @@ def _moments(column: ColumnPolicy, policy: Policy, *, is_repeated: bool) -> Lite
 
 
 def _values(column: ColumnPolicy, staging: VerifierTables) -> tuple[str, ...]:
-    """The public values of a category: those of the policy, and those that occur."""
+    """The public values of a category: those in the policy, and those that occur."""
     if column.codes is not None:
         return open_system(column).codes
     if column.is_numeric:

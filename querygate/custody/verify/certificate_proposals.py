@@ -1,4 +1,4 @@
-"""What a publication proposes as certificates of its views, as the verifier reads it."""
+"""The certificates that a publication proposes for its views, as the verifier reads them."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class UnitProposal(Protocol):
 
 
 class CellProposal(Protocol):
-    """What a publisher hands over for a frame cell: balances of each view after the second, units in order, and
-    balances of the views of all versions, earlier ones first. Atoms are in the order of classes as they are written.
+    """What a publisher proposes for a frame cell: balances of each view after the second, units in order, and balances
+    of the views of all versions, earlier ones first. Atoms are in the order of classes as they are written.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The first promise, measured on what was written: every class has the records of k people."""
+"""The first promise, measured on the written file: every class has the records of k people."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def check_class_sizes(cells: Arrays, sizes: Ints, rows: int, least: int) -> int:
 
 
 def check_class_people(people: ClassPeople | None, least: int) -> None:
-    """The same of people, where they have several records."""
+    """The same for people, if they have several records."""
     require(people is None or people.fewest >= least, f"k = {least} people")

@@ -1,7 +1,6 @@
-"""Lists of codes in the written release, measured anew: what each record's set says, and who could be found by codes.
+"""Measures lists of codes in the written release again: what each record's set says, and who could be found by codes.
 
-Raw lists are read once more and compared, record by record, with the sets that were written for the cells of their
-class.
+Raw lists are read again and compared, record by record, with the sets that were written for the cells of their class.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_k
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 
 GROUPED = ("cba", "ugaclip", "least-frequent")
-"""Methods that ask the utility policy."""
+"""Methods that use the utility policy."""
 
 
 class WrittenCodes(Protocol):
@@ -31,7 +30,7 @@ class WrittenCodes(Protocol):
 def measure_codes(
     written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, staging: ListedCodes
 ) -> Iterator[GuaranteeCheck]:
-    """Every promise about every list of codes; what is a matter of yes or no has no measure."""
+    """Check every promise about every list of codes; promises that are either kept or broken have no measure."""
     for column in (column for column in catalog.columns if column.is_codes):
         wanted, name = policy.column(column.name), column.name
         system, told = open_system(wanted), _told(written, column, cells)
@@ -46,7 +45,7 @@ def measure_codes(
 
 
 def _told(written: WrittenCodes, column: Column, cells: Arrays) -> PublishedCodeSets | None:
-    """What was written; None where items are not sets of codes from the public list."""
+    """What was written; None if items are not sets of codes from the public list."""
     codes, of_code, of_set, held = written.code_sets(column.index)
     entries = list(zip(of_code.tolist(), codes, strict=True))
     if len(set(entries)) < len(entries) or not set(codes) <= {*column.values, ""}:
@@ -69,10 +68,10 @@ def _told(written: WrittenCodes, column: Column, cells: Arrays) -> PublishedCode
 
 
 def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes) -> int:
-    """How many records have a set that is not written for their class, or one that is not true of them.
+    """How many records have a set that is not written for their class, or that is not true of them.
 
-    True is a set when the record has a code of each of its items, and no code of an item that is not in it, apart from
-    those in one that is.
+    A set is true if the record has a code of each of its items, and no code of an item outside it, apart from those in
+    one that is.
     """
     raw = staging.code_texts(wanted.name, (wanted.codes or CodesPolicy()).separator)
     classes, numbers = staging.record_classes(), staging.record_codes(wanted.name)

@@ -1,7 +1,7 @@
-"""Groups of codes that views tell of, made again from the policy and the raw lists.
+"""Groups of codes that views publish, made again from the policy and the raw lists.
 
-Which codes a group has, and of whom its flag is true, is worked out here by the tree of the code system and sets of
-texts. Groups that are told apart must be such that anybody could have any combination of them.
+The codes of a group, and whose flag is true, are worked out here from the tree of the code system and sets of texts.
+For groups that are published separately, anybody must be able to have any combination of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def listed_columns(policy: Policy, first: int) -> Iterator[Column]:
 
 
 def check_code_groups(catalog: Catalog, policy: Policy, staging: VerifierTables) -> None:
-    """Every flag is true of those who have a code of its group, and no group tells of another one."""
+    """Check that every flag is true of those who have a code of its group, and that no group reveals another."""
     units: dict[str, Sequence[str]] = {column.name: (column.name,) for column in policy.columns}
     units |= {name: margin.sensitive for margin in catalog.margins for name in margin.sensitive}
     for column in policy.named("codes"):
@@ -70,8 +70,8 @@ def check_code_groups(catalog: Catalog, policy: Policy, staging: VerifierTables)
 def _check_apart(
     name: str, units: Mapping[str, Sequence[str]], lengths: Ints, flags: Mapping[str, Bools], *, complete: bool
 ) -> None:
-    """Could anybody have any combination of what is told apart, with a list no longer than some, and not empty where
-    none is? `complete` says that every code is in a group.
+    """Could anybody have any combination of separate groups, with a list no longer than some, and not empty if none is?
+    `complete` says that every code is in a group.
     """
     true: dict[Sequence[str], Ints] = {}
     for flag, own in flags.items():
@@ -84,7 +84,7 @@ def _check_apart(
 
 @dataclass(frozen=True)
 class _Lists:
-    """Which record has which code, each pair once."""
+    """The codes of each record, each pair once."""
 
     record: Ints
     code: tuple[str, ...]
@@ -97,7 +97,7 @@ class _Lists:
         return cls(np.array([record for record, _ in pairs], dtype=np.int64), tuple(system.codes[p] for _, p in pairs))
 
     def have(self, codes: frozenset[str], rows: int) -> Bools:
-        """Of each record whether it has one of the codes."""
+        """Whether each record has one of the codes."""
         found: Bools = np.zeros(rows, dtype=np.bool_)
         found[self.record[np.array([code in codes for code in self.code], dtype=np.bool_)]] = True
         return found
@@ -124,7 +124,7 @@ def _groups(policy: Policy, column: ColumnPolicy, system: CodeSystem) -> Groups:
 
 
 def _under(name: str, below: Mapping[str, Sequence[str]], system: CodeSystem) -> set[str]:
-    """The codes that a name of the system stands for; another text is one code, written in another way."""
+    """The codes that a name of the system stands for; any other text is a single code, perhaps spelt differently."""
     if name not in below and name not in system.tree.place:
         (place,) = system.read([name]).codes.tolist()
         require(place >= 0, f"{name} is a code")

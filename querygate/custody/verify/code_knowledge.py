@@ -1,7 +1,7 @@
-"""Who could be found by codes, and what codes would tell, counted in what was published alone.
+"""Who could be found by codes, and what codes would reveal, counted only in what was published.
 
-This is the judge of code anonymisers and shares nothing with them. Somebody who knows a code looks for records with an
-item that has it; a suppressed code is in no item and narrows nothing down. Supports are counted by products of sparse
+This judges code anonymisers and shares no code with them. An attacker who knows a code looks for records with an item
+that has it; a suppressed code is in no item and narrows nothing down. Supports are counted by products of sparse
 matrices.
 """
 
@@ -39,17 +39,17 @@ class PublishedCodeSets:
 
 
 def found_measure(name: str, asked: ProtectPolicy) -> str:
-    """Under which name it is told to how few records codes lead."""
+    """The name of the measure for the fewest records that codes lead to."""
     return f"fewest records with {'known' if asked.look_for == 'rest' else 'whole known sets of'} codes of {name}"
 
 
 def told_measure(name: str) -> str:
-    """Under which name it is told how surely codes tell a sensitive one."""
+    """The name of the measure for how surely codes reveal a sensitive one."""
     return f"surest sensitive code of {name}"
 
 
 def open_measure(name: str) -> str:
-    """Under which name it is told what looking for whole sets alone leaves open."""
+    """The name of the measure for what the search for whole sets does not cover."""
     return f"share of known sets of {name} of which what is left leads to fewer than k records"
 
 
@@ -108,7 +108,8 @@ def _by_rules(
     *,
     whole: bool = False,
 ) -> tuple[int, float]:
-    """Of what is known in each rule, those apart that lead to nobody: what of it is published, or whole sets alone."""
+    """The known codes of each rule, except those that lead to nobody: the published part of them, or only whole
+    sets."""
     finder = _Finder(system, told)
     fewest, surest = int(told.counts.sum()), 0.0
     for known, secret in {(frozenset(known), frozenset(secret)) for known, secret in rules}:
@@ -145,7 +146,7 @@ class _Finder:
                 self._rows_of.setdefault(item, []).append(row)
 
     def having(self, known: frozenset[int]) -> Bools:
-        """The rows that may have all of these codes, those apart that are published nowhere."""
+        """The rows that may have all of these codes, except codes that are published nowhere."""
         found = np.ones(self._rows, dtype=np.bool_)
         for code in known:
             items = self._items.get(self._codes[code])
@@ -156,7 +157,7 @@ class _Finder:
         return found
 
     def tells(self, secret: frozenset[int]) -> bool:
-        """Is all of it published? What is not is told of nobody."""
+        """Is all of it published? An unpublished code is shown for nobody."""
         return bool(secret) and all(self._codes[code] in self._items for code in secret)
 
 
@@ -173,7 +174,7 @@ def _fewest_in_classes(told: PublishedCodeSets, asked: ProtectPolicy) -> int:
 
 
 def _by_sets(sensitive: Ints, system: CodeSystem, told: PublishedCodeSets, asked: ProtectPolicy) -> tuple[int, float]:
-    """Of all sets of up to m codes: of public ones, or where sensitive ones may be known as well, of all."""
+    """All sets of up to m codes: of public ones, or of all if sensitive ones may be known as well."""
     secret_codes = {system.codes[code] for code in sensitive.tolist()}
     is_secret = {item for item, codes in told.items.items() if codes & secret_codes}
     held = told.held()
@@ -187,7 +188,7 @@ def _by_sets(sensitive: Ints, system: CodeSystem, told: PublishedCodeSets, asked
 
 
 class _Walk:
-    """Goes through all sets of known items that somebody has, the smaller ones first."""
+    """Visits all sets of known items that somebody has, smaller ones first."""
 
     def __init__(self, known: Ints, secret: Ints) -> None:
         self.known, self.secret = known, secret

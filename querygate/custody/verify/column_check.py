@@ -1,5 +1,5 @@
-"""What was written of one column: intervals, nodes and groups that the policy makes public, and every raw value inside
-of what its class says.
+"""Checks what was written of one column: intervals, nodes and groups are those that the policy makes public, and every
+raw value is inside what its class says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from querygate.custody.verify.verifier_types import Written, require
 def check_column(
     column: Column, policy: Policy, tight: bool, cells: Arrays, written: Written, staging: VerifierTables
 ) -> None:
-    """Public edges, nodes and groups, and every value where it is counted."""
+    """Check that edges, nodes and groups are public, and that every value is where it is counted."""
     if column.is_numeric:
         _check_number(column, policy, tight, cells, staging)
     if policy.column(column.name).hierarchy is not None:
@@ -55,7 +55,7 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, st
 
 
 def check_edges(column: Column, wanted: ColumnPolicy, low: Array, high: Array) -> None:
-    """Intervals of a number begin and end where its policy says in public."""
+    """Check that intervals of a number begin and end at edges that its policy makes public."""
     public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
     on_edges = bool(np.isin(low, public.low).all() and np.isin(high, public.high).all())
     require(on_edges, f"the edges of {column.name} are public")
@@ -64,13 +64,13 @@ def check_edges(column: Column, wanted: ColumnPolicy, low: Array, high: Array) -
 
 
 def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
-    """Whatever was written of a category with a hierarchy is a node of it, and not any set of values."""
+    """Check that a category with a hierarchy is published as nodes, and not as any set of values."""
     stray = strays(policy.column(column.name), written.sets(column.index)[2], _sets(column, written))
     require(stray == 0, f"{column.name} is published as nodes of its hierarchy")
 
 
 def check_groups(column: Column, policy: Policy, written: Written) -> None:
-    """Whatever was written of a category with groups holds each of them whole or not at all."""
+    """Check that a category with groups is published as whole groups."""
     split = split_groups(policy.column(column.name), _sets(column, written))
     require(split == 0, f"{column.name} is published as whole groups")
 
@@ -86,7 +86,7 @@ def _sets(column: Column, written: Written) -> list[frozenset[str]]:
 def _check_cells(column: Column, edges: tuple[int | float, ...], low: Array, high: Array) -> None:
     """Every interval of a number with public cells begins at an edge and ends below one, or at the top of the domain.
 
-    Read off the policy's edges alone, without the codes that were published by.
+    Uses only the policy's edges, not the codes used for publishing.
     """
     below = math.nextafter if not column.is_discrete else lambda edge, _: edge - 1
     begins, ends = set(edges[:-1]), {below(edge, -math.inf) for edge in edges[1:-1]} | {edges[-1]}

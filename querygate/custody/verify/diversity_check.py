@@ -1,4 +1,4 @@
-"""What the written release keeps of every guarantee beyond k, measured anew.
+"""Measures again every guarantee beyond k on the written release.
 
 Guarantees on published values are measured on the written cells, by the boxes that an outsider sees. Those on raw
 numbers, on what people guard and on values that only a hull tells of are measured on the raw rows of each box.

@@ -1,4 +1,4 @@
-"""What earlier versions of views tell of the records of a new one: their written files, and their raw rows.
+"""What earlier versions of views reveal about the records of a new one, from their written files and raw rows.
 
 People are recognised by the column that the policy names, or else records by all that both versions know of them. Every
 record is then put into the classes of the earlier version by its published boxes, as the verifier does with any file:
@@ -39,7 +39,7 @@ from querygate.methods.views.certificate_check import (
 )
 
 ABSENT = -1
-"""In the place of a class, a bin or a row: not in that version, or nothing is told of it there."""
+"""Instead of a class, a bin or a row: not in that version, or nothing is published about it there."""
 
 FARTHEST = 2**61
 
@@ -59,7 +59,7 @@ class KeptVersion(Protocol):
 
 
 class Incomparable(ValueError):
-    """Why nothing is known about what both versions tell together, and what else can be done than to retire one."""
+    """Why it is not known what both versions reveal together, and what else can be done besides retiring one."""
 
     def __init__(self, reason: str, *options: str) -> None:
         super().__init__(reason)
@@ -68,7 +68,7 @@ class Incomparable(ValueError):
 
 @dataclass(frozen=True)
 class EarlierUnit:
-    """What a version tells of a unit, by record of the new one: the class in each view (views x records), the bin, and
+    """What a version shows of a unit, by record of the new one: the class in each view (views x records), the bin, and
     for each number the ends of its bins and of the cells of its classes' sums (views x records), as closed_ends gives
     them. Newcomers have the bin that their value had then, where it had one.
     """
@@ -93,7 +93,7 @@ class EarlierVersion:
 
 @dataclass(frozen=True)
 class EarlierMargins:
-    """All margins of all versions that tell of a unit: classes and bins (margins x records), ends of bins (numbers x
+    """All margins of all versions that show a unit: classes and bins (margins x records), ends of bins (numbers x
     records), and ends of the cells of sums (numbers x margins x records).
     """
 
@@ -110,7 +110,8 @@ class EarlierMargins:
 
 
 def read_earlier(kept: KeptVersion, policy: Policy, columns: Sequence[str], read: ReadColumn) -> EarlierVersion:
-    """An earlier version beside the records that `read` gives, which have these columns. Raises Incomparable."""
+    """An earlier version, compared with the records that `read` gives, which have these columns. Raises
+    Incomparable."""
     catalog = kept.written.catalog()
     _check_roles(kept.number, catalog, policy)
     before: ReadColumn = cache(kept.raw_column)
@@ -130,7 +131,7 @@ def _disagrees(version: int) -> Incomparable:
 def stacked(
     versions: Sequence[EarlierVersion], unit: Sequence[str], numbers: Sequence[str], records: int
 ) -> EarlierMargins:
-    """What versions tell of a unit and its numbers."""
+    """What versions show of a unit and its numbers."""
     labels, bins = [np.zeros((0, records), dtype=np.int64)], [np.zeros((0, records), dtype=np.int64)]
     sums = [np.zeros((2, len(numbers), 0, records), dtype=np.int64)]
     low, high = (np.full((len(numbers), records), end) for end in (-FARTHEST, FARTHEST))
@@ -152,7 +153,7 @@ def stacked(
 
 
 def _check_roles(version: int, catalog: Catalog, policy: Policy) -> None:
-    """What was published of a column is published as the same kind of thing, linked to the same others."""
+    """Check that each column is published in the same role and type as before, and linked to the same others."""
     if not catalog.margins:
         raise Incomparable(f"version {version} has classes over all quasi-identifiers, which views would expose")
     if catalog.persons:
@@ -177,7 +178,8 @@ def _check_roles(version: int, catalog: Catalog, policy: Policy) -> None:
 
 
 def _check_code_groups(version: int, catalog: Catalog, policy: Policy) -> None:
-    """Groups of a list of codes are those of then, and perhaps others: what is told apart is checked together."""
+    """Check that a list of codes still has its earlier groups; there may be others, since separate groups are checked
+    together."""
     now = {column.name: dict(column.groups) for column in listed_columns(policy, 0)}
     for column in catalog.columns:
         if column.groups and column.name in now and not dict(column.groups).items() <= now[column.name].items():
@@ -254,7 +256,7 @@ def _plain(raw: RawColumn, *, as_text: bool) -> Array:
 def _check_values(
     version: int, catalog: Catalog, policy: Policy, place: Ints, read: ReadColumn, before: ReadColumn
 ) -> None:
-    """Nobody's sensitive values are other ones by now."""
+    """Check that nobody's sensitive values have changed."""
     here = place != ABSENT
     changed: Bools = np.zeros(int(here.sum()), dtype=np.bool_)
     for column in policy.named("sensitive"):
@@ -342,8 +344,8 @@ class _Reading:
         return EarlierUnit(np.stack([self._here(label) for label in labels]), bins, ends, sums)
 
     def _sums(self, told: UnitTold, label: Ints, number: BinnedNumber) -> tuple[Ints, Ints]:
-        """What the version tells of the sum of each record's class. That this is what it has written is checked where
-        the unit is read.
+        """The sum that the version publishes for each record's class. That it was really written is checked where the
+        unit is read.
         """
         least, most = np.full(label.size, NO_LEAST), np.full(label.size, NO_MOST)
         rows = np.flatnonzero(label != ABSENT)
@@ -353,7 +355,7 @@ class _Reading:
         return self._here(least, NO_LEAST), self._here(most, NO_MOST)
 
     def _by_value(self, column: Column, told: UnitTold) -> Ints:
-        """The bin that each value of the new version had in this one, where that is certain."""
+        """The bin that each value of the new version had in this one, if that is certain."""
         raw = self.now(column.name)
         if not column.is_numeric:
             old, new = _codes(self.before(column.name), raw)
@@ -368,5 +370,5 @@ class _Reading:
         at = np.maximum(np.searchsorted(number.low[bins], units, side="right") - 1, 0)
         before = np.maximum(at - 1, 0)
         inside = (number.low[bins][at] <= units) & (units <= number.high[bins][at])
-        alone = (at == 0) | (number.high[bins][before] < units)  # a unit may be of two bins
+        alone = (at == 0) | (number.high[bins][before] < units)  # a unit may be in two bins
         return np.where(inside & alone & ~raw.missing, bins[at], ABSENT) if bins.size else np.full(units.size, ABSENT)

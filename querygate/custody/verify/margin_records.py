@@ -1,6 +1,7 @@
-"""Which class of a written margin each combination of raw quasi-identifiers lies in, by the published boxes alone.
+"""Finds the class of a written margin in which each combination of raw quasi-identifiers lies, by the published boxes
+alone.
 
-Every quasi-identifier is reduced to kinds: values that no box of the margin tells apart. Combinations of kinds are then
+Every quasi-identifier is reduced to kinds: values that no box of the margin separates. Combinations of kinds are then
 built up column by column, each with the classes whose boxes admit it, until one class is left for each.
 """
 
@@ -19,7 +20,7 @@ from querygate.custody.verify.raw_combinations import RawCombinations
 from querygate.custody.verify.verifier_types import MarginReader, Written, require
 
 AT_ONCE = 2_000_000
-"""Pairs of a combination and a class that are looked at together."""
+"""Pairs of a combination and a class that are examined together."""
 
 ReadColumn = Callable[[str], RawColumn]
 
@@ -49,7 +50,7 @@ class LocatedMargin(WrittenMargin):
 
 
 def read_margin(margins: MarginReader, margin: Margin, number: int, columns: Sequence[Column]) -> WrittenMargin:
-    """A margin as it is written; QG803 where its classes do not hold together."""
+    """A margin as it is written; QG803 if its classes are not consistent."""
     told = f"margin {number}"
     inside = [column for column in columns if column.name in margin.columns]
     cells, beside = margins.cells(number, [column.index for column in inside])
@@ -168,7 +169,7 @@ def _in_intervals(column: Column, cells: Arrays, first: Ints, raw: RawColumn) ->
     require(np.array_equal(has_ends, state != 2), f"missing values of {column.name} are declared")
     low, high = (np.ma.getdata(end)[has_ends] for end in ends)
     edges = [np.unique(low), np.unique(high)]
-    # Between a low end and the next, and a high end and the next, no box tells values apart.
+    # Between neighbouring low ends, and between neighbouring high ends, no box separates values.
     above, below = _places(edges, raw.values)
     key = above * (edges[1].size + 1) + below
     known, kind = np.unique(key[~raw.missing], return_inverse=True)

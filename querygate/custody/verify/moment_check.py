@@ -1,8 +1,8 @@
-"""The verifier's part on sensitive numbers: own intervals, and moments of classes against raw values.
+"""The verifier's checks of sensitive numbers: own intervals, and moments of classes against raw values.
 
-It shares nothing with what made them. Class by class, from the written cells and the raw values: each sum and variance
-lies where it is told, cells are public ones, enough members share them, and what is left for each member when all
-others pool their values is measured anew.
+It shares no code with what made them. Class by class, from the written cells and the raw values: each sum and variance
+lies in its published cell, cells are public ones, enough members share them, and the range left for each member when
+all others pool their values is measured again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PromiseCheck:
 
 
 def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: Arrays) -> Iterator[PromiseCheck]:
-    """A number's own intervals hold k records each, and none is narrower than its guard."""
+    """Check that each of a number's own intervals has k records, and none is narrower than its guard."""
     if wanted.carry != "univariate":
         return
     low, high = (np.ma.asarray(cells[f"c{column.index}_{end}"]) for end in ("lo", "hi"))
@@ -61,7 +61,7 @@ def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: Arrays)
 def check_moments(
     written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, staging: VerifierCounts
 ) -> Iterator[PromiseCheck]:
-    """What is told about classes is true, and nobody is told too closely."""
+    """Check that published moments are true, and reveal nobody's value too closely."""
     for column in catalog.columns:
         if column.moments == "none":
             continue
@@ -122,7 +122,7 @@ def _without_rounding(group: Class) -> tuple[Fraction, Fraction]:
 
 
 class _Problems:
-    """What is wrong with the moments of one column, promise by promise."""
+    """The problems of one column's moments, promise by promise."""
 
     def __init__(self, column: Column, policy: Policy) -> None:
         self.column, self.kind, self.k = column, policy.anonymise.class_moments, policy.k
@@ -194,7 +194,7 @@ class _Problems:
         return float((parts[0] + parts[1]).min())
 
     def _outside(self, group: Class, low: float, high: float) -> float:
-        """The least range left for a member to those who know nobody's value."""
+        """The least range left for a member if an attacker knows nobody's value."""
         unit = 1 if self.column.is_discrete else 0
         least, most = (group.counts * group.low).sum(), (group.counts * group.high).sum()
         first = np.maximum(group.low, low - (most - group.high))

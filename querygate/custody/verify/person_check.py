@@ -1,4 +1,4 @@
-"""People who have several rows, counted in what was written: k people in every class and in every bin, and of every
+"""Counts people who have several rows in what was written: k people in every class and in every bin, and of every
 guarded column no value that too many people of a class have. Shares no code with the guards that made it so.
 """
 
@@ -32,7 +32,7 @@ def count_people(release: WrittenCells, person: str) -> ClassPeople:
 
 
 def check_people(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeCheck]:
-    """What people keep of every guarantee that with one row for each would follow from its rows."""
+    """Measures, for people, every guarantee that would follow from the rows if each person had only one."""
     for column in release.columns:
         if policy.column(column.name).carry == "bins":
             fewest = _fewest_in_bins(release, policy.person, column)
@@ -41,7 +41,7 @@ def check_people(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeChe
 
 
 def check_holders(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeCheck]:
-    """Of every guarded column no value that too many people of a class have."""
+    """Check that no guarded column has a value that too many people of a class have."""
     for column in release.columns:
         wanted = policy.column(column.name)
         if not wanted.diversity or column.role != "sensitive":
@@ -80,7 +80,7 @@ def _bins(release: WrittenCells, column: Column, values: Array) -> Ints:
 
 
 def _fewest_in_bins(release: WrittenCells, person: str, column: Column) -> int:
-    """Fewest people in a bin that holds any; a single bin holds all there are, however few."""
+    """Fewest people in a bin that has any; a single bin has everybody, however few they are."""
     _, raw, _ = release.raw(person, column.name)
     bins = _bins(release, column, raw[column.name])
     known = bins > 0

@@ -1,6 +1,6 @@
-"""Raw quasi-identifiers, each combination once: which class a record lies in depends on nothing else.
+"""Raw quasi-identifiers, each combination once: the class of a record depends on nothing else.
 
-Columns are read one after another, so no more than one of them is held for every record.
+Columns are read one after another, so memory holds at most one of them for all records.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a new version tell of a unit more than earlier ones did, or the same?"""
+"""Does a new version reveal more about a unit than earlier ones did?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def are_unions(label: Ints, finer: Ints) -> bool:
 
 
 def tell_more(labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], before: EarlierMargins) -> bool:
-    """Do some of these classes with their bins and sums tell what no earlier margin of the same column has told?"""
+    """Do some of these classes, with their bins and sums, reveal what no earlier margin of the same column has
+    revealed?"""
     if (before.labels == ABSENT).all():
         return False
     for number, low, high in zip(numbers, before.low, before.high, strict=True):

@@ -1,6 +1,7 @@
-"""How many values of a quasi-identifier each class is told to have, by the written file.
+"""How many values of a quasi-identifier each class has according to the written file.
 
-Each of them occurs, as far as readers know, so in a class of n records none is that of more than n less the others.
+As far as readers know, each of them occurs, so in a class of n records no value can belong to more than n minus the
+number of the other values.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _ends(column: Column, wanted: ColumnPolicy, margin: WrittenMargin) -> Ints:
 
 
 def _cell(wanted: ColumnPolicy, values: Array) -> Ints:
-    """The place of the public cell that each lies in."""
+    """The position of the public cell in which each lies."""
     return np.searchsorted(grid_codes(wanted).low, values, side="right")
 
 

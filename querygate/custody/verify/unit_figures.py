@@ -1,7 +1,7 @@
-"""What margins tell of a unit of sensitive columns, beside the raw rows: bins, histograms and cells of sums.
+"""Compares what margins publish of a unit of sensitive columns with the raw rows: bins, histograms and cells of sums.
 
 The bins of a column are the intervals or sets that its cells have. Where a class has one cell with any value of the
-domain for every column of the unit, nothing is told of it: it is withheld there.
+domain for every column of the unit, nothing is published about it: it is withheld there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from querygate.custody.verify.verifier_types import Written, require
 from querygate.methods.views.certificate_check import BinnedNumber, sum_ends
 
 NOWHERE = -1
-"""The bin of a value that no cell has."""
+"""Stands for the bin of a value that no cell has."""
 
 IS_EXACT = 2**53
 
@@ -65,7 +65,7 @@ def read_unit(
     sum_cell: int,
     k: int,
 ) -> UnitTold:
-    """What is told of the unit; QG803 where it is not what raw rows give."""
+    """What is published of the unit; QG803 if it does not agree with the raw rows."""
     raw = {column.name: read(column.name) for column in columns}
     name = " and ".join(column.name for column in columns)
     anything, bins = [], []
@@ -94,7 +94,7 @@ def read_unit(
 
 
 def _check_domain(column: Column, raw: RawColumn) -> None:
-    """Where nothing is told, any value of the domain must be true of everybody."""
+    """If nothing is published, everybody's value must be in the domain."""
     require(column.nullable or not raw.missing.any(), f"missing values of {column.name} are declared")
     known = raw.values[~raw.missing]
     if not column.is_numeric:
@@ -191,7 +191,7 @@ def _joint(codes: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
 
 
 def _told_classes(margin: LocatedMargin, silent: Bools, name: str) -> Bools:
-    """Which classes tell anything of the unit. In a frame cell all do, or none."""
+    """Which classes publish anything about the unit. In a frame cell either all do, or none."""
     told = np.ones(margin.names.size, dtype=np.bool_)
     told[margin.place[silent]] = False
     cells = np.bincount(margin.place, minlength=margin.names.size)
@@ -273,7 +273,8 @@ def _check_sums(
 
 
 def _are_at(told: Floats, units: Ints, unit: int | float, way: int) -> bool:
-    """Are these so many units each? Where doubles are too coarse for that: the next one outward at most."""
+    """Is each of these the given number of units? If doubles are too coarse for that, the next one outward is
+    allowed."""
     exact = np.abs(units) < IS_EXACT
     if not (told[exact] == units[exact] * float(unit)).all():
         return False

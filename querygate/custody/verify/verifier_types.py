@@ -1,4 +1,4 @@
-"""What the verifier reads, what it hands back, and how it says that a promise is broken."""
+"""What the verifier reads and returns, and how it reports a broken promise."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ class Written(Protocol):
     def catalog(self) -> Catalog: ...
 
     def strays(self) -> Iterator[str]:
-        """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
+        """Broken promises about tables, columns and rows: there is more than the catalog calls for."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsMeasured:
-    """What views keep together."""
+    """What all views keep together."""
 
     frames: int
     classes: int  # of the counts of all views
-    least_cut: int  # people that any combination of two views tells of, at least
-    shown: dict[str, int]  # records of each unit that are shown to be able to have another value
-    withheld: dict[str, int]  # records of each unit of which no view tells anything
+    least_cut: int  # the fewest people in any combination of two views
+    shown: dict[str, int]  # records of each unit that are proved to possibly have another value
+    withheld: dict[str, int]  # records of each unit about which no view publishes anything
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the written version really keeps."""
+    """What the written version really guarantees."""
 
     smallest: int  # records of a class
     largest: int
@@ -69,8 +69,8 @@ class Measurement:
     hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
     width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
     kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
-    people: ClassPeople | None = None  # of the classes, where people have several records
-    views: ViewsMeasured | None = None  # where the version is published as views
+    people: ClassPeople | None = None  # of the classes, if people have several records
+    views: ViewsMeasured | None = None  # if the version is published as views
 
     @property
     def k(self) -> int:

@@ -56,7 +56,7 @@ def verify_release(
             if column.is_numeric and wanted.guard:
                 classes, low, high = staging.class_hulls(column.name)
                 if np.isnan(low).all():
-                    continue  # a column without any value has nothing to guard
+                    continue  # a column without values has nothing to guard
                 hull[column.name] = _narrowest(classes, low, high, spares_missing=wanted.spares_missing)
                 require(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
                 one = wanted.carry in ("hull", "joint")

@@ -1,9 +1,9 @@
-"""The verifier of a version of views: every certificate is made again from the written file and the raw rows.
+"""The verifier of a version of views: checks every certificate against the written file and the raw rows.
 
 Records are put into the classes of every margin by the published boxes, and what is published of these is counted. Then
 frame cell by frame cell: k people and the guards of a class (R1), no combination of classes about fewer than k people
-(R2), and for every record and unit tables with the same figures in which it has another value (R3). Nothing of what
-made the views is used: balances and worlds that it found are proposals, and count where they hold.
+(R2), and for every record and unit tables with the same figures in which it has another value (R3). It shares no code
+with what made the views: balances and worlds found there are only proposals, which count if they hold.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ SEVERAL = 20_000
 
 @dataclass
 class _Measured:
-    """What is found margin by margin."""
+    """The findings so far, margin by margin."""
 
     guards: MarginGuards = field(default_factory=MarginGuards)
     classes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -148,7 +148,7 @@ def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) ->
 
 
 def _persons(read: ReadColumn, policy: Policy) -> Ints:
-    """Whose each record is, as numbers; all whose person is missing are one."""
+    """The person of each record, as a number; all records without a person count as one."""
     raw = read(policy.person)
     values = np.unique(raw.values, return_inverse=True)[1].reshape(-1)
     return np.where(raw.missing, -1, values)
@@ -162,7 +162,7 @@ def _by_frame(frame: Ints) -> dict[int, Ints]:
 
 
 def _of_each(cells: Mapping[int, Ints], work: Callable[[int, Ints], T]) -> list[T]:
-    """What is found of each frame cell, in any order; several at a time, where there are enough records for that."""
+    """The findings of each frame cell, in any order; several at a time, if there are enough records for that."""
     listed = list(cells.items())
     if sum(records.size for records in cells.values()) < SEVERAL:
         return [work(frame, records) for frame, records in listed]
@@ -192,7 +192,7 @@ class _Job:
     found: _Measured = field(default_factory=_Measured)
 
     def measure(self) -> Measurement:
-        """Every promise in turn."""
+        """Check every promise in turn."""
         catalog, found = self.catalog, self.found
         require(not catalog.tight, "edges of classes are public")
         views = _check_margins(catalog, self.margins, self.rules)
@@ -238,8 +238,8 @@ class _Job:
         return one
 
     def _check_hidden(self, margin: LocatedMargin) -> None:
-        """Each value that a class is told to have could be that of k people (R1). Of the whole table as one class
-        nothing coarser could be told.
+        """Check that each published value of a class could be that of k people (R1). Of the whole table as one class
+        nothing coarser could be published.
         """
         if margin.names.size == 1:
             return
@@ -250,7 +250,7 @@ class _Job:
             require(bool((margin.sizes - others >= self.policy.k).all()), promise)
 
     def _check_column(self, column: Column, margin: WrittenMargin) -> None:
-        """Edges are public, and groups whole."""
+        """Check that edges are public, and groups whole."""
         wanted = self.policy.column(column.name)
         if not column.is_numeric:
             if wanted.groups:
@@ -272,7 +272,7 @@ class _Job:
     # -- R2 --------------------------------------------------------------------------------------------------------
 
     def check_combinations(self, counts: Sequence[LocatedMargin], cells: Mapping[int, Ints]) -> int:
-        """The fewest people that a combination of two views tells of; further views by what is proposed for them."""
+        """The fewest people in a combination of two views; further views by what is proposed for them."""
         weight, whole = person_shares(self.rows, self.persons)
 
         def least_in(frame: int, records: Ints) -> int:
@@ -371,7 +371,7 @@ class _Job:
             check.trade(SidedGiven(sided.sides, sided.exact, sided.totals))
         for exact in check.divided if check.unsafe().any() else ():
             check.swap(check.world(exact))
-        # nobody, if somebody is not shown safe
+        # nobody, unless everybody is proved safe
         return records.size if not check.unsafe().any() else -1
 
     def _is_beside(self, frame: int, place: int) -> bool:

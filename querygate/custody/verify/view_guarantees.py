@@ -1,4 +1,4 @@
-"""What the classes of a margin keep of the guarantees of its sensitive columns, measured where they tell anything."""
+"""Measures the guarantees of sensitive columns in the classes of a margin that publish anything about them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from querygate.methods.anonymise import partition_check
 
 @dataclass
 class MarginGuards:
-    """The worst of all margins so far, as a measurement has it."""
+    """The worst figures of all margins so far, as in a measurement."""
 
     l: dict[str, int] = field(default_factory=dict)  # noqa: E741
     t: dict[str, float] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class MarginGuards:
 
 @dataclass(frozen=True)
 class _ToldRows:
-    """The raw rows of classes that tell anything, each by itself."""
+    """The raw rows of each class that publishes anything."""
 
     label: Ints
     rows: Ints
@@ -59,7 +59,7 @@ def measure_margin(
     policy: Policy,
     worst: MarginGuards,
 ) -> None:
-    """Every guarantee of the columns in the classes that tell them (R1); QG803 where one is not kept."""
+    """Measure every guarantee of the columns in the classes that publish them (R1); QG803 if one is not kept."""
     here = told[margin.place]
     cells = {name: values[here] for name, values in margin.cells.items()} | {"class": margin.place[here]}
     rows = _ToldRows(margin.label, np.flatnonzero(told[margin.label]), read)

@@ -1,7 +1,7 @@
 """Verdicts of the inline auditor for a gate: one worker decides for all of its processes, so none misses another's.
 
-What was let through counts as answered until the log says how it ended. A gate that was killed leaves no outcome, so
-after a while a query that has none is taken for one that was never answered.
+A query that was let through counts as answered until the log says how it ended. A killed gate leaves no outcome, so
+after a while a query without an outcome is assumed never to have been answered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from querygate.custody.roots.audits.inline_auditor import Inline
 from querygate.site.open_gate import OpenSite
 
 LAPSE = 10
-"""So many times as long as a statement may take: nobody is still computing then."""
+"""After this many times a statement's time limit, nobody is still computing."""
 
 
 class InlineVerdicts:

@@ -1,7 +1,7 @@
-"""What is done for each kind of job: a few lines each, over what the custodian's commands do as well.
+"""The handler of each kind of job: a few lines each, over the same code as the custodian's commands.
 
-A job comes from a gate, which may be in somebody else's hands. So what it asks for is read again here: the statement
-against the custodian's own version and policy, the price against the custodian's own ledger.
+A job comes from a gate, which somebody else may control. So its request is checked again here: the statement against
+the custodian's own version and policy, the price against the custodian's own ledger.
 """
 
 from __future__ import annotations
@@ -134,10 +134,10 @@ class JobHandlers:
         return {"noted": noted_run(make_body(audited, job.dataset))}
 
     def reveal(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """What the queries of one case isolate, with values. Who wants to see it is on record by now.
+        """What the queries of one case isolate, with values. The log already says who wants to see it.
 
-        The case was made without secrets. With them, its queries may isolate other groups, more, or none. It is taken
-        from the record, as it was when it was found: what was asked since would make other cases.
+        The case was made without secrets. With them, its queries may isolate other groups, more, or none. It is read
+        from the log, as it was when it was found: later queries would make other cases.
         """
         progress("auditing")
         noted = cast("Sequence[Mapping[str, Any]]", find_last(self._asked, job.dataset)["cases"])
@@ -154,7 +154,7 @@ class JobHandlers:
         )
 
     def verify(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """Follow the whole log, as a process that serves has no time to; and the ledger beside it."""
+        """Follow the whole log, which a serving process has no time for, and compare the ledger with it."""
         progress("reading the log", 0.0)
         self._catch_up()
         return verify_record(self._asked, progress, with_ledger=self._asked is self._opened)
@@ -195,7 +195,7 @@ class JobHandlers:
         )
 
     def refuse_release(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """Approvals are on record at the gate, and one in the wrong hands could invent them."""
+        """The gate keeps the record of approvals, and a gate in the wrong hands could invent them."""
         raise NotPermitted(
             "QG309",
             "Records are not sent to a gate on another machine.",
@@ -203,7 +203,7 @@ class JobHandlers:
         )
 
     def _note(self, job: Job, kind: str) -> None:
-        """What a gate elsewhere has had figures of is on record here too, since its own log is in its hands."""
+        """Log here too which figures a remote gate received, since it controls its own log."""
         if self._asked is not self._opened:
             body = {"id": str(job.body["request"]), "wish": job.body["wish"], "gate": True}
             self._opened.log.note(kind, user=job.user, dataset=job.dataset, body=body)
@@ -218,7 +218,7 @@ class JobHandlers:
 
 
 class _NoLog:
-    """The gate has the intent on record, and gets the outcome with the result."""
+    """The gate has logged the intent, and gets the outcome with the result."""
 
     def intend(self, query_id: str, **what: Any) -> None: ...
 
@@ -234,7 +234,7 @@ def _principal(job: Job) -> Principal:
 
 
 def _request(job: Job) -> ExtractRequest:
-    """The request of a job, as far as the vault needs it."""
+    """The parts of a job's request that the vault needs."""
     body = job.body
     return ExtractRequest(
         id=str(body["request"]),

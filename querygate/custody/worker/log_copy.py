@@ -1,7 +1,7 @@
-"""A copy of a gate's log beside the vault: what audits read where the gate is elsewhere.
+"""A copy of a gate's log beside the vault, for audits if the gate is on another machine.
 
-It is kept as it is chained and only ever grows, so it is evidence as well: a gate that changes an entry it has shown
-before, or leaves one out, is found out at the next one.
+It keeps the chain and only ever grows, so it is evidence as well: a gate that changes an entry it has shown before, or
+leaves one out, is found out at the next entry.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from querygate.control.log.entry_chain import Entry, canonical, digest
 from querygate.site.open_gate import now
 
 FOLDER = "gate"
-"""In the site's folder: a control database with the gate's log in it, and nobody's keys."""
+"""In the site's folder: a control database with the gate's log, but without keys."""
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
@@ -37,7 +37,7 @@ class LogCopy:
         self._lock = threading.Lock()
 
     def catch_up(self) -> None:
-        """Take over what is new. ChainBroken where it does not follow from what is here."""
+        """Copy new entries. ChainBroken if they do not continue the copy."""
         with self._lock:
             while self._take_page():
                 pass

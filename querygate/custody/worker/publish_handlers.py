@@ -30,7 +30,7 @@ def refuse_publication(job: Job, progress: Progress) -> Mapping[str, Any]:
 
 
 def check_unpacked(path: Path, most_mb: int) -> None:
-    """QG802 for an uploaded table that would hold up the worker for long, or fill its disk."""
+    """QG802 for an uploaded table that would block the worker for long, or fill its disk."""
     from querygate_adapters.sources.unpacked_size import is_larger
 
     if is_larger(path, most_mb * 1_000_000):
@@ -43,7 +43,7 @@ def check_unpacked(path: Path, most_mb: int) -> None:
 
 
 class PublishHandlers:
-    """The handlers of one site. What they need of custody is imported with the first job."""
+    """The handlers of one site. The custody code they need is imported with the first job."""
 
     def __init__(self, opened: OpenSite) -> None:
         self._opened = opened
@@ -61,7 +61,7 @@ class PublishHandlers:
         }
 
     def check(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """What is wrong with a policy, line by line; nothing is read but its text."""
+        """The mistakes in a policy, line by line; only its text is read."""
         text = str(job.body["policy"])
         try:
             found = read_console_policy(text).policy
@@ -81,7 +81,7 @@ class PublishHandlers:
         return {"policy": drafted.text, "rows": drafted.rows, "columns": columns}
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """How much of what is asked could be printed, of the policy as it is; and what it would answer."""
+        """How many usual figures could be printed under the policy as it is, and what it would answer."""
         from querygate.custody.roots.policy_preview import begin_preview
         from querygate.custody.roots.predicted_answers import predict, split_statements
 
@@ -100,7 +100,7 @@ class PublishHandlers:
         }
 
     def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """Once, however often it is tried: a version that is on record with this job is what came of it."""
+        """Publish once, however often the job is tried: a version logged with this job is its result."""
         from querygate.custody.roots.publish_with_report import publish_with_report
 
         file = read_console_policy(str(job.body["policy"]))
@@ -124,7 +124,7 @@ class PublishHandlers:
         return {**self._published(job, dataset, told), "warnings": list(report.warnings)}
 
     def _published(self, job: Job, dataset: str, told: Mapping[str, Any]) -> dict[str, Any]:
-        """A table that was uploaded has done its service: its rows are in the vault now."""
+        """Remove an uploaded table, whose rows are now in the vault."""
         self._remove(str(job.body["source"]), job.user)
         return {"dataset": dataset, **{name: told[name] for name in ("version", "rows", "k")}}
 
@@ -142,7 +142,7 @@ class PublishHandlers:
         return {"dataset": job.dataset, "version": found.version, "extracts": list(found.extracts)}
 
     def draw_map(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """Risk against utility, of the versions there are and of other k."""
+        """Risk against utility, for existing versions and for other k."""
         from querygate.custody.roots.risk_map import measure_risk_map
 
         found = measure_risk_map(self._opened, job.dataset, progress)
@@ -150,7 +150,7 @@ class PublishHandlers:
         return {"map": to_json(found)}
 
     def ask_what_if(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        """What would become of the questions of the log under another version, or under a policy."""
+        """How the questions of the log would be answered under another version, or under a policy."""
         from querygate.custody.roots.log_rerun import rerun_log, version_again
         from querygate.custody.roots.policy_preview import policy_on_trial
 
@@ -169,7 +169,7 @@ class PublishHandlers:
         return {"what_if": to_json(found)}
 
     def _source(self, job: Job) -> str:
-        """Where the source of a job is, if it is one that may be published here."""
+        """The location of a job's source, if it may be published here."""
         name, settings = str(job.body["source"]), self._opened.site.settings
         if is_upload(name) and settings["upload_mb"]:
             path = dropped_file(self._opened.site, name)

@@ -17,7 +17,7 @@ from querygate.gate.render import to_json
 
 TIMEOUT_S = 30.0
 PATIENCE_S = 60.0
-"""So long a result is offered to a gate that does not answer. After that its lease is gone anyway."""
+"""How long to retry a result with a gate that does not answer. After that its lease is gone anyway."""
 
 LARGEST_REPLY = 32_000_000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -27,11 +27,11 @@ logger = logging.getLogger("querygate")
 
 
 class GateUnreachable(Exception):
-    """The gate did not answer, or not with what was asked for."""
+    """The gate did not answer, or answered something else."""
 
 
 class RemoteExchange:
-    """What stands behind `worker.Exchange` where the gate is elsewhere. Safe to share between threads."""
+    """Implements `worker.Exchange` for a gate on another machine. Safe to share between threads."""
 
     def __init__(self, gate: str, key: str) -> None:
         parts = urllib.parse.urlsplit(gate)
@@ -40,7 +40,7 @@ class RemoteExchange:
                 "QG805", "--gate must be an https address.", "Use, for example, https://gate.example.org."
             )
         self._root, self._key = f"{gate.rstrip('/')}/api/v1/work", key
-        # No redirection is followed: the key goes to this gate and nowhere else.
+        # No redirects are followed: the key goes to this gate and nowhere else.
         self._opener = urllib.request.build_opener(_NoRedirect)
 
     def lease(self, worker: str, kinds: Sequence[JobKind]) -> Job | None:
@@ -54,7 +54,7 @@ class RemoteExchange:
         self._call("POST", f"/jobs/{job_id}/return", {"worker": worker})
 
     def finish(self, worker: str, job_id: str, outcome: JobOutcome) -> bool:
-        """A reply that was lost does no harm: to finish twice is as once."""
+        """A lost reply does no harm: finishing twice is the same as finishing once."""
         body: dict[str, Any] = {"worker": worker}
         if outcome.problem is not None:
             body["problem"] = problem_body(outcome.problem)

@@ -1,9 +1,9 @@
-"""The loop of a worker: take a job up, keep its lease while it is worked on, put the result back.
+"""The loop of a worker: take a job, keep its lease while working on it, put the result back.
 
-Questions that somebody waits for and long work have lanes of their own, so that a build keeps nobody waiting. A job
-whose lease was lost goes on until its next step and comes to nothing: the exchange takes results from the holder alone.
-A job that does not come to its next step (a server that is silent, a library that loops) would keep its lane for good,
-so the worker ends, and whoever runs it starts another.
+Questions that somebody waits for and long work have separate lanes, so that a build keeps nobody waiting. A job whose
+lease was lost goes on until its next step and is then dropped: the exchange accepts results only from the holder. A job
+that never reaches its next step (a silent server, a looping library) would block its lane for ever, so the worker
+exits, and its supervisor starts another.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from querygate.site.job_exchange import cancelled
 logger = logging.getLogger("querygate")
 
 TROUBLE_S = 1.0
-"""How long an exchange that cannot be reached is left alone."""
+"""The pause before an unreachable exchange is tried again."""
 
 LONG_AT_ONCE = 1
 
 HANGS = 2
-"""So many times what it may take, and a job is taken to hang."""
+"""After this many times its time limit, a job counts as hanging."""
 
 
 class Exchange(Protocol):
@@ -54,12 +54,12 @@ Handler = Callable[[Job, Progress], Mapping[str, Any]]
 
 
 class GivenBack(Exception):
-    """The worker stops, or has lost the job: somebody else will do it."""
+    """The worker stops, or has lost the job: another worker will do it."""
 
 
 @dataclass
 class _Task:
-    """A job in work. The thread that works on it is told here that it should stop, and tells how far it is."""
+    """A job in progress. Its thread learns here that it should stop, and reports its progress."""
 
     job: Job
     until_s: float = math.inf
@@ -123,13 +123,13 @@ class Worker:
                 if not self._take_up():
                     self._wake.wait(self._poll_s)
                     self._wake.clear()
-            except Exception as error:  # the exchange is out of reach, or its disk is full: what is held is held
+            except Exception as error:  # the exchange is unreachable, or its disk is full: keep the jobs we have
                 logger.warning("the exchange cannot be reached: %s", type(error).__name__)
                 time.sleep(TROUBLE_S)
         return self._stop(grace_s)
 
     def work_off(self) -> int:
-        """Do what waits now, one job after the other; how many there were."""
+        """Do the waiting jobs, one after the other; returns how many there were."""
         done = 0
         for lane in self._lanes:
             while (job := self._exchange.lease(self.name, lane.kinds)) is not None:
@@ -138,7 +138,7 @@ class Worker:
         return done
 
     def _take_up(self) -> bool:
-        """Begin one job for each lane that has room; whether there was any."""
+        """Begin one job for each lane that has room; returns whether there was any."""
         found = False
         for lane in self._lanes:
             if len(lane.tasks) < lane.width and (job := self._exchange.lease(self.name, lane.kinds)) is not None:
@@ -167,7 +167,7 @@ class Worker:
                 outcome = JobOutcome(problem=make_problem(error))
             if not self._exchange.finish(self.name, job.id, outcome):
                 logger.warning("job %s was taken over by another worker", job.id)
-        except Exception as error:  # its lease runs out, and somebody does it again
+        except Exception as error:  # its lease expires, and another worker does it again
             logger.error("job %s could not be put back: %s", job.id, type(error).__name__)
         finally:
             with self._lock:
@@ -191,9 +191,9 @@ class Worker:
                 task.thread.join(max(0.0, until_s - time.monotonic()))
         left = self._tasks()
         for task in left:
-            if task.job.kind in LONG and task not in hung:  # who is still at it holds nothing, and puts nothing back
+            if task.job.kind in LONG and task not in hung:  # threads still running hold nothing, and put nothing back
                 self._exchange.give_back(self.name, task.job.id)
-        for task in hung:  # its lease runs out, and counts: what hangs three workers is given up
+        for task in hung:  # its lease expires, and counts: a job that hangs three workers is given up
             logger.error("job %s (%s) hangs; this worker ends", task.job.id, task.job.kind)
         return not left
 

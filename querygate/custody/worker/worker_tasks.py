@@ -1,4 +1,5 @@
-"""What a worker does beside its jobs: it sends what waits about extract requests, and forgets old jobs and uploads."""
+"""What a worker does besides its jobs: it sends waiting notices about extract requests, and removes old jobs and
+uploads."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ logger = logging.getLogger("querygate")
 
 def sweep_uploads(opened: OpenSite) -> int:
     """Remove tables that were uploaded and not published for as long as jobs are kept, on record; how many there were.
-    A file that is none of theirs stays."""
+    Other files stay."""
     oldest_s = time.time() - opened.site.settings["job_days"] * 86_400
     folder, removed = opened.site.dropped, 0
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -31,7 +32,7 @@ def sweep_uploads(opened: OpenSite) -> int:
 
 
 class Upkeep:
-    """A thread beside the worker's, for as long as the block takes."""
+    """A thread beside the worker's, for the duration of the block."""
 
     def __init__(self, opened: OpenSite, exchange: JobExchange) -> None:
         self._opened, self._exchange = opened, exchange

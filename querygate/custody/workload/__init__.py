@@ -1,4 +1,4 @@
-"""What a dataset is likely to be asked, and how much of it is answered narrowly enough to print.
+"""The questions that a dataset is likely to be asked, and how many are answered narrowly enough to print.
 
 standing_workload   questions in SQL, made from the schema alone
 usable              is a range narrow enough?

@@ -1,6 +1,6 @@
-"""Changes of a policy file whose effect a custodian may want to know: what each rule costs, and what would help.
+"""Changes to a policy file whose effect a custodian may want to know: what each rule costs, and what would help.
 
-A change is whole tables, which take the place of those with the same names in the file. So what is measured is what is
+A change consists of whole tables, which replace those with the same names in the file. So what is measured is what is
 printed, and what is printed can be pasted.
 """
 
@@ -27,10 +27,10 @@ FINER = 5
 """A grid is tried with a fifth of its step."""
 
 BINS = 4
-"""In views, so many bins are tried in the width of a guard."""
+"""In views, this many bins are tried within the width of a guard."""
 
 EACH = 6
-"""Guards and rules of up to so many columns are changed one by one; of more, all at once."""
+"""Guards and rules of up to this many columns are changed one by one; of more, all at once."""
 
 PAIRS = "statistics about two sensitive columns at once, unless `linked` in [views] names them"
 
@@ -57,7 +57,7 @@ class Edit:
         """The tables of the file with the change."""
         before = raw.get("columns", {})
         columns = before | self.tables.get("columns", {})
-        if "from" in before.get(self.drops, {}):  # an age that is worked out: the source has no column to withhold
+        if "from" in before.get(self.drops, {}):  # a derived age: the source has no column to withhold
             del columns[self.drops]
         changed = raw | self.tables | {"columns": columns}
         return {key: value for key, value in changed.items() if key != self.removes}
@@ -106,7 +106,7 @@ def _withheld(name: str, raw: RawTable) -> Edit:
 
 
 def _without(value: object, name: str) -> object:
-    """A value of the table [views] with that column in no list of it."""
+    """A value of the table [views] with the column removed from all its lists."""
     if isinstance(value, dict):
         return {key: part for key, part in value.items() if key != name}
     if not isinstance(value, list):
@@ -136,7 +136,7 @@ def _guards(policy: Policy, raw: RawTable) -> Iterator[Edit]:
 
 
 def _half_guard(column: ColumnPolicy, raw: RawTable) -> RawTable | None:
-    """The table of a number with half its guard; bins that were as wide as it follow."""
+    """The table of a number with half its guard; bins as wide as the guard are halved too."""
     if not column.guard or column.grid is None or column.type == "timestamp":
         return None
     half = _part(column, column.guard, 2)
@@ -225,7 +225,7 @@ def _as_classes(policy: Policy, raw: RawTable) -> Edit:
 
 
 def _other_views(rules: ViewRules, own: ViewRules, table: RawTable) -> Edit:
-    """Other views as the table would say them; what it says besides stays."""
+    """Other views, as written in the table; its other keys stay."""
     frame = [name for name, _ in rules.frame]
     views = {"spanning": [list(view) for view in rules.spanning], "extra": [list(view) for view in rules.extra]}
     kept = {key: value for key, value in table.items() if key not in ("mode", "frame", *views)}
@@ -244,12 +244,12 @@ def _of(name: str, table: RawTable) -> RawTable:
 
 
 def _part(column: ColumnPolicy, width: Number, parts: int) -> Number:
-    """A part of a width; whole where the column is."""
+    """A part of a width; a whole number if the column has whole numbers."""
     return max(1, int(width) // parts) if column.type in DISCRETE else float(exact(width) / parts)
 
 
 def _raw_value(column: ColumnPolicy, value: Number) -> Number | str:
-    """As the file has it."""
+    """The value as written in the file."""
     return show_value(str(column.type), value) if column.type in ("date", "timestamp") else value
 
 

@@ -30,18 +30,19 @@ QUESTIONS, FEWER_QUESTIONS = 32, 20
 """So many counts, prevalences and means are asked of each change, of each the same; fewer of several views together."""
 
 COLUMNS, FEWER_COLUMNS = 4, 2
-"""They are about so many sensitive columns: every one of them has to be certified in every change."""
+"""They are about this many sensitive columns, since each of them has to be certified in every change."""
 
 OTHERS = 4
 """Of the policy as it is, one in so many questions more is of another kind: these take most of the time."""
 
 ADVISED, LEAST_GAIN = 3, 0.01
-"""So many edits are advised, and none that makes less than one figure in a hundred more usable: that may be chance."""
+"""At most this many edits are advised, and none that makes fewer than one in a hundred more figures usable: that may be
+chance."""
 
 PARTS, WORSE = 3, 0.1
 """An edit that might help is asked a third of the questions first, and the others unless it is so much worse."""
 
-NO_BETTER = "Less would be usable."
+NO_BETTER = "Fewer figures would be usable."
 
 CANNOT = "QG803"
 NOT_A_POLICY = "QG801"
@@ -56,7 +57,7 @@ class RareValues:
 
 
 class AskedVersion(Protocol):
-    """A version that nobody is served."""
+    """A version that is not served."""
 
     def questions(self, number: int) -> tuple[Question, ...]:
         """The standing workload, or so many of it."""
@@ -68,10 +69,10 @@ class AskedVersion(Protocol):
 
 
 OnTrial: TypeAlias = "Callable[[Policy], AbstractContextManager[AskedVersion]]"
-"""Publishes the records for as long as the result is looked at."""
+"""Publishes the records for as long as the result is in use."""
 
 Answered: TypeAlias = "list[Figure] | str"
-"""The figures of a version; or why it cannot be published."""
+"""The figures of a version, or why it cannot be published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Trial:
 
 
 AnswerAll: TypeAlias = "Callable[[Sequence[Trial]], Iterator[tuple[int, Answered]]]"
-"""The place of each trial and what became of it, in the order in which they are done."""
+"""The position of each trial and its result, in the order in which they finish."""
 
 
 def one_by_one(on_trial: OnTrial) -> AnswerAll:
@@ -138,7 +139,7 @@ class OwnCost:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """The policy as it is, and its changes. `edits` are those that help most."""
+    """The cost of the unchanged policy, and its changes. `edits` are those that help most."""
 
     own: Standing
     by_k: tuple[MeasuredEdit, ...]
@@ -191,7 +192,8 @@ class CostTrials:
         self._number = questions
         self.policy = parse_policy(write_toml(raw), folder=folder)
         sensitive = [column.name for column in self.policy.named("sensitive")]
-        few = len(sensitive) if columns is None or self.policy.views is None else columns  # classes are of all columns
+        # classes are over all columns
+        few = len(sensitive) if columns is None or self.policy.views is None else columns
         self._columns = asked_columns(self.policy, few)
         self.asked: tuple[Question, ...] = ()
         self._read: dict[int, tuple[Edit, Policy | str]] = {}
@@ -201,7 +203,7 @@ class CostTrials:
 
     @property
     def own_part(self) -> Policy:
-        """The policy as it is, as far as it is asked about."""
+        """The part of the unchanged policy that is asked about."""
         return self._part(self.policy, self._columns)
 
     @property
@@ -214,7 +216,7 @@ class CostTrials:
         self.asked, self._first, self.standing = tuple(asked), list(figures), standing(figures)
 
     def policies_of(self, edits: Iterable[Edit]) -> list[Edit]:
-        """Those after which the file is still a policy."""
+        """The policies after changes that leave the file a valid policy."""
         return [edit for edit in edits if not isinstance(self._policy(edit), str)]
 
     def ask_own(self) -> OwnCost:
@@ -309,7 +311,7 @@ class CostTrials:
         return self._read[id(edit)][1]
 
     def _ask_first(self, edit: Edit) -> Answered:
-        """A change of a policy that cannot be published itself."""
+        """Asks a change first, because the policy itself cannot be published."""
         policy = self._policy(edit)
         if isinstance(policy, str):
             return policy
@@ -337,7 +339,7 @@ class CostTrials:
         return replace(trial, now=now.share)
 
     def _touched(self, policy: Policy) -> frozenset[str] | None:
-        """The columns asked about whose answers can change; None where all can."""
+        """The columns asked about whose answers can change; None if all can."""
         touched = None if self.standing.problem else changed_columns(self.policy, policy)
         return None if touched is None else touched & self._columns
 

@@ -1,7 +1,7 @@
-"""The part of a policy that some questions need: a publication on trial makes no more than what is asked about.
+"""The part of a policy that some questions need: a trial publication makes only what is asked about.
 
-In views each sensitive column has classes of its own, made from those of counts (methods/views/make), so that without
-the others it is told as before. In classes over all quasi-identifiers all columns keep their guards in the same
+In views each sensitive column has its own classes, made from those of counts (methods/views/make), so without the
+others it is published as before. In classes over all quasi-identifiers all columns keep their guards in the same
 classes, and nothing can be left out.
 """
 
@@ -32,7 +32,7 @@ def part_about(policy: Policy, columns: Collection[str], *, inserted: bool = Tru
 
 
 def _needed(views: ViewRules) -> tuple[tuple[str, ...], ...]:
-    """Of the inserted views those with a column that no spanning view has."""
+    """The inserted views that have a column of no spanning view."""
     told = {name for view in views.spanning for name in view}
     return tuple(view for view in views.extra if not set(view) <= told)
 

@@ -38,7 +38,7 @@ MOST_QUESTIONS = 4_000
 """Of more, so many are drawn."""
 
 MOST_VALUES = 50
-"""Categories with more values are not asked about value by value."""
+"""Categories with more values are not queried value by value."""
 
 TRIES = 20
 PARTS = 10
@@ -69,7 +69,7 @@ class _Statistic:
     columns: tuple[str, ...]
     sql: str
     known: str = "*"
-    """What a record must have to be counted: an expression that is not NULL."""
+    """A record counts if this expression is not NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _is_category(column: Column) -> bool:
 
 
 def _told_values(column: Column) -> tuple[str, ...]:
-    """Of two values one tells the other."""
+    """Only one of two values, since it implies the other."""
     return column.values[-1:] if len(column.values) == 2 else column.values
 
 
@@ -183,7 +183,7 @@ def _told_values(column: Column) -> tuple[str, ...]:
 
 
 def _aligned(rng: np.random.Generator, column: Column, cuts: Sequence[Number], number: int) -> Iterator[_Condition]:
-    """From a cut, or an end of the domain, up to a later one; never the whole domain."""
+    """From a cut or an end of the domain up to a later one; never the whole domain."""
     low, high = _domain(column)
     edges = [low, *(cut for cut in cuts if low < cut < high), high]
     pairs = [pair for pair in combinations(range(len(edges)), 2) if pair != (0, len(edges) - 1)]
@@ -195,7 +195,7 @@ def _aligned(rng: np.random.Generator, column: Column, cuts: Sequence[Number], n
 
 
 def _free(rng: np.random.Generator, column: Column, cuts: Sequence[Number], number: int) -> Iterator[_Condition]:
-    """Ends drawn evenly; not both where an aligned condition has them. None in a domain too small for any."""
+    """Ends drawn uniformly; not both at the ends of an aligned condition. None if the domain is too small."""
     low, high = _domain(column)
     step = 1 if column.is_discrete else 0
     edges = {low, *cuts, high + step}
@@ -255,7 +255,7 @@ def _literal(column: Column, value: str) -> str:
 
 
 def _number(column: Column, value: Number) -> str:
-    """A value of an ordered column; days and microseconds as people write them."""
+    """A value of an ordered column; days and microseconds as dates and timestamps."""
     if column.type == "date":
         return f"DATE '{dt.date(1970, 1, 1) + dt.timedelta(days=int(value))}'"
     if column.type == "timestamp":

@@ -1,4 +1,4 @@
-"""Questions put to a version as a researcher would put them, without a log: nobody but the custodian asks."""
+"""Puts questions to a version as a researcher would, but without a log, since only the custodian asks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ranges: TypeAlias = "Mapping[tuple[Scalar, ...], Range]"
 
 
 class RawRows(Protocol):
-    """The raw rows, as far as the truth of a question is needed."""
+    """The raw rows, for the true answers to questions."""
 
     def truth(self, kind: str, columns: Sequence[str]) -> float | None: ...
 
@@ -47,7 +47,9 @@ def asked_figures(
     @cache
     def sizes(sql: str) -> dict[tuple[Scalar, ...], int]:
         held = {keys: int(size) for keys, size in rows.by_group(dataset, sql).items() if size}
-        return dict(sorted(held.items(), key=repr))  # engines give groups in any order, a preview is to be repeatable
+        return dict(
+            sorted(held.items(), key=repr)
+        )  # engines return groups in any order, but a preview must be repeatable
 
     @cache
     def deviation(column: str) -> float | None:
@@ -64,6 +66,6 @@ def asked_figures(
 
 
 def ranges_of(question: Question, release: PublishedVersion, native: Native) -> Ranges | None:
-    """What the version says to a question."""
+    """The version's ranges for a question."""
     groups = ask_version(question.sql, release, native)
     return None if groups is None else {group.keys: group.ranges[0] for group in groups}

@@ -1,4 +1,4 @@
-"""Is a range narrow enough to print? And of a workload, how much is."""
+"""Is a range narrow enough to print? And how much of a workload is?"""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ ROOM = 1e-9
 
 
 def usable(kind: Kind, found: Range | None, records: int, deviation: float | None) -> bool:
-    """Whether a figure can be printed. `records` is the true number behind it, `deviation` that of its column.
+    """Whether a figure can be printed. `records` is the true number of its records, `deviation` the standard deviation
+    of its column.
 
-    A refusal (None) cannot; what is NULL for certain can.
+    A refusal (None) cannot be printed; a certain NULL can.
     """
     if found is None or ((found.low is None) != (found.high is None)):
         return False
@@ -56,7 +57,7 @@ class Figure:
     question: Question
     is_usable: bool
     width: float = inf
-    """Relative to the greatest that could be printed."""
+    """Relative to the greatest width that could be printed."""
 
     records: int = 0
     """Those of the group, in truth."""
@@ -72,7 +73,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class UsableShare:
-    """Of so many figures the share that is usable; None where there are none."""
+    """The number of figures, and the share that is usable; None if there are none."""
 
     name: str
     figures: int
@@ -80,7 +81,7 @@ class UsableShare:
 
 
 PAPER: frozenset[Kind] = frozenset({"count", "prevalence", "mean"})
-"""What views are made for: every other kind needs more than counts and sums."""
+"""The kinds that views are made for: every other kind needs more than counts and sums."""
 
 PARTS: tuple[tuple[str, Callable[[Figure], bool]], ...] = (
     ("counts, prevalences and means", lambda figure: True),

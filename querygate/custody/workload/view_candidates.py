@@ -1,4 +1,4 @@
-"""Other views of a dataset that a custodian may want to compare with those of the policy."""
+"""Other views of a dataset that a custodian may want to compare with the policy's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALL = 5_000
 
 
 def other_views(policy: Policy, records: int) -> tuple[ViewRules, ...]:
-    """Beside the policy's own: views by other categories and views in other frames; none twice, none its own."""
+    """Views by other categories and in other frames; none twice, and none of the policy's own."""
     if policy.views is None:
         return ()
     own = policy.views
@@ -55,7 +55,7 @@ def _respanned(policy: Policy, rules: ViewRules, spanning: tuple[tuple[str, ...]
 
 def _other_frames(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
     """The frame that the schema gives; and each category of few values, so that its rare values are told in total.
-    Views share that and nothing else.
+    Views share nothing else.
     """
     quasi = policy.dividing
     usual, prefer = usual_frame(quasi), dict(rules.prefer)

@@ -1,4 +1,4 @@
-"""A part of the standing workload, for whoever cannot ask all of it: the same part each time."""
+"""A part of the standing workload, for when not all of it can be asked: the same part each time."""
 
 from __future__ import annotations
 
