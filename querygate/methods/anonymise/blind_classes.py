@@ -1,10 +1,10 @@
-"""Classes made without a look at the sensitive columns: what stops reasoning from a class that was not divided.
+"""Makes classes without looking at the sensitive columns, so that nobody can reason from a class that was not divided.
 
-A method that asks a guard before it divides a class tells, by every class it left whole, that some half of it failed
+A method that asks a guard before it divides a class reveals, by every class it left whole, that some half of it failed
 (minimality attack: Wong, Fu, Wang, Pei, VLDB 2007). Here the method sees the quasi-identifiers alone. Where the classes
 it makes do not keep every promise it is asked for classes twice as large, and so on. All that the release then tells of
-the sensitive columns, beyond what is published of them, is how often: at the last size but one, some class of the
-table failed.
+the sensitive columns, beyond what is published of them, is how often: at the last size but one, some class of the table
+failed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from querygate.methods.anonymise.table import Table
 
 
 def blind(run: Callable[..., Ints]) -> Callable[..., Ints]:
-    """The same method, blind to every guard but those of public tables."""
+    """The same method, blind to every guard except those of public tables."""
 
     def anonymise(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
         check_feasible(table, k, guards)

@@ -1,4 +1,4 @@
-"""What a partition looks like from outside: the box of each class, and how much information it lost.
+"""What outsiders see of a partition: the box of each class, and how much information was lost.
 
 >>> import numpy as np
 >>> from querygate.methods.anonymise.table import Attribute, Table
@@ -30,7 +30,7 @@ NO_NULLS, SOME_NULLS, ALL_NULLS = 0, 1, 2
 
 @dataclass(frozen=True)
 class Intervals:
-    """Of an ordered attribute: least and greatest code of each class (-1 where all members miss the value)."""
+    """For an ordered attribute: smallest and largest code of each class (-1 if all members miss the value)."""
 
     name: str
     low: Ints
@@ -40,7 +40,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class ValueSets:
-    """Of a nominal attribute: the codes that occur in class i are codes[starts[i] : starts[i + 1]], rising."""
+    """For a nominal attribute: the codes that occur in class i are codes[starts[i] : starts[i + 1]], ascending."""
 
     name: str
     starts: Ints
@@ -69,14 +69,14 @@ Box: TypeAlias = Intervals | ValueSets
 
 
 def boxes(table: Table, labels: Ints) -> tuple[Box, ...]:
-    """Per attribute what the classes 0..m-1 hold, shrunk to their members."""
+    """Per attribute the values of the classes 0..m-1, shrunk to their members."""
     order, labels = argsort_packed(labels)
     starts = starts_of(labels)
     return tuple(_box(a, labels, a.codes[order], starts) for a in table.attributes)
 
 
 def join_boxes(parts: Sequence[tuple[Box, ...]]) -> tuple[Box, ...]:
-    """The boxes of several tables of the same attributes as those of one; classes are numbered on and on."""
+    """The boxes of several tables with the same attributes, as of one table; classes are numbered consecutively."""
     return tuple(_joined(boxes) for boxes in zip(*parts, strict=True))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from querygate.core.types import Bools, Floats, Ints
 
 LIKELY = 0.8
-"""A share of a class from which a guess of its sensitive value is as good as knowledge."""
+"""From this share of a class on, a guess of its sensitive value is as good as knowledge."""
 
 
 # -- what a class gives away ---------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ class ClassDisclosure(NamedTuple):
 
 
 def shared_values(classes: Ints, values: Ints, counts: Ints) -> tuple[ClassDisclosure, ClassDisclosure]:
-    """Classes in which all members have one value, and those in which a single one holds a share of `LIKELY` or more.
+    """Classes in which all members have one value, and those in which one value has a share of `LIKELY` or more.
 
     Entries are (class, value, records), classes 0..m-1; a missing value is a value.
 
@@ -60,7 +60,7 @@ def narrow_hulls(sizes: Ints, low: Floats, high: Floats, width: float) -> ClassD
 
 
 def quantiles(values: Floats, counts: Ints, shares: Sequence[float] = (0.25, 0.5, 0.75)) -> tuple[float, ...]:
-    """The least value with at least each share of the records at or below it.
+    """For each share, the smallest value with at least that share of the records at or below it.
 
     >>> import numpy as np
     >>> quantiles(np.array([3.0, 1.0, 2.0]), np.array([1, 2, 1]))

@@ -27,15 +27,15 @@ import numpy as np
 from querygate.core.types import Array, Bools, Floats, Ints
 
 WIDER = tuple(Fraction(quarters, 4) for quarters in (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128))
-"""How many steps wide a cell may be."""
+"""The largest width of a cell, in steps."""
 
 SPARE = 4
-"""Members of a class beyond the number of its exact power sums."""
+"""How many more members than exact power sums a class needs."""
 
 LEAST_FOR_VARIANCE = 6
 
 EXACT = 2.0**53
-_ROUNDING = 1e-9  # of e: what the roundings of doubles may take away from a range that is e wide
+_ROUNDING = 1e-9  # share of e that rounding of doubles may take from a range of width e
 _UNIT = 2.0**-53
 
 
@@ -58,7 +58,7 @@ class Members:
 
     @property
     def unit(self) -> int:
-        """What an interval of whole numbers is wider than the difference of its ends."""
+        """By how much an interval of whole numbers is wider than the difference of its ends."""
         return 1 if self.whole else 0
 
     @cached_property
@@ -71,7 +71,7 @@ class Members:
 
     @cached_property
     def group(self) -> Ints:
-        """The place of each entry's class."""
+        """The position of each entry's class."""
         return np.searchsorted(self.classes, self.label)
 
     @cached_property
@@ -80,7 +80,7 @@ class Members:
         return records
 
     def added(self, figures: Array) -> Array:
-        """Summed by class."""
+        """Sums by class."""
         return np.add.reduceat(figures, self.starts) if self.label.size else figures
 
     def least(self, figures: Array) -> Array:
@@ -122,7 +122,8 @@ class MomentRelease:
 
 
 def rounded_moments(members: Members, e: float, k: int, *, guarded: bool = True) -> MomentRelease:
-    """Means and variances of classes as public cells. Unguarded, nobody looks at what is left for the last member."""
+    """Means and variances of classes as public cells. If unguarded, the range left for the last member is not
+    checked."""
     told = _nothing(members)
     if not _is_addable(members):
         return told
@@ -176,7 +177,7 @@ def _put(told: MomentRelease, at: Ints, low: Floats, high: Floats, left: Floats)
 
 
 def _is_addable(members: Members) -> bool:
-    """Sums must be doubles, as they are published: whole numbers below 2^53."""
+    """Sums must be exact as doubles, in which they are published: whole numbers below 2^53."""
     if not members.label.size:
         return False
     reach = float(max(np.abs(members.low).max(), np.abs(members.high).max(), 1))
@@ -231,7 +232,7 @@ def _exact(value: float) -> Fraction:
 
 
 def _window(members: Members, low: Floats, high: Floats) -> tuple[Array, Array]:
-    """Between what the others know each member to be: the sum less theirs, cut to its interval."""
+    """The range that the others can infer for each member: the sum minus theirs, clipped to the member's interval."""
     total = members.added(members.count * members.value)
     value = members.value.astype(np.float64)
     below, above = (total - low)[members.group], (high - total)[members.group]
@@ -246,7 +247,7 @@ def _left_by_sum(members: Members, low: Floats, high: Floats) -> Floats:
 
 
 def _left_to_outsiders(members: Members, low: Floats, high: Floats) -> Floats:
-    """The least range that sum and intervals leave for a member when nobody tells anything."""
+    """The smallest range that the sum and intervals leave for a member when nobody reveals anything."""
     lows, highs = members.added(members.count * members.low), members.added(members.count * members.high)
     first = np.maximum(members.low, low[members.group] - (highs[members.group] - members.high))
     last = np.minimum(members.high, high[members.group] - (lows[members.group] - members.low))
@@ -258,7 +259,7 @@ def _left_to_outsiders(members: Members, low: Floats, high: Floats) -> Floats:
 
 
 def _variances(members: Members) -> tuple[Floats, Floats]:
-    """The variance of each class, and what it is off at most.
+    """The variance of each class, and its largest possible error.
 
     About a value near the mean: x - c is exact on whole numbers and one rounding otherwise, squares and sums in any
     order add one rounding for each term (Higham 2002, section 4.2).
@@ -312,7 +313,7 @@ def _left_by_both(members: Members, low: Floats, high: Floats, value: Floats, fi
 
 
 def _room(left: Floats, right: Floats, middle: Floats, radius: Floats, whole: bool, side: float) -> Floats:
-    """How much of a window lies within a radius: a length, or a number of whole numbers.
+    """How much of a window is within a radius: a length, or a count of whole numbers.
 
     A radius that decides about a whole number is taken shorter (side -1) or longer (1): roundings count against it.
     """

@@ -1,7 +1,7 @@
-"""What somebody who knows more than the release believes at worst, measured from arrays alone.
+"""The worst belief of an attacker who knows more than the release, measured from arrays alone.
 
-This is the judge of guards about knowledge and shares nothing with them. Under random worlds, every assignment of the
-values of a class to its members is as likely as another (Bacchus, Grove, Halpern, Koller 1996).
+This judges guards about knowledge and shares no code with them. Under random worlds, every assignment of the values of
+a class to its members is as likely as another (Bacchus, Grove, Halpern, Koller 1996).
 
 >>> classes, illness = np.repeat([0, 1], 5), np.array([0, 0, 1, 1, 2, 0, 0, 3, 4, 5])
 >>> worst_belief(classes, illness, None, 0), round(worst_belief(classes, illness, None, 1), 4)
@@ -81,7 +81,7 @@ def _missed(profile: tuple[int, ...], most: int) -> tuple[float, ...]:
         if left == 0:
             return 1.0
         if person >= size:
-            return 1.0  # nobody is left to miss anything; fewer people with more values each are tried too
+            return 1.0  # no people are left; fewer people with more values each are tried too
         chances = []
         for taken in range(1, min(left, limit) + 1):
             gone = sum(held[:taken]) if taken <= len(held) else size
@@ -93,7 +93,7 @@ def _missed(profile: tuple[int, ...], most: int) -> tuple[float, ...]:
 
 
 def largest_growth(classes: Ints, values: Ints, counts: Ints | None) -> float:
-    """By how much a value's share of a class is above its share of the whole at most."""
+    """The largest excess of a value's share of a class over its share of the whole."""
     weight = np.ones(classes.size, dtype=np.int64) if counts is None else counts
     kind = np.unique(values, return_inverse=True)[1].reshape(-1)
     overall = np.bincount(kind, weight) / max(1, weight.sum())

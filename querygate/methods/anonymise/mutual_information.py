@@ -1,9 +1,9 @@
-"""What classes tell of values, in bits: mutual information as a measure of use (Gionis, Tassa, "k-Anonymization with
-minimal loss of information", TKDE 2009), and of the sensitive columns as well.
+"""What classes reveal about values, in bits: mutual information as a measure of utility (Gionis, Tassa,
+"k-Anonymization with minimal loss of information", TKDE 2009), and of the sensitive columns as well.
 
 Of a quasi-identifier, the share of its own information that is left once it is published as what its class shows. Of a
 sensitive column, the share that is known once the class is known: relations with the quasi-identifiers that can still
-be studied, and at the same time what a class reveals. Small classes tell much by chance alone.
+be studied, and at the same time what a class reveals. Small classes reveal much by chance alone.
 
 >>> sex, shown = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])
 >>> entropy(sex), round(mutual_information(shown, sex), 3)
@@ -26,7 +26,7 @@ def entropy(values: Ints, counts: Ints | None = None) -> float:
 
 
 def mutual_information(one: Ints, other: Ints, counts: Ints | None = None) -> float:
-    """Bits of one that are known with the other."""
+    """Bits of one that the other reveals."""
     first, second = (np.unique(values, return_inverse=True)[1].reshape(-1) for values in (one, other))
     both = first * (int(second.max(initial=0)) + 1) + second
     return max(0.0, entropy(one, counts) + entropy(other, counts) - entropy(both, counts))

@@ -1,6 +1,6 @@
-"""Work in several processes that share this one's memory.
+"""Runs work in several processes that share the memory of this one.
 
-NumPy lets go of the interpreter for single steps only, so threads that take many small ones wait for each other most of
+NumPy releases the interpreter lock only for single steps, so threads with many small steps wait for each other most of
 the time. A forked process sees all arrays as they are, without a copy, and sends back nothing but its results. It uses
 arrays alone, closes every file that it inherited (a lock on one would outlive this process), and ends without tidying
 up, so nothing that other threads of this process hold at the moment of the fork is ever waited for.
@@ -24,11 +24,11 @@ TICKET = 4
 """Bytes of the number of a piece of work."""
 
 MOST = 10_000
-"""Pieces of work whose tickets a pipe holds at once."""
+"""The most pieces of work whose numbers a pipe holds at once."""
 
 
 def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
-    """What `work` makes of 0, 1 ... number - 1, in the order in which it is ready.
+    """The results of `work` for 0, 1 ... number - 1, in the order in which they finish.
 
     Where there is one processor, or no fork is allowed, it is done here; as is whatever a process that died has left
     undone.

@@ -1,4 +1,4 @@
-"""The independent verifier: what a partition really keeps, measured from its arrays alone.
+"""The independent verifier: what a partition really guarantees, measured from its arrays alone.
 
 It shares no code with the algorithms and trusts none of their results. Every function takes the class of each entry
 (any integers), what the entry holds, and how many records it stands for; entries may be records, combinations or
@@ -23,7 +23,7 @@ DIGITS = 9
 
 
 def smallest_class(classes: Ints, counts: Ints | None = None) -> int:
-    """Records in the smallest class: the k that is kept."""
+    """Records in the smallest class: the k that was reached."""
     _, which = np.unique(classes, return_inverse=True)
     return int(np.bincount(which, counts).min())
 
@@ -172,7 +172,7 @@ Side: TypeAlias = "tuple[float, float] | frozenset[int] | None"
 
 
 def fewest_matches(boxes: Iterable[Sequence[Side]], people: Sequence[Floats], persons: Ints) -> int:
-    """Fewest people of a population whose values lie in one of the boxes: the k of k-map. nan lies in none."""
+    """Fewest people of a population whose values lie in one of the boxes: the k of k-map. nan is in no box."""
     least = int(persons.sum())
     for box in boxes:
         inside = np.ones(persons.size, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Classes that stay: what earlier versions left together is kept together, or divided into parts that are classes.
+"""Stable classes: people whom earlier versions left together stay together, or are divided into parts that are classes.
 
 Strict Mondrian, begun from the groups of the earlier versions instead of from the whole table: no class of its lies
 across two groups, so every part of a group has at least k people and keeps every guard. Only a group that has become
@@ -31,7 +31,7 @@ NEWCOMER = -1
 """The history of somebody who was in no earlier version."""
 
 ONE_BY_ONE = 2_000
-"""So many newcomers are tried one by one in the classes that are there."""
+"""Up to this many newcomers are tried one by one in the existing classes."""
 
 
 def stay_together(
@@ -43,7 +43,7 @@ def stay_together(
     apart: bool = True,
     progress: Progress | None = None,
 ) -> Ints:
-    """The class of each row, 0..m-1; `history` says with whom it was together.
+    """The class of each row, 0..m-1; `history` is the group in which it was before.
 
     `apart`: newcomers have classes of their own. Otherwise a few of them join the classes that suit them best, where
     that loses less. Raises Infeasible if the table as a whole does not keep a promise.

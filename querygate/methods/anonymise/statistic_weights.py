@@ -24,13 +24,13 @@ from querygate.core.types import Floats
 from querygate.methods.anonymise.table import Table
 
 FLOOR = 0.05
-"""Weight of an attribute that no statistic needs: of no use to them, but not without any to those who ask of it."""
+"""The weight of an attribute that no statistic needs, but that people may still query."""
 
 
 def statistic_weights(
     statistics: Sequence[tuple[str, tuple[str, ...]]], values: Mapping[str, Floats], spans: Mapping[str, float]
 ) -> dict[str, float]:
-    """A weight from FLOOR to 1 for every column that a statistic is of; each statistic counts the same.
+    """A weight from FLOOR to 1 for every column that a statistic uses; each statistic counts the same.
 
     Values are by record, nan where missing. Kinds: mean, median (as the mean), var, sd, cov, corr; others have no pull.
     """

@@ -1,4 +1,4 @@
-"""Versions laid together: whom somebody tells apart who has read several versions of one dataset.
+"""Versions combined: whom an attacker who has read several versions of one dataset can distinguish.
 
 Somebody who knows a person's quasi-identifiers finds the person's class in every version, and can follow a record from
 one version to the next by its other values. What all versions leave together is therefore a *group*: the people whose
@@ -33,7 +33,7 @@ ABSENT = -1
 
 
 class SmallParts(NamedTuple):
-    """Parts that do not keep what a class keeps, and the people in them."""
+    """Parts that break a promise of classes, and the people in them."""
 
     parts: int
     people: int
@@ -44,7 +44,7 @@ NONE = SmallParts(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class OverlayVerdict:
-    """What the new version tells beyond the earlier ones.
+    """What the new version reveals beyond the earlier ones.
 
     `smallest`: the fewest people who were in one group and are in one class now (0: nobody was here before). Too small,
     or too much alike: parts of groups that the new version `divided` between its classes; those who `left` a group, and
@@ -58,14 +58,15 @@ class OverlayVerdict:
     changed: SmallParts = NONE
 
     def keeps(self, *, few_changes: bool) -> bool:
-        """Is everybody hidden? With `few_changes`, from those who do not know who came, who left and who changed."""
+        """Is everybody hidden? With `few_changes`, only from those who do not know who came, who left and who
+        changed."""
         return not self.divided.parts and (
             few_changes or not (self.left.parts or self.came.parts or self.changed.parts)
         )
 
 
 def judge(met: ClassHistory, k: int) -> OverlayVerdict:
-    """Lay the new version over the earlier ones."""
+    """Compare the new version with the earlier ones."""
     histories, history = _distinct(met.earlier)
     new = (met.earlier == ABSENT).all(axis=1)
     gone = met.now == ABSENT

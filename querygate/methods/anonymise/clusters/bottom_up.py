@@ -14,7 +14,7 @@ from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import Table
 
 EXACT = 2_000
-"""Up to so many different records every cluster is compared with every other ..."""
+"""Up to this many distinct records, every cluster is compared with every other ..."""
 
 BLOCK = 400
 """... and beyond, only within blocks of at least this many records that Mondrian makes first."""
@@ -67,7 +67,7 @@ def _joined(atoms: Table, k: int) -> Ints:
 
 
 def _divided_again(atoms: Table, cluster: Ints, k: int) -> Ints:
-    """Clusters of 2k records or more in parts of at least k."""
+    """Clusters of 2k records or more, divided into parts of at least k."""
     labels = cluster.copy()
     for large in np.flatnonzero(np.bincount(cluster, atoms.counts) >= 2 * k).tolist():
         rows = np.flatnonzero(cluster == large)

@@ -21,13 +21,13 @@ from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import NULL, Attribute, Table
 
 LEAVING = 0.9
-"""Share of the classes that give away a record; the others may receive one for nothing."""
+"""The share of classes that give a record away; the others may receive one without giving."""
 
 FLOOR = 5e-4
 """A record leaves with a chance in proportion to the width that this saves its class, plus so much."""
 
 FORBIDDEN = 1e7
-"""Far above any sum of losses in a block, and small enough to keep nine digits behind the point."""
+"""Far above any sum of losses in a block, and small enough to keep nine decimal places."""
 
 
 class ExchangeBlock:
@@ -44,7 +44,7 @@ class ExchangeBlock:
         """Let one record leave most classes, and give each its best place."""
         leaver = self._leavers(random)
         reduced = self.home.copy()
-        reduced[leaver] = self.classes  # a class of its own, which is not looked at
+        reduced[leaver] = self.classes  # a separate class, which is ignored
         size = np.bincount(reduced, minlength=self.classes)[: self.classes]
         width, widened = np.zeros(self.classes), np.zeros((leaver.size, self.classes))
         for column in self.columns:
@@ -52,7 +52,7 @@ class ExchangeBlock:
             width += column.width
             widened += column.widened(leaver)
         price = widened * (size + 1) - width * size
-        price[:, size < k] -= FORBIDDEN  # the reward of those who must receive
+        price[:, size < k] -= FORBIDDEN  # the reward for classes that must receive a record
         origin = self.home[leaver]
         if self.district.min() < self.district.max():
             price[self.district[origin][:, None] != self.district] += FORBIDDEN
@@ -89,7 +89,7 @@ class ExchangeBlock:
         self.home[undone] = before[undone]
 
     def _holding(self, asked: Bools) -> Bools:
-        """Of the classes asked about, which keep every guard."""
+        """Which of the given classes keep every guard."""
         members = np.flatnonzero(asked[self.home])
         label = (np.cumsum(asked) - 1)[self.home[members]]
         fine = np.ones(int(asked.sum()), dtype=np.bool_)
@@ -108,7 +108,7 @@ class _Column(ABC):
         self.has_nulls = bool(self.missing.any())
 
     def look(self, home: Ints, classes: int) -> None:
-        """See the classes 0..classes-1; members of the class `classes` are not there."""
+        """Read the classes 0..classes-1; members of the class `classes` are ignored."""
         self.home, self.classes = home, classes
         self.values, self.saved = self._look(home, classes)
         self.width = self.values
@@ -118,7 +118,7 @@ class _Column(ABC):
             self.width = np.where((self.nulls > 0) & (self.known > 0), self.weight, self.values)
 
     def saving(self) -> Floats:
-        """By how much the class of each member narrows without it."""
+        """By how much the class of each member becomes narrower without it."""
         if not self.has_nulls:
             return self.saved
         nulls, known, values = self.nulls[self.home], self.known[self.home], self.values[self.home]
@@ -147,7 +147,7 @@ class _Numbers(_Column):
         super().__init__(attribute, rows)
         scale = attribute.weight / (attribute.span or 1.0)
         lower, upper = (e[self.codes] * scale for e in attribute.edges)
-        # Both ends as something to minimise.
+        # Both ends as minima.
         self.ends = np.where(self.missing, np.inf, np.stack([lower, -upper]))
 
     def _look(self, home: Ints, classes: int) -> tuple[Floats, Floats]:
@@ -174,7 +174,7 @@ class _Numbers(_Column):
 class _Categories(_Column):
     def __init__(self, attribute: Attribute, rows: Ints) -> None:
         super().__init__(attribute, rows)
-        # Values are numbered anew, so that what is held depends on the block and not on the domain.
+        # Values are renumbered, so that memory depends on the block and not on the domain.
         known = np.unique(self.codes[~self.missing])
         self.number = np.where(self.missing, known.size, np.searchsorted(known, self.codes))
         self.size = known.size

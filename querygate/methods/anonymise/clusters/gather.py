@@ -25,7 +25,7 @@ from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import NULL, Attribute, Table
 
 EXACT = 1_200
-"""Up to so many records the bound holds for all of them ..."""
+"""Up to this many records, the bound holds for all of them ..."""
 
 BLOCK = 600
 """... and beyond within blocks of at least this many, which Mondrian makes first: distances are of all pairs."""
@@ -61,7 +61,7 @@ def _blocks(table: Table, rows: Ints, k: int) -> list[Ints]:
 
 
 def distances(attributes: Sequence[Attribute]) -> Floats:
-    """Of each row from each: a metric."""
+    """The distance of each row from each other: a metric."""
     size = attributes[0].codes.size
     total = np.zeros((size, size))
     for a in attributes:
@@ -101,7 +101,7 @@ def clusters(apart: Floats, k: int) -> Ints:
 
 
 def _within(apart: Floats, reach: float, k: int) -> Ints | None:
-    """Clusters of k points within reach of their centres; None where the distance is not enough."""
+    """Clusters of k points within the distance of their centres; None if the distance is not enough."""
     near = apart <= reach
     if near.sum(axis=1).min() < k:
         return None

@@ -16,7 +16,7 @@ from querygate.methods.anonymise.division.node_cells import argsort_packed
 from querygate.methods.anonymise.guards.triplets import Triplets
 
 BLOCK = 1 << 22
-"""Counts held at once: classes are judged in blocks, so a column of many values costs time and not memory."""
+"""Counts in memory at once: classes are judged in blocks, so a column with many values costs time but not memory."""
 
 SLACK = 1e-9
 """Room for rounding in logarithms and sums of shares."""

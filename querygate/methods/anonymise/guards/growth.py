@@ -1,4 +1,4 @@
-"""Delta-growth (Tao, Xiao, Li, Zhang, ICDE 2008): belief in a value grows by no more than a difference."""
+"""Delta-growth (Tao, Xiao, Li, Zhang, ICDE 2008): belief in a value grows by at most a given difference."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Every guard can judge classes, and is asked about the two children of the best c
 cut of a line at once (a cut guard) does so before the best is chosen.
 
 A guard makes the partition depend on the sensitive column, so who knows the algorithm may reason from a class that was
-not divided (minimality attack: Wong, Fu, Wang, Pei, VLDB 2007). Publish no trace of the search beside the classes.
+not divided (minimality attack: Wong, Fu, Wang, Pei, VLDB 2007). Publish nothing of the search except the classes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Guard(Protocol):
 
     @property
     def name(self) -> str:
-        """What is promised, for messages; no value of the data."""
+        """What is promised, for messages; without values of the data."""
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         """Per class whether it holds; `rows` are combinations and `label` says in which class each is."""

@@ -1,4 +1,4 @@
-"""k-map: a class is hidden among the people of the population who could be in it, not among its own members.
+"""k-map: a class is hidden among all people of the population who could be in it, not only among its members.
 
 Sweeney, "k-anonymity: a model for protecting privacy", 2002 (k-map); El Emam, Dankar, "Protecting privacy using
 k-anonymity", JAMIA 2008. Whoever looks up a person has a register, such as a list of voters. A class is found there by
@@ -15,7 +15,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.table import NULL, Attribute, Table
 
 BLOCK = 1 << 21
-"""Pairs of class and person held at once."""
+"""Pairs of class and person in memory at once."""
 
 NOWHERE = -1
 

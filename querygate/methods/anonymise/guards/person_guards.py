@@ -1,7 +1,7 @@
 """Guards for people who have several rows: a class has k people, and no sensitive value that too many of them have.
 
-With one row for each person these follow from the size of a class and from its diversity. With several, k rows may be
-one person's, and two values may be had by everybody.
+If each person has one row, these follow from the size of a class and its diversity. With several rows, k rows may be
+one person's, and everybody may have both of two values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PersonRows:
 
 
 class PersonCount:
-    """At least k different people."""
+    """At least k distinct people."""
 
     def __init__(self, rows: PersonRows, k: int) -> None:
         self.name, self.k = f"k = {k} people", k
@@ -75,5 +75,5 @@ class ValueHolders:
 
 
 def _people(label: Ints, person: Ints, people: int, classes: int) -> Ints:
-    """How many different people each class has."""
+    """The number of distinct people in each class."""
     return np.bincount(np.unique(label * people + person) // people, minlength=classes)

@@ -1,4 +1,4 @@
-"""Personalised privacy: every person says what must not be inferred about them.
+"""Personalised privacy: each person says what must not be inferred about them.
 
 Xiao, Tao, "Personalized privacy preservation", SIGMOD 2006. A person's guarding node is here any set of values of the
 sensitive column: one value, a group, several. Whoever finds the person's class infers a value of the set with the

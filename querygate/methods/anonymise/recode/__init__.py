@@ -1,1 +1,1 @@
-"""Recoding by hierarchy, and suppression: what extracts are made with."""
+"""Recoding by hierarchy, and suppression, for extracts."""

@@ -33,10 +33,10 @@ from querygate.methods.anonymise.recode.suppression import Promise, ask, recode
 from querygate.methods.anonymise.table import NULL, Table
 
 LARGEST = 1_000_000
-"""A lattice of more choices is not searched as a whole: from the root down, the step that loses least each time."""
+"""A lattice with more choices is not searched completely, but from the root down, taking the step that loses least."""
 
 MOST_JUDGED = 20_000
-"""So many choices are judged before the best one found so far has to do."""
+"""After judging this many choices, the best one found so far is taken."""
 
 MOST_BASES = 50
 """Choices whose classes are kept, so that coarser ones are made from them and not from the combinations."""

@@ -1,4 +1,4 @@
-"""Hierarchies that nobody has to write: round intervals for a number, and value or `*` for a category.
+"""Hierarchies that need no file: round intervals for a number, and value or `*` for a category.
 
 >>> import numpy as np
 >>> from querygate.methods.anonymise.table import Attribute
@@ -51,7 +51,7 @@ def interval_hierarchy(attribute: Attribute, step: float | None = None) -> Hiera
 
 
 def flat_hierarchy(size: int) -> Hierarchy:
-    """A category without a hierarchy: its value, or any."""
+    """For a category without a hierarchy: its value, or any."""
     return Hierarchy(tuple(map(str, range(size))), (np.arange(size), np.zeros(size, dtype=np.int64)))
 
 

@@ -56,7 +56,7 @@ def local(
         if not without.all():
             rest = np.flatnonzero(without)
             again = np.full(labels.size, OUT)
-            with contextlib.suppress(Infeasible):  # those who are left may break a guard that all together keep
+            with contextlib.suppress(Infeasible):  # the remaining records may break a guard that all records keep
                 again[rest] = divide(rows_of(searched, rest), k, [Among(guard, rest) for guard in guards])
                 tries.append(again)
         drafts = [_settled(table, scales, _shrunk(table, scales, labels, promise), promise) for labels in tries]
@@ -147,7 +147,7 @@ def _worth(table: Table, scales: Sequence[Scale], labels: Ints) -> Floats:
         after += weight * scale.widths(*scale.covers(*_without_each(part.attributes[place].codes, label)))
     saved = np.full(labels.size, -np.inf)
     saved[kept] = size[label] * before - (size[label] - part.counts) * after - part.counts
-    saved[kept[np.bincount(label)[label] == 1]] = -np.inf  # a class of one combination: nobody is stretched
+    saved[kept[np.bincount(label)[label] == 1]] = -np.inf  # a class of one combination, which nothing stretches
     return saved
 
 
@@ -163,7 +163,7 @@ def _without_each(codes: Ints, label: Ints) -> tuple[Ints, Ints]:
 
 
 def _stretching(table: Table, scales: Sequence[Scale], labels: Ints, promise: Promise) -> Bools:
-    """The combinations that are most worth leaving out, whatever becomes of their class: within the limit."""
+    """The combinations most worth leaving out, whatever happens to their class, within the limit."""
     out = np.zeros(labels.size, dtype=np.bool_)
     if promise.limit:
         worth = _worth(table, scales, labels)

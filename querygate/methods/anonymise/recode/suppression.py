@@ -1,4 +1,4 @@
-"""Leaving out: which classes may stand, and cells replaced by `*` so that fewer records have to go."""
+"""Suppression: which classes may stay, and which cells become `*` so that fewer records are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from querygate.methods.anonymise.recode.recoder import RecodedTable, Stretches
 from querygate.methods.anonymise.table import Table
 
 KEPT_BY_MORE = (Distinct, PSensitive, SpreadGuard, NumericHull)
-"""Whoever joins a class that keeps these, it still keeps them: they ask that something is there."""
+"""A class that keeps these still keeps them whoever joins it: they require that something occurs."""
 
 KEPT_BY_UNIONS = (EntropyDiversity, Recursive, Alpha, Closeness, TreeCloseness)
 """Two classes that keep these make one that does: shares are averaged, entropy is concave, earth mover's distance is
