@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from querygate.core.ports import PublishedVersion
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
 from tests.adapters.reference import Reference
 from tests.policies import AGE, ILLNESS, make_policy, public, quasi
+from tests.work import HANG_S
 
 MEMORY_MB = 1024
+PATIENT = Limits(timeout_s=HANG_S)
+"""For tests that are not about limits: a busy machine is no fault of an engine."""
+
 ROWS = 30_000
 POLICY = make_policy(
     "t",

@@ -15,7 +15,6 @@ import pytest
 
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, Request
 from querygate.custody.roots.copy_store import copy_store
 from querygate.gate.answer import answer
@@ -28,6 +27,7 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault.code_set_writer import write_code_sets
 from tests.adapters.engines import Engine
+from tests.adapters.published import PATIENT
 from tests.code_study import CATALOG, CODES, STATEMENTS, Published, publish, random_items, random_rows, raw
 from tests.policies import AGE, make_policy
 from tests.postgres import server
@@ -62,7 +62,7 @@ def test_round_trip(engine: Engine, seed: int, tmp_path: Path) -> None:
     expected: dict[tuple[Any, ...], int] = {}
     for age, _, items, _, n in published.cells:
         expected[age, items] = expected.get((age, items), 0) + n
-    block = release.project(["age", "dx"], Limits())
+    block = release.project(["age", "dx"], PATIENT)
     column = block.codes("dx")
     rows = zip(block.number("age").low.tolist(), column.sets.tolist(), block.n.tolist(), strict=True)
     assert list(rows) == [(*key, n) for key, n in sorted(expected.items())]
@@ -126,7 +126,7 @@ def test_a_schema_of_before_is_read_and_grows(tmp_path: Path) -> None:
     put(opened, publish(random_rows(random.Random(1)), random_items(random.Random(1))), replace(CATALOG, version=2))
     copy_store(opened, location, user="tester")
     release = PostgresStore(location).current("t")
-    assert (release.catalog.version, release.project(["dx"], Limits()).n.sum()) == (2, CATALOG.rows)
+    assert (release.catalog.version, release.project(["dx"], PATIENT).n.sum()) == (2, CATALOG.rows)
 
 
 @pytest.mark.parametrize(

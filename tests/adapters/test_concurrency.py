@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
-from tests.adapters.published import NAMES, Published
+from tests.adapters.published import NAMES, PATIENT, Published
 from tests.adapters.reference import contents
 from tests.policies import AGE, make_policy
 from tests.unit.custody.publish.publications import RESEARCHER, ask, new_site, put, shelf_of
@@ -33,7 +32,7 @@ def in_threads(work: Callable[[int], object]) -> list[object]:
 
 def test_threads_on_one_release_read_the_same(heavy: Published) -> None:
     heavy.engine.needs("speed")
-    expected = {names: contents(heavy.open().project(names, Limits())) for names in SUBSETS}
+    expected = {names: contents(heavy.open().project(names, PATIENT)) for names in SUBSETS}
     shared = heavy.open()
     together = threading.Barrier(THREADS)
 
@@ -41,7 +40,7 @@ def test_threads_on_one_release_read_the_same(heavy: Published) -> None:
         rng = random.Random(number)
         together.wait()
         return sum(
-            contents(shared.project(names, Limits())) == expected[names] for names in rng.choices(SUBSETS, k=TURNS)
+            contents(shared.project(names, PATIENT)) == expected[names] for names in rng.choices(SUBSETS, k=TURNS)
         )
 
     assert in_threads(read) == [TURNS] * THREADS

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from querygate.bounds import gather
-from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.ports import PublishedVersion
 from querygate.sql import understand
 from tests.adapters.engines import Engine
-from tests.adapters.published import NAMES, Published
+from tests.adapters.published import NAMES, PATIENT, Published
 from tests.adapters.reference import as_merged, as_rows, contents
 from tests.property.random_cases import Case, make_case, random_query
 
@@ -62,13 +62,13 @@ def check_release(
 
     names = [column.name for column in release.catalog.columns]
     for wanted in [[], names, *(rng.sample(names, rng.randint(1, len(names))) for _ in range(projections))]:
-        block = release.project(wanted, Limits())
+        block = release.project(wanted, PATIENT)
         assert as_rows(block) == reference.project(wanted), wanted
-        assert contents(block) == contents(case.opened.store.current("t").project(wanted, Limits())), wanted
+        assert contents(block) == contents(case.opened.store.current("t").project(wanted, PATIENT)), wanted
     for _ in range(statements):
         sql = random_query(rng, case)
         plan = understand(sql, release.catalog, case.opened.gate.native)
-        groups = gather(plan, release.project(plan.columns, Limits()))
+        groups = gather(plan, release.project(plan.columns, PATIENT))
         assert as_merged(groups) == reference.fetch(plan), sql
         keys = [group.keys for group in groups]
         assert keys == sorted(keys, key=lambda key: [(k is None, k or "") for k in key]), sql
@@ -79,7 +79,7 @@ def check_release(
 
 def test_a_block_counts_every_record_once(release: PublishedVersion) -> None:
     for names in ([], ["age"], ["ward", "disease"], NAMES):
-        block = release.project(names, Limits())
+        block = release.project(names, PATIENT)
         assert set(block.columns) == set(names)
         assert block.n.dtype == np.int64
         assert block.n.sum() == release.catalog.rows
@@ -87,7 +87,7 @@ def test_a_block_counts_every_record_once(release: PublishedVersion) -> None:
 
 
 def test_whole_numbers_come_as_whole_numbers(release: PublishedVersion) -> None:
-    block = release.project(NAMES, Limits())
+    block = release.project(NAMES, PATIENT)
 
     assert block.number("record").low.dtype == block.number("record").high.dtype == np.int64
     assert block.number("age").integer
@@ -98,7 +98,7 @@ def test_whole_numbers_come_as_whole_numbers(release: PublishedVersion) -> None:
 
 def test_names_are_a_set(release: PublishedVersion) -> None:
     same = [
-        release.project(names, Limits())
+        release.project(names, PATIENT)
         for names in (["age", "ward"], ("ward", "age"), {"age", "ward"}, ["age", "age", "ward"])
     ]
 
@@ -110,5 +110,5 @@ def test_the_order_is_fixed(heavy: Published) -> None:
     heavy.engine.needs("speed")
     first = heavy.opened.store.current("t")
     for names in (["ward"], ["age", "disease"], NAMES):
-        same = {tuple(contents(release.project(names, Limits()))) for release in (first, heavy.open(), heavy.open())}
+        same = {tuple(contents(release.project(names, PATIENT))) for release in (first, heavy.open(), heavy.open())}
         assert len(same) == 1

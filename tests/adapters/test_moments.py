@@ -15,14 +15,13 @@ import pytest
 
 from querygate.core.block import Block, NumberColumn
 from querygate.core.errors import ConfigError, Refusal
-from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body, to_json
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from tests.adapters.engines import OTHERS, Engine
-from tests.adapters.published import Published
+from tests.adapters.published import PATIENT, Published
 from tests.adapters.reference import contents
 from tests.engine import reading
 from tests.policies import AGE, SBP, make_policy
@@ -70,10 +69,10 @@ def test_every_engine_has_the_same_moments(engine: Engine, seed: int, made: Case
     first = case.opened.store.current("t")
     names = [column.name for column in release.catalog.columns]
     for wanted in (["x"], ["age", "x"], ["ward", "x"], names):
-        block = release.project(wanted, Limits(), ["x"])
-        assert everything(block) == everything(first.project(wanted, Limits(), ["x"]))
-        assert contents(release.project(wanted, Limits())) == contents(first.project(wanted, Limits()))
-        assert release.project(wanted, Limits()).classified is None
+        block = release.project(wanted, PATIENT, ["x"])
+        assert everything(block) == everything(first.project(wanted, PATIENT, ["x"]))
+        assert contents(release.project(wanted, PATIENT)) == contents(first.project(wanted, PATIENT))
+        assert release.project(wanted, PATIENT).classified is None
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -94,7 +93,7 @@ def test_rows_and_moments_are_those_of_the_file(engine: Engine, seed: int, made:
         expected[label, low or 0, high or 0] += n
         known[label] += n if low is not None else 0
 
-    block = release.project(["x"], Limits(), ["x"])
+    block = release.project(["x"], PATIENT, ["x"])
     column = block.columns["x"]
     assert isinstance(column, NumberColumn)
     assert block.classified is not None
@@ -142,7 +141,7 @@ def test_a_store_without_moments_is_what_it_was(tmp_path: Path) -> None:
     assert "moments" not in text
     assert "shared" not in text
     assert '"format"' not in text
-    assert release.project(["sbp"], Limits(), ["sbp"]).classified is None
+    assert release.project(["sbp"], PATIENT, ["sbp"]).classified is None
     shutil.copy(opened.site.store / "t" / "v00001.duckdb", tmp_path / "copy.duckdb")
     with reading(tmp_path / "copy.duckdb") as file:
         assert "class_moment" not in {row[0] for row in file.execute("SHOW TABLES").fetchall()}
@@ -164,5 +163,5 @@ def test_damaged_moments_are_not_read(tmp_path: Path) -> None:
     with duckdb.connect(str(copy)) as file:
         file.execute("UPDATE class_moment SET sum_lo = sum_hi + 1")
     with pytest.raises(ValueError, match="damaged"):
-        DuckDBRelease(copy).project(["x"], Limits(), ["x"])
-    assert np.all(DuckDBRelease(copy).project(["x"], Limits()).n > 0)
+        DuckDBRelease(copy).project(["x"], PATIENT, ["x"])
+    assert np.all(DuckDBRelease(copy).project(["x"], PATIENT).n > 0)

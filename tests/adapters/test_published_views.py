@@ -12,14 +12,14 @@ import pytest
 
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.ports import PublishedVersion
 from querygate.custody.roots.copy_store import copy_store
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.store.held_release import HeldRelease
 from querygate_adapters.vault import postgres_writer
 from tests.adapters.engines import Engine
-from tests.adapters.published import Published
+from tests.adapters.published import PATIENT, Published
 from tests.adapters.reference import contents
 from tests.policies import code_list, make_policy, quasi, sensitive
 from tests.postgres import Server
@@ -86,8 +86,8 @@ def check_same_blocks(release: PublishedVersion, opened: OpenSite, places: Seque
     frames = set()
     for margin in places:
         for wanted, moments in ((names, ()), (names, ("sbp", "bmi")), ((), ()), (("age", "sbp"), ("sbp",))):
-            block = release.project(wanted, Limits(), moments, margin)
-            assert everything(block) == everything(first.project(wanted, Limits(), moments, margin))
+            block = release.project(wanted, PATIENT, moments, margin)
+            assert everything(block) == everything(first.project(wanted, PATIENT, moments, margin))
             assert int(block.n.sum()) == NUMBER
         assert block.frame is not None
         frames.add(tuple(np.bincount(block.frame, block.n).tolist()))
@@ -97,10 +97,10 @@ def check_same_blocks(release: PublishedVersion, opened: OpenSite, places: Seque
 def test_a_column_that_a_margin_does_not_tell_of_may_have_any_value(opened: OpenSite) -> None:
     release = opened.store.current("t")
     (place, *_) = [i for i, margin in enumerate(release.catalog.margins) if margin.sensitive == ("sbp",)]
-    column = release.project(["bmi"], Limits(), (), place).columns["bmi"]
+    column = release.project(["bmi"], PATIENT, (), place).columns["bmi"]
     assert isinstance(column, NumberColumn)
     assert (set(column.low.tolist()), set(column.high.tolist())) == ({10.0}, {80.0})
-    known = release.project(["sbp"], Limits(), (), place).columns["sbp"]
+    known = release.project(["sbp"], PATIENT, (), place).columns["sbp"]
     assert isinstance(known, NumberColumn)
     assert ALL_NULLS in known.null.tolist()  # missing values are cells of their own
 

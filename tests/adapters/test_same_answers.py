@@ -10,13 +10,13 @@ import pytest
 from querygate.core import types
 from querygate.core.answer_forms.arrow_table import to_arrow_stream
 from querygate.core.errors import Refusal
-from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
 from querygate.gate.passage import Gate
 from querygate.gate.render import make_body, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import OTHERS, Engine
+from tests.adapters.published import PATIENT
 from tests.policies import Column, make_column, make_policy
 from tests.sql.study import CATALOG, CITIES, ROWS, Sample, samples
 from tests.unit.custody.publish.publications import RESEARCHER, new_site, put
@@ -94,9 +94,10 @@ def test_accepted_statements_are_answered_alike(study: OpenSite, engine: Engine)
     assert answered > 0.8 * len(asked)
 
 
+@pytest.mark.parametrize("study", ["classes"], indirect=True)
 def test_the_study_has_what_engines_could_confuse(study: OpenSite) -> None:
     """Ends beyond 2**53, ends that are no round binary numbers, missing values, and texts a collation reorders."""
-    block = study.store.current(CATALOG.dataset).project([c.name for c in CATALOG.columns], Limits())
+    block = study.store.current(CATALOG.dataset).project([c.name for c in CATALOG.columns], PATIENT)
     assert max(abs(block.number("pulse").low).max(), block.number("pulse").high.max()) > 2**53
     assert any(value != round(value, 0) for value in block.number("weight").low.tolist())
     assert {0, 2} <= set(block.number("sbp").null.tolist())
