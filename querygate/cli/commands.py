@@ -19,6 +19,7 @@ COMMANDS = {
         "Release allele frequencies that hardly tell who is included.",
     ),
     "notes": ("querygate.cli.notes:notes", "Train a tagger for notes, and measure it."),
+    "sequences": ("querygate.cli.sequences:sequences", "Align DNA sequences before they are published."),
     "publish": ("querygate.cli.dataset:publish", "Publish a table as the next version of its dataset."),
     "report": ("querygate.cli.report:report", "Show the report on a published version."),
     "datasets": ("querygate.cli.dataset:datasets", "List the datasets that are served."),

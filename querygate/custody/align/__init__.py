@@ -1,0 +1,1 @@
+"""Sequences of a source made as long as each other, by aligning each to a reference."""
