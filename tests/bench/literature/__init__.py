@@ -21,5 +21,8 @@ def figure(name: str, value: float, unit: str, published: str, *, met: bool | No
 
 
 def run() -> list[dict[str, Any]]:
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return [line for name in names for line in importlib.import_module(f"{__name__}.{name}").rows()]
+    lines: list[dict[str, Any]] = []
+    for name in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        print(f"  {name} ...", flush=True)
+        lines += importlib.import_module(f"{__name__}.{name}").rows()
+    return lines

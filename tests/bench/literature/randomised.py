@@ -14,11 +14,15 @@ import numpy as np
 from querygate.methods.randomise import (
     allowed_amplification,
     amplification,
+    distortion,
     invariant,
     rank_swapped,
     reconstructed,
     responses,
+    small_domain_matrix,
+    small_domains,
     uniform,
+    worst_known_belief,
     worst_posterior,
 )
 from querygate.methods.risk import PointRecords, linkage
@@ -37,6 +41,17 @@ def rows() -> list[dict[str, Any]]:
 def _bounds() -> Iterator[dict[str, Any]]:
     yield figure("gamma allowed for 5 % to 50 %", allowed_amplification(0.05, 0.5), "", "19", met=True)
     kept = uniform(1500, 5.0)[0, 0] / 10
+    counts = np.full(1000, 30)
+    matrix = small_domain_matrix(counts, small_domains(counts, RHO1, RHO2), RHO1, RHO2)
+    belief = worst_known_belief(counts, matrix, RHO1)
+    for name, share in (("small domains", matrix[0, 0]), ("responses", uniform(1000, 9.0)[0, 0])):
+        yield figure(f"of 1,000 values alike kept, {name}, 10 to 50 %", 100 * float(share), "%", "far more")
+    yield figure("small domains: belief of who knows the shares", belief, "", "0.5", met=belief <= RHO2 + 1e-9)
+    away = np.abs(np.arange(40)[:, None] - np.arange(40)[None, :])
+    for gamma in (4.0, 9.0, 100.0):
+        noise, response = distortion(40, gamma, "laplace")[0], uniform(41, gamma)
+        ratio = float((noise[:40, :40] * away).sum() / (response[:40, :40] * away).sum())
+        yield figure(f"way of a number by noise over that by responses, gamma {gamma:g}", ratio, "", "none")
     yield figure("a code of 15,000 released intact, gamma 5", kept, "", "0.00033", met=abs(kept - 3.3e-4) < 2e-5)
 
 
