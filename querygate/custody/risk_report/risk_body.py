@@ -237,6 +237,26 @@ class AlleleRisk:
     rare: float
 
 
+@dataclass(frozen=True, slots=True)
+class KnownGene:
+    """A disease of one gene, and how many records have it."""
+
+    disease: str
+    gene: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class GeneRisk:
+    """Diagnoses that tell a gene, in records that have a sequence beside."""
+
+    column: str
+    beside: tuple[str, ...]  # columns of sequences
+    records: int
+    alone: int  # diseases that one record has
+    known: tuple[KnownGene, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskReport:
     format: int
@@ -257,3 +277,4 @@ class RiskReport:
     notes: tuple[str, ...]
     limited: tuple[SafeHarborTreatment, ...] = ()
     alleles: tuple[AlleleRisk, ...] = ()
+    genes: tuple[GeneRisk, ...] = ()

@@ -10,10 +10,12 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.risk_report.allele_risk import explain_alleles
+from querygate.custody.risk_report.gene_risk import explain_genes
 from querygate.custody.risk_report.risk_body import (
     After,
     AlleleRisk,
     Disease,
+    GeneRisk,
     MeasuredColumns,
     Records,
     Register,
@@ -41,6 +43,7 @@ class Assessment:
     made: str = ""
     notes: Sequence[str] = ()
     alleles: Sequence[AlleleRisk] = ()
+    genes: Sequence[GeneRisk] = ()
 
 
 def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskReport:
@@ -75,10 +78,15 @@ def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskR
         safe_harbor=assessed.rules.by_safe_harbor,
         sides=sides,
         verdict=lines,
-        words=(*summary(sides, lines, disease), *(words for one in assessed.alleles for words in explain_alleles(one))),
+        words=(
+            *summary(sides, lines, disease),
+            *(words for one in assessed.alleles for words in explain_alleles(one)),
+            *(words for other in assessed.genes for words in explain_genes(other)),
+        ),
         notes=(*assessed.notes, *_notes(register, sides, has_disease=disease is not None)),
         limited=assessed.rules.by_limited,
         alleles=tuple(assessed.alleles),
+        genes=tuple(assessed.genes),
     )
 
 

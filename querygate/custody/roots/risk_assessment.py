@@ -31,6 +31,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.view_rules import not_of_views
 from querygate.custody.risk_report.allele_risk import allele_risks
 from querygate.custody.risk_report.extract_side import check_released, released_side
+from querygate.custody.risk_report.gene_risk import gene_risks
 from querygate.custody.risk_report.known_texts import ROLES
 from querygate.custody.risk_report.risk_body import After, RiskReport
 from querygate.custody.risk_report.risk_files import make_files
@@ -201,6 +202,7 @@ class _Assessing:
             made=stamp(moment),
             notes=notes,
             alleles=tuple(allele_risks(self.policy, self.raw)),
+            genes=tuple(gene_risks(self.policy, self.raw)),
         )
         return make_report(assessed, self.progress)
 
