@@ -31,7 +31,7 @@ def row(
         "against": against,
         "ratio": ratio,
         "target": target,
-        "met": met,
+        "met": None if met is None else bool(met),  # numpy has a bool of its own, which JSON does not know
     }
 
 
