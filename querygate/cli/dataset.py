@@ -46,7 +46,7 @@ reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dat
 )
 @click.option(
     "--on-overlap",
-    type=click.Choice(["refuse", "sticky", "retire"]),
+    type=click.Choice(["refuse", "sticky", "extend", "retire"]),
     help="What to do if the version reveals too much combined with earlier ones.  [default: set in the policy]",
 )
 @reinstate_option

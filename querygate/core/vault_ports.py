@@ -305,6 +305,10 @@ class ClassAssignment(Protocol):
         """Before the records are divided anew: as it was when all codes were set."""
         ...
 
+    def carry_nothing(self) -> None:
+        """All records are divided, also those that were to stay in classes of an earlier version."""
+        ...
+
 
 class ClassedRows(Protocol):
     """What a class holds, as whoever publishes it needs it."""

@@ -6,9 +6,11 @@ with it until somebody retires it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from querygate.core.files.file_digest import FileDigest
 from querygate_adapters.store.duckdb_store import current_version, versions_in
 from querygate_adapters.store.retired_versions import retired_in
 
@@ -19,6 +21,7 @@ class NotedVersions:
 
     published: frozenset[int] = frozenset()
     retired: frozenset[int] = frozenset()
+    files: Mapping[int, FileDigest] = field(default_factory=dict)  # of published versions, what was verified
 
 
 def ever_published(store: Path, vault: Path, noted: NotedVersions) -> frozenset[int]:

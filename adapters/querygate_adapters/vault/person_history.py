@@ -7,7 +7,7 @@ are, how many different sensitive values they have, and how widely their numbers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,9 +41,16 @@ class Vault:
         return cls(schema, row[0], dict(columns))
 
     def keyed(
-        self, keys: Sequence[str], by_person: bool, keeping: OverlapRule, secret: Mapping[str, Sequence[str]]
+        self,
+        keys: Sequence[str],
+        by_person: bool,
+        keeping: OverlapRule,
+        secret: Mapping[str, Sequence[str]],
+        only: str = "true",
     ) -> str:
-        """SQL: row_id, key, s0, s1 ... and digests of secrets of every row. Identical records are numbered."""
+        """SQL: row_id, key, s0, s1 ... and digests of secrets of every row of which `only` holds. Records that are
+        known to be nothing but equal are numbered.
+        """
         if by_person:
             key = f"CAST({quoted(keys[0])} AS VARCHAR)"
         else:
@@ -54,7 +61,7 @@ class Vault:
         values = guarded + [self._number(name) for name in keeping.widths]
         listed = "".join(f", {value} AS s{i}" for i, value in enumerate(values))
         listed += "".join(f", {self._digest(columns)} AS {name}" for name, columns in secret.items())
-        return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
+        return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows WHERE {only}"
 
     def _digest(self, secret: Sequence[str]) -> str:
         """SQL: a text that is equal for rows with equal secrets."""
@@ -137,9 +144,14 @@ def check_there(vaults: Iterable[Path]) -> None:
 
 
 def read_past(
-    database: duckdb.DuckDBPyConnection, versions: Sequence[int], columns: Sequence[str], keeping: OverlapRule
+    database: duckdb.DuckDBPyConnection,
+    versions: Sequence[int],
+    columns: Sequence[str],
+    keeping: OverlapRule,
+    only: Callable[[Vault, int], str] = lambda vault, version: "true",
 ) -> Past:
-    """The people of earlier versions, which are attached as v1, v2 ...; `columns` are those of the new one.
+    """The people of earlier versions, which are attached as v1, v2 ...; `columns` are those of the new one, and
+    `only` says in SQL which rows of a version count.
 
     If the column does not identify every person in a version, records are matched by their contents.
     """
@@ -150,10 +162,11 @@ def read_past(
         for v, vault in known.items()
     }
     named = keeping.person in common
-    by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
-    if not by_person:  # then all common columns agree, or it is another record
+    some = {version: only(vault, version) for version, vault in known.items()}
+    by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret, some)
+    if not by_person:  # what all versions have is then the same, or it is another record
         secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
-        _lay_together(database, known, common, False, keeping, secret)
+        _lay_together(database, known, common, False, keeping, secret, some)
     classes = ", ".join(f"c{version}" for version in known)
     database.execute(
         f"CREATE TEMP TABLE histories AS SELECT row_number() OVER (ORDER BY {classes}) - 1 AS history, * "
@@ -183,12 +196,13 @@ def _lay_together(
     by_person: bool,
     keeping: OverlapRule,
     secret: Mapping[int, Sequence[str]],
+    only: Mapping[int, str],
 ) -> bool:
     """Make the table `person`: key, class and secrets in each version, latest values. False if a key is repeated."""
     listed = _listed(keeping)
     seen = " UNION ALL ".join(
         f"SELECT key, {version} AS version, class, digest{listed} "
-        f"FROM ({vault.keyed(keys, by_person, keeping, {'digest': secret[version]})}) "
+        f"FROM ({vault.keyed(keys, by_person, keeping, {'digest': secret[version]}, only[version])}) "
         f"JOIN {vault.schema}.row_class USING (row_id)"
         for version, vault in known.items()
     )
@@ -211,11 +225,17 @@ class DuckDBVersionOverlap:
     """The rows of a new version, in `schema` of a database, compared with the people of the earlier ones."""
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, past: Past, keeping: OverlapRule, schema: str = "main"
+        self,
+        database: duckdb.DuckDBPyConnection,
+        past: Past,
+        keeping: OverlapRule,
+        schema: str = "main",
+        only: Callable[[Vault], str] = lambda vault: "true",
     ) -> None:
         self._db, self._past, self._keeping, self._schema = database, past, keeping, schema
         secret = {f"n{version}": columns for version, columns in past.secret.items()}
-        rows = Vault.of(database, schema).keyed(past.keys, past.by_person, keeping, secret)
+        vault = Vault.of(database, schema)
+        rows = vault.keyed(past.keys, past.by_person, keeping, secret, only(vault))
         listed = _listed(keeping)
         before = "".join(f", past.{name} AS b{name}" for name in listed.split(", ")[1:])
         changed = "".join(f", COALESCE(d{v} <> n{v}, false) AS changed{v}" for v in past.versions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +13,9 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.block import CodeSets
+from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.errors import ConfigError
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.types import Catalog
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
@@ -26,11 +28,17 @@ from querygate_adapters.store.retired_versions import (
     point_to,
     settle,
 )
+from querygate_adapters.vault.carried_cells import prove, write_beside
+from querygate_adapters.vault.carried_rows import keep_gone, made_anew, same_rows, still_to_compare
 from querygate_adapters.vault.code_set_writer import write_code_sets
 from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Vault, attach, check_there, read_past
+from querygate_adapters.vault.report_files import figures_file
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from querygate_adapters.vault.written_store import WrittenStore
+
+_STORE = "store_of_{}"
+"""The attached store of a version."""
 
 
 class DuckDBPublication:
@@ -46,9 +54,10 @@ class DuckDBPublication:
         earlier: Sequence[int],
         reinstate: bool,
         switching: Callable[[], object],
+        noted: Mapping[int, FileDigest],
     ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
-        self._reinstate, self._switching = reinstate, switching
+        self._reinstate, self._switching, self._noted = reinstate, switching, noted
         self.version, self._earlier = version, earlier
         self._staging: DuckDBStagingTables | None = None
         self._numbers = count()
@@ -67,23 +76,43 @@ class DuckDBPublication:
         return self._staging
 
     def write(
-        self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
+        self,
+        catalog: Catalog,
+        tables: Mapping[str, pa.Table],
+        codes: Mapping[int, CodeSets] | None = None,
     ) -> WrittenStore:
         """Write the published tables, and the sets of each code list by column index; returns the staged file for the
         verifier to read back.
         """
         tables = {**tables, **write_code_sets(catalog, codes or {})}
+        return self._write(catalog, partial(write_tables, tables=tables))
+
+    def write_beside(self, catalog: Catalog, tables: Mapping[str, pa.Table], carried: CarriedClasses) -> WrittenStore:
+        """The same where classes are carried over: the tables have the others, and cells of carried ones come from the
+        store of their version. What is read back are the cells that were made.
+        """
+        earlier = _STORE.format(carried.version)
+        with self._store_attached(carried.version):
+            return self._write(
+                catalog,
+                partial(write_beside, earlier=earlier, tables=tables, catalog=catalog, carried=carried),
+                carried,
+            )
+
+    def _write(
+        self,
+        catalog: Catalog,
+        write: Callable[[duckdb.DuckDBPyConnection], None],
+        carried: CarriedClasses | None = None,
+    ) -> WrittenStore:
         with self._opened(self._staged_store, read_only=False) as database:
             database.begin()
-            for name, table in tables.items():
-                database.register("given", table)
-                database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-                database.unregister("given")
+            write(database)
             database.execute("CREATE TABLE catalog (body VARCHAR)")
             database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
             database.commit()
             database.execute("CHECKPOINT")
-        return WrittenStore(self._staged_store, self._opened)
+        return WrittenStore(self._staged_store, self._opened, carried)
 
     def earlier(self) -> dict[int, Catalog | None]:
         """The catalog of every version that is not retired; None where its file is lost."""
@@ -105,24 +134,83 @@ class DuckDBPublication:
         files = {version: version_file(self._store, version) for version in versions}
         return tuple(v for v, file in files.items() if file.exists() and WrittenStore(file).tables() == written)
 
-    def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
-        """The staged rows compared with the people of all versions that are not retired; None if there are none."""
+    def meet(
+        self, staging: DuckDBStagingTables, keeping: OverlapRule, carried: CarriedClasses | None = None
+    ) -> DuckDBVersionOverlap | None:
+        """The staged rows beside the people of all versions that are not retired; None where there are none. People in
+        carried classes are left out.
+        """
         if not self._earlier:
             return None
         with self._vaults(self._earlier) as database:
-            past = read_past(database, self._earlier, staging.columns, keeping)
+            past = read_past(database, self._earlier, staging.columns, keeping, _compared(keeping, carried))
         return staging.meet(past, keeping)
 
     @contextmanager
-    def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
-        """The same again, from the files alone, without the versions that will be retired."""
+    def meet_written(
+        self, keeping: OverlapRule, without: Collection[int], carried: CarriedClasses | None = None
+    ) -> Iterator[DuckDBVersionOverlap | None]:
+        """The same once more, from the files alone, without the versions that are to be retired."""
         versions = [version for version in self._earlier if version not in without]
         if not versions:
             yield None
             return
         with self._vaults(versions, now=self._staged_vault) as database:
-            past = read_past(database, versions, tuple(Vault.of(database, "now").types), keeping)
-            yield DuckDBVersionOverlap(database, past, keeping, "now")
+            columns = tuple(Vault.of(database, "now").types)
+            if carried is None:
+                yield DuckDBVersionOverlap(database, read_past(database, versions, columns, keeping), keeping, "now")
+                return
+            keep_gone(database, carried)
+            past = read_past(database, versions, columns, keeping, _compared(keeping, carried))
+            made = partial(made_anew, carried=carried, staged=False)
+            yield DuckDBVersionOverlap(database, past, keeping, "now", made)
+
+    # -- classes that stay as they were ----------------------------------------------------------------------------
+
+    def carry(self, staging: DuckDBStagingTables, version: int) -> CarriedClasses | None:
+        """The classes of an earlier version in which nothing has changed: from now on classes are made of all other
+        staged rows. None where all have to be made, or where the version is not what was verified.
+        """
+        file, noted = version_file(self._store, version), self._noted.get(version)
+        told = self._catalogs[version]
+        if told is None or (noted is not None and not noted.is_of(file)):
+            return None
+        with self._vaults([version]):
+            return staging.carry(version, told.rows)
+
+    def figures(self, version: int) -> str:
+        """What publishing measured of a version; empty where that is not there."""
+        file = figures_file(self._vault, version)
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+    def intervals(self, version: int, column: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Low and high ends of all intervals of a number that a version tells."""
+        lo, hi = f"c{column}_lo", f"c{column}_hi"
+        with self._store_attached(version) as database:
+            found = database.execute(
+                f"SELECT DISTINCT {lo}, {hi} FROM {_STORE.format(version)}.cells WHERE {lo} IS NOT NULL ORDER BY 1"
+            ).fetchall()
+        return tuple(low for low, _ in found), tuple(high for _, high in found)
+
+    def prove(self, catalog: Catalog, carried: CarriedClasses) -> CarriedProof:
+        """Measure the whole of what was written, and that carried classes are what they were."""
+        earlier = self._catalogs[carried.version]
+        if earlier is None or self._staging is None:
+            raise ValueError("classes are carried over from a version that is there")
+        with self._vaults([carried.version]) as database:
+            same = same_rows(database, carried)
+        with self._store_attached(carried.version), self._staging.attached({"written": self._staged_store}) as database:
+            return prove(
+                database, "written", _STORE.format(carried.version), (catalog, earlier), carried, same_rows=same
+            )
+
+    @contextmanager
+    def _store_attached(self, version: int) -> Iterator[duckdb.DuckDBPyConnection]:
+        if self._staging is None:
+            raise ValueError("there are no staging tables")
+        files = {_STORE.format(version): version_file(self._store, version)}
+        with self._staging.attached(files) as database:
+            yield database
 
     @contextmanager
     def kept(self, versions: Collection[int]) -> Iterator[tuple[KeptVersion, ...]]:
@@ -181,6 +269,20 @@ class DuckDBPublication:
         if self._reinstate:
             put_back(self._store)
         settle(self._store)
+
+
+def write_tables(database: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> None:
+    for name, table in tables.items():
+        database.register("given", table)
+        database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+        database.unregister("given")
+
+
+def _compared(keeping: OverlapRule, carried: CarriedClasses | None) -> Callable[[Vault, int], str]:
+    """Which rows of an earlier version are laid beside the new one."""
+    if carried is None:
+        return lambda vault, version: "true"
+    return partial(still_to_compare, carried=carried, person=str(keeping.person))
 
 
 def check_in_service(store: Path, reinstate: bool) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.carried_classes import CarriedClasses
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
 from querygate.core.vault_ports import (
@@ -37,6 +39,7 @@ from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached
+from querygate_adapters.vault.carried_rows import CHANGED, GONE, SAME, carry, forget, made_anew
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.code_words import packed, unpacked, words_of
@@ -59,6 +62,8 @@ _AXIS = {
 }
 
 _MAKING = ("coded", "classed", "combination", "judged")
+_ROW_CLASS = "CREATE TABLE row_class AS"  # in the order of rows: whoever reads both need not search
+_CARRYING = (SAME, CHANGED, GONE)
 AT_ONCE = 40
 """Columns that are coded in one pass over the rows."""
 
@@ -85,6 +90,7 @@ class DuckDBStagingTables:
         self._by: dict[str, Array] = {}  # what identifies the combinations
         self._numbered = ("", "")  # a row's combination, and the rows that have one
         self._judged: Checks | None = None
+        self._carried: CarriedClasses | None = None
         self._row = "row_id"
         self.matched: Mapping[str, int] = {}
 
@@ -277,7 +283,7 @@ class DuckDBStagingTables:
             joins.append(f"LEFT JOIN code_{i} m{i} ON m{i}.value = {self._axis(name, 'r.')}")
             if name in sensitive:
                 parts.append(f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{i}")
-        return f"SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}"
+        return f"SELECT {', '.join(parts)} FROM {self._made_of} r {' '.join(joins)}"
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
         number, rows = self._numbered
@@ -298,7 +304,18 @@ class DuckDBStagingTables:
         self._by = {}
         self._db.execute("DROP TABLE coded")
         self._db.execute("ALTER TABLE classed RENAME TO coded")
-        self._db.execute("CREATE TABLE row_class AS SELECT row_id, CAST(class AS BIGINT) AS class FROM coded")
+        if self._carried is None:
+            self._db.execute(f"{_ROW_CLASS} SELECT row_id, CAST(class AS BIGINT) AS class FROM coded ORDER BY row_id")
+            return
+        [(last,)] = self._db.execute("SELECT COALESCE(MAX(class), -1) FROM coded").fetchall()
+        numbers = self._carried.numbers(int(last) + 1)
+        self._keep("numbered", {"class": np.arange(numbers.size), "number": numbers})
+        self._db.execute(
+            f"{_ROW_CLASS} SELECT s.row_id, COALESCE(made.number, s.class) AS class FROM {SAME} s "
+            "LEFT JOIN (SELECT row_id, number FROM coded JOIN numbered USING (class)) made ON made.row_id = s.row_id "
+            "ORDER BY s.row_id"
+        )
+        self._db.execute("DROP TABLE numbered")
 
     def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
         x = self._code(column)
@@ -326,7 +343,7 @@ class DuckDBStagingTables:
     def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> pa.Table:
         named = [f"r.{quoted(name)} AS v{i}" for i, name in enumerate(columns)]
         named += [f"coded.{self._code(name)} AS c{i}" for i, name in enumerate(coded)]
-        joined = f"rows r JOIN coded ON coded.row_id = r.{self._row}"
+        joined = f"{self._made_of} r JOIN coded ON coded.row_id = r.{self._row}"
         found: pa.Table = self._db.sql(
             f"SELECT coded.class, {', '.join(named)} FROM {joined} ORDER BY ALL"
         ).to_arrow_table()
@@ -341,7 +358,7 @@ class DuckDBStagingTables:
             judged = [name for name in self._coded if self._types[name] != "codes"]
             numeric = [name for name in judged if self._types[name] not in ("boolean", "category")]
             axes = {name: self._axis(name, "r.") for name in judged}
-            self._judged = Checks(self._db, self._row, axes, numeric)
+            self._judged = Checks(self._db, self._row, axes, numeric, self._made_of)
         return self._judged
 
     def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
@@ -367,7 +384,7 @@ class DuckDBStagingTables:
         values = ", ".join(f"{self._axis(name, 'r.')} AS y{i}" for i, name in enumerate(columns))
         found = self._db.execute(
             f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
-            f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
+            f"JOIN {self._made_of} r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
         raw = {
             name: raw_array(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)
@@ -392,8 +409,30 @@ class DuckDBStagingTables:
         return tuple(self._types)
 
     def meet(self, past: Past, keeping: OverlapRule) -> DuckDBVersionOverlap:
-        """The rows beside the people of earlier versions."""
-        return DuckDBVersionOverlap(self._db, past, keeping)
+        """The rows of which classes are made, beside the people of earlier versions."""
+        if self._carried is None:
+            return DuckDBVersionOverlap(self._db, past, keeping)
+        return DuckDBVersionOverlap(
+            self._db, past, keeping, only=partial(made_anew, carried=self._carried, staged=True)
+        )
+
+    def carry(self, version: int, rows: int) -> CarriedClasses | None:
+        """From now on classes are made of rows that are not in classes of an earlier version that stay as they were; it
+        is attached as v1, v2 ... and has so many rows. None where all have to be made.
+        """
+        self._carried = carry(self._db, version, rows)
+        return self._carried
+
+    def carry_nothing(self) -> None:
+        """All classes are to be made, as if none had been found."""
+        self.forget_classes()
+        forget(self._db)
+        self._carried = None
+
+    @property
+    def _made_of(self) -> str:
+        """The rows of which classes are made."""
+        return "rows" if self._carried is None else CHANGED
 
     def forget_classes(self) -> None:
         for table in ("row_class", *_MAKING):
@@ -402,7 +441,7 @@ class DuckDBStagingTables:
 
     def close(self) -> None:
         try:
-            for table in (*_MAKING, LOADED, *(f"code_{self._numbers[name]}" for name in self._coded)):
+            for table in (*_MAKING, *_CARRYING, LOADED, *(f"code_{self._numbers[name]}" for name in self._coded)):
                 self._db.execute(f"DROP TABLE IF EXISTS {table}")
             self._db.execute("CHECKPOINT")
         finally:

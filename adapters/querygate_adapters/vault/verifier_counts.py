@@ -27,14 +27,21 @@ BITS = 62
 class Checks:
     """Raw rows with their classes, from the tables of a vault. `axes` says in SQL how to read a column of row r."""
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, row: str, axes: Mapping[str, str], numeric: Sequence[str]):
+    def __init__(
+        self,
+        database: duckdb.DuckDBPyConnection,
+        row: str,
+        axes: Mapping[str, str],
+        numeric: Sequence[str],
+        rows: str = "rows",
+    ):
         self._db, self._numeric = database, tuple(numeric)
         self._names = {name: f"y{i}" for i, name in enumerate(axes)}
         self._texts = {
-            name: self._distinct(axis, "rows r").tolist() for name, axis in axes.items() if name not in numeric
+            name: self._distinct(axis, f"{rows} r").tolist() for name, axis in axes.items() if name not in numeric
         }
         self._extremes: Mapping[str, Array] | None = None
-        values, joins = ["CAST(c.class AS INTEGER) AS class"], [f"rows r JOIN row_class c ON c.row_id = r.{row}"]
+        values, joins = ["CAST(c.class AS INTEGER) AS class"], [f"{rows} r JOIN row_class c ON c.row_id = r.{row}"]
         for name, axis in axes.items():
             y = self._names[name]
             values.append(f"{axis if name in numeric else f'COALESCE(t{y}.place, {MISSING})'} AS {y}")

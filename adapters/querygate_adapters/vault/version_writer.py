@@ -85,6 +85,7 @@ class DuckDBVersionWriter:
                     earlier=unretired(store, vault, noted),
                     reinstate=reinstate,
                     switching=self._switching,
+                    noted=noted.files,
                 )
             except Exception as error:
                 if is_full_disk(error):

@@ -11,11 +11,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.carried_classes import CarriedClasses
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.types import Array, Catalog, Ints
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.vault.carried_rows import is_carried, keep_gone
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.store_strays import strays
 from querygate_adapters.vault.written_margins import WrittenMargins
@@ -40,9 +42,12 @@ class WrittenStore:
     """
 
     def __init__(
-        self, path: Path, opened: Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]] = _alone
+        self,
+        path: Path,
+        opened: Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]] = _alone,
+        carried: CarriedClasses | None = None,
     ) -> None:
-        self._path, self._opened = path, partial(opened, path)
+        self._path, self._opened, self._carried = path, partial(opened, path), carried
 
     def digest(self) -> FileDigest:
         return FileDigest.of(self._path)
@@ -51,7 +56,9 @@ class WrittenStore:
         return self._catalog
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
-        """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
+        """All cells but those of classes that were carried over, with `box`: a number for each distinct combination of
+        the published quasi-identifiers.
+        """
         found = self._tables.pop("cells", None) or self._read()["cells"]
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
@@ -106,11 +113,19 @@ class WrittenStore:
     def _read(self) -> dict[str, dict[str, Array]]:
         found = {}
         with self._opened() as database:
+            if self._carried is not None:
+                keep_gone(database, self._carried)
             for name in ("catalog", "cells", *SMALL):
                 order = f" ORDER BY {SMALL[name]}" if name in SMALL else ""
-                with suppress(duckdb.CatalogException):  # not every version has it; listing the tables takes longer
-                    found[name] = dict(database.execute(f"SELECT * FROM {name}{order}").fetchnumpy())
+                with suppress(duckdb.CatalogException):  # not every version has it; to list tables takes longer
+                    found[name] = dict(database.execute(f"SELECT * FROM {name}{self._made(name)}{order}").fetchnumpy())
         return found
+
+    def _made(self, table: str) -> str:
+        """SQL: of tables of classes only what was made anew."""
+        if self._carried is None or table not in ("cells", TABLE):
+            return ""
+        return f" WHERE NOT {is_carried(self._carried)}"
 
 
 def _stems(columns: Sequence[int]) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ CHOICES = {
     "join.*.kind": ("left", "inner"),
     "join.*.many": ("refuse",),
     "derive.*.take": ("first", "last", "min", "max", "mean", "sum", "count", "distinct", "any", "list"),
-    "republish.on_overlap": ("refuse", "sticky", "retire"),
+    "republish.on_overlap": ("refuse", "sticky", "extend", "retire"),
     "republish.few_changes": ("refuse", "report"),
     "views.mode": ("auto", "none", "spanning"),
     "views.on_uncertified": ("coarsen", "refuse"),

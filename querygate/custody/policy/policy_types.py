@@ -94,8 +94,8 @@ class AuditPolicy:
 class RepublishOptions:
     """What happens if versions, combined, distinguish people who were hidden in each of them."""
 
-    on_overlap: Literal["refuse", "sticky", "retire"] = "refuse"
-    few_changes: Literal["refuse", "report"] = "refuse"  # for people who came, left or changed in groups below k
+    on_overlap: Literal["refuse", "sticky", "extend", "retire"] = "refuse"
+    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came, left or changed in groups below k
 
 
 @dataclass(frozen=True, slots=True)

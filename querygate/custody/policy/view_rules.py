@@ -328,7 +328,7 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
         what = "counts people of a population in boxes of all quasi-identifiers, and views have boxes of a few"
         yield ("k_map",), what, "nothing: remove the table"
     republish = top.raw.get("republish", {})
-    if isinstance(republish, dict) and republish.get("on_overlap") == "sticky":
+    if isinstance(republish, dict) and republish.get("on_overlap") in ("sticky", "extend"):
         yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
     if isinstance(republish, dict) and republish.get("few_changes") == "report":
         yield ("republish", "few_changes"), "lets differences about fewer than k people be told", "refuse"

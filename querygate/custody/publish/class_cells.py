@@ -58,7 +58,11 @@ def generalise(state: PublicationState) -> PublicationState:
             nullable = cells.put_hull(index, column)
         else:
             nullable = cells.put_record(index, column, codes[column.name])
+        if state.carried is not None:  # others may miss values too
+            nullable = state.policy.answers.noisy_only or state.profiles[column.name].missing > 0
         columns.append(_published(state, index, column, nullable))
+    if state.carried is not None:
+        cells.columns["class"] = state.carried.numbers(state.classes)[classes]
     return replace(
         state,
         columns=tuple(columns),

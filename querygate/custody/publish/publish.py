@@ -4,7 +4,8 @@
     flag_codes  who has a code of each group that views publish
     hide_rare   put rare values of categories into a group that the policy names
     code        give every published value a code; from here on no step sees a value
-    divide      make classes that keep every guarantee of the policy, or certified views
+    divide      make classes that keep every guarantee of the policy, or certified views; where the policy wants that,
+                classes of the version before in which nothing has changed are taken over
     compare     with earlier versions: if people can be told apart by combining them, divide again or refuse
     generalise  classes to cells: intervals, sets, and moments if the policy wants them
     write       the version, in a place where nobody reads it yet
@@ -26,6 +27,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
+from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
@@ -40,6 +42,7 @@ from querygate.custody.columns.source_columns import Beside, check_columns, open
 from querygate.custody.policy import Policy
 from querygate.custody.publish import class_cells as cells
 from querygate.custody.publish import coded_rows, rare_values
+from querygate.custody.publish.extension import extend
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
@@ -58,7 +61,7 @@ from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import concerns_views, conclude, decide, lay_beside
 from querygate.custody.verify.earlier_views import KeptVersion
-from querygate.custody.verify.verify import Measurement, Written, verify_release
+from querygate.custody.verify.verify import Measurement, Written, verify_extended, verify_release
 from querygate.custody.verify.view_check import verify_views
 from querygate.methods.anonymise import Method
 
@@ -72,6 +75,21 @@ class Publication(Protocol):
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
 
+    def write_beside(self, catalog: Catalog, tables: Mapping[str, Any], carried: CarriedClasses) -> Written:
+        """The same with cells of the classes that are carried over; what is read back are the others."""
+
+    def prove(self, catalog: Catalog, carried: CarriedClasses) -> CarriedProof:
+        """Measure the whole of what was written, and that carried classes are what they were."""
+
+    def carry(self, staging: Any, version: int) -> CarriedClasses | None:
+        """The classes of an earlier version in which nothing has changed; from now on only the others are made."""
+
+    def figures(self, version: int) -> str:
+        """What publishing measured of a version; empty where that is not there."""
+
+    def intervals(self, version: int, column: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Low and high ends of all intervals of a number that a version tells."""
+
     def earlier(self) -> Mapping[int, Catalog | None]:
         """The catalog of every readable version; None if its file is lost."""
 
@@ -81,11 +99,13 @@ class Publication(Protocol):
     def kept(self, versions: Collection[int]) -> AbstractContextManager[Sequence[KeptVersion]]:
         """Versions with their raw rows."""
 
-    def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
-        """The rows of the staging tables with the people of all readable versions; None if there are none."""
+    def meet(self, staging: Any, keeping: OverlapRule, carried: CarriedClasses | None = None) -> VersionOverlap | None:
+        """The rows of the staging tables with the people of all readable versions; None if there are none. People in
+        carried classes are left out.
+        """
 
     def meet_written(
-        self, keeping: OverlapRule, without: Collection[int]
+        self, keeping: OverlapRule, without: Collection[int], carried: CarriedClasses | None = None
     ) -> AbstractContextManager[VersionOverlap | None]:
         """The same, using only the files and without the versions to be retired."""
 
@@ -237,10 +257,17 @@ def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
         with job.publication.kept(state.beside) as kept:
             versions = lay_beside(state, kept)
         return divide_views(state, versions)
+    if job.handling.on_overlap == "extend" and job.handling.compare and job.anonymiser is None:
+        extended = extend(state, job.publication, job.handling, job.clock_s)
+        if extended is not None:
+            return extended.without_table()
     return partition(state, job.anonymiser, job.population, job.clock_s).without_table()
 
 
 def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if state.carried is not None:  # it was, when its classes were made
+        state.staging.keep_policy(job.kept)
+        return replace(state, has_earlier=True)
     earlier = job.publication.earlier() if job.handling.compare and state.policy.views is None else {}
     beside_views = concerns_views(state, earlier)
     meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if earlier and not beside_views else None
@@ -260,7 +287,10 @@ def generalise(state: PublicationState, job: PublicationJob) -> PublicationState
 def write(state: PublicationState, job: PublicationJob) -> PublicationState:
     catalog = make_catalog(state, job.publication.version, job.now())
     state.progress.begin(Step.WRITE, "writing")
-    written = job.publication.write(catalog, cells.tables(state), cells.code_sets(state))
+    if state.carried is not None:
+        written = job.publication.write_beside(catalog, cells.tables(state), state.carried)
+    else:
+        written = job.publication.write(catalog, cells.tables(state), cells.code_sets(state))
     return replace(state.without_cells(), written=written)
 
 
@@ -272,14 +302,18 @@ def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
         with job.publication.kept(state.beside) as kept:
             measured = verify_views(state.written, state.policy, state.staging, state.rows, given, kept)
         return replace(state, measured=measured)
-    measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
-    return replace(state, measured=measured)
+    if state.carried is None or state.measured_before is None:
+        measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
+        return replace(state, measured=measured)
+    proof = job.publication.prove(state.written.catalog(), state.carried)
+    measured = verify_extended(state.written, state.policy, state.staging, state.rows, proof, state.measured_before)
+    return replace(state, measured=measured, number_of_cells=proof.cells)
 
 
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
     if state.views is not None:
         return replace(state, view_figures=summarise(state, state.views), views=None)
-    return replace(state, number_reports=describe_numbers(state))
+    return replace(state, number_reports=describe_numbers(state) if state.carried is None else ())
 
 
 def close(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -294,7 +328,7 @@ def compare_written(state: PublicationState, job: PublicationJob) -> Publication
     if concerns_views(state, earlier):
         same = job.publication.same_as((*state.beside, *state.alike))
         return replace(state, versions=conclude(state, same))
-    with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
+    with job.publication.meet_written(make_keeping(state.policy), state.retire, state.carried) as meeting:
         found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
     return replace(state, versions=found)
 
@@ -332,7 +366,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         version,
         state.rows,
         state.persons,
-        state.classes,
+        state.classes + (state.carried.classes if state.carried else 0),
         state.number_of_cells,
         state.measured,
         state.loss,

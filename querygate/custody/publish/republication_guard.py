@@ -21,7 +21,7 @@ from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
 
-OnOverlap = Literal["refuse", "sticky", "retire"]
+OnOverlap = Literal["refuse", "sticky", "extend", "retire"]
 
 DOUBLINGS = 4
 """How often a plan doubles k to find one that is enough."""
@@ -106,14 +106,18 @@ def go_with_earlier(
     """
     state.progress.say("comparing versions")
     k, met = state.policy.k, meeting.met()
-    if _is_fine(met, meeting, handling, k):
+    if goes_with(met, meeting, handling, k):
         return replace(state, retire=handling.retire)
     if handling.on_overlap == "retire":
         return replace(state, retire=_to_retire(met, meeting, handling, k))
     before = _Tried(met, judge(met, k), _loss(state))
-    if handling.on_overlap == "sticky" and not meeting.several and meeting.by_person | (0 in meeting.changed):
+    if (
+        handling.on_overlap in ("sticky", "extend")
+        and not meeting.several
+        and meeting.by_person | (0 in meeting.changed)
+    ):
         state = redivide(state, sticky(meeting, handling), k)
-        if _is_fine(meeting.met(), meeting, handling, k):
+        if goes_with(meeting.met(), meeting, handling, k):
             return replace(state, retire=handling.retire)
     raise _refusal(state, meeting, handling, before, redivide)
 
@@ -127,9 +131,9 @@ def sticky(meeting: VersionOverlap, handling: VersionHandling) -> Method:
     return Method(run, by_record=True)
 
 
-def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> bool:
-    """Are all versions that stay readable compatible with the new one? For those to be retired it need not be known who
-    came and who left, but no class of theirs is divided either: what they answered is known.
+def goes_with(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> bool:
+    """Do all versions that stay readable go with the new one? With those that are to be retired it need not be known
+    who came and who left, but no class of theirs is divided either: what they answered is known.
     """
     if not meeting.by_person and 0 not in meeting.changed:
         return False  # it is not known who has changed and who is new
@@ -159,7 +163,7 @@ def measure(
         nothing = Overlap(0, 0, 0, 0, 0)
         return Republication(True, sticky, tuple(retired), nothing, {})
     met = meeting.met()
-    if not _is_fine(met, meeting, handling, k):
+    if not goes_with(met, meeting, handling, k):
         raise ConfigError(
             "QG803",
             "The verifier found that the release would break a guarantee: groups of all versions together.",
@@ -305,7 +309,7 @@ def _try(
     except (Infeasible, ConfigError):
         return None
     met = meeting.met()
-    if not _is_fine(met, meeting, replace(handling, on_overlap="refuse"), state.policy.k):
+    if not goes_with(met, meeting, replace(handling, on_overlap="refuse"), state.policy.k):
         return None
     return _Tried(met, judge(met, state.policy.k), _loss(state))
 

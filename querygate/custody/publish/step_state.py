@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from querygate.core.carried_classes import CarriedClasses
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Margin, Reference
@@ -96,7 +97,9 @@ class PublicationState:
     boxes: tuple[Box, ...] = ()
     loss: Mapping[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
     comparison: tuple[Trial, ...] = ()
-    views: MadeViews | None = None  # instead of classes; the staging tables have frame cells for these
+    carried: CarriedClasses | None = None  # from an earlier version; all but the report is about the others then
+    measured_before: Measurement | None = None  # of that version
+    views: MadeViews | None = None  # in the place of classes; the staging tables have frame cells for these
     # beside earlier versions
     sticky: bool = False  # were classes made to keep those of earlier versions together?
     has_earlier: bool = False

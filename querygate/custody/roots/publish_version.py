@@ -16,6 +16,7 @@ from typing import Any
 from querygate.control import SqliteRequests, stamp_now
 from querygate.core.count_text import counted
 from querygate.core.extracts.beside_views import is_synthetic
+from querygate.core.files.file_digest import FileDigest
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say, uninterrupted
 from querygate.core.progress import Progress, no_progress
@@ -54,7 +55,8 @@ def _noted_versions(opened: OpenSite, dataset: str) -> NotedVersions:
         frozenset(event["body"]["version"] for event in opened.log.events_of(kind, dataset))
         for kind in ("publish", "version.retire")
     )
-    return NotedVersions(published, retired)
+    told = {e["body"]["version"]: FileDigest.noted(e["body"]) for e in opened.log.events_of("publish", dataset)}
+    return NotedVersions(published, retired, {version: file for version, file in told.items() if file is not None})
 
 
 def publish_to(

@@ -70,7 +70,7 @@ def published_on_trial(
         for part in parts:
             part.mkdir(mode=0o700)
         publication = DuckDBPublication(
-            *parts, MEMORY_MB, version=1, earlier=(), reinstate=False, switching=lambda: None
+            *parts, MEMORY_MB, version=1, earlier=(), reinstate=False, switching=lambda: None, noted={}
         )
         risk = publish_on_trial(
             policy,

@@ -19,11 +19,20 @@ from querygate.custody.verify.verifier_types import Written, require
 
 
 def check_column(
-    column: Column, policy: Policy, tight: bool, cells: Arrays, written: Written, staging: VerifierTables
+    column: Column,
+    policy: Policy,
+    tight: bool,
+    cells: Arrays,
+    written: Written,
+    staging: VerifierTables,
+    *,
+    whole: bool = True,
 ) -> None:
-    """Check that edges, nodes and groups are public, and that every value is where it is counted."""
+    """Public edges, nodes and groups, and every value where it is counted. Unless the cells are the `whole` of what was
+    written, somebody else counts how many records a bin has.
+    """
     if column.is_numeric:
-        _check_number(column, policy, tight, cells, staging)
+        _check_number(column, policy, tight, cells, staging, whole=whole)
     if policy.column(column.name).hierarchy is not None:
         _check_nodes(column, policy, written)
     if policy.column(column.name).groups:
@@ -32,7 +41,9 @@ def check_column(
         require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
 
 
-def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts) -> None:
+def _check_number(
+    column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts, *, whole: bool
+) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     require(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
@@ -46,7 +57,7 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, st
         check_edges(column, wanted, low[known], high[known])
         for found in check_intervals(column, wanted, policy.k, cells):
             require(found.holds, found.promise)
-        if wanted.carry == "bins":
+        if wanted.carry == "bins" and whole:
             public = bin_codes(wanted)
             below, above = np.searchsorted(public.low, low[known]), np.searchsorted(public.high, high[known])
             _, which = np.unique(below * public.size + above, return_inverse=True)

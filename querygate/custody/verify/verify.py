@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.types import Floats, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
+from querygate.custody.verify.carried_check import check_carried, with_carried
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.class_size_check import check_class_people, check_class_sizes
 from querygate.custody.verify.code_check import measure_codes
@@ -24,24 +26,42 @@ from querygate.custody.verify.person_check import check_people, count_people
 from querygate.custody.verify.verifier_types import Measurement, Written, require
 from querygate.methods.anonymise import partition_check
 
-__all__ = ["Measurement", "Written", "verify_release"]
+__all__ = ["Measurement", "Written", "verify_extended", "verify_release"]
+
+
+def verify_extended(
+    written: Written, policy: Policy, staging: VerifierTables, rows: int, proof: CarriedProof, before: Measurement
+) -> Measurement:
+    """The same of a version that took classes over: these are what was verified `before`, and the others are measured
+    like any.
+    """
+    check_carried(proof, check_catalog(written, policy, staging, rows), policy)
+    made = verify_release(written, policy, staging, rows, carried=proof.carried)
+    return with_carried(made, before, proof)
 
 
 def verify_release(
-    written: Written, policy: Policy, staging: VerifierTables, rows: int, population: Population | None = None
+    written: Written,
+    policy: Policy,
+    staging: VerifierTables,
+    rows: int,
+    population: Population | None = None,
+    carried: CarriedClasses | None = None,
 ) -> Measurement:
-    """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
+    """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken. Of a
+    release with carried classes the others are measured.
+    """
     catalog = check_catalog(written, policy, staging, rows)
     cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
     # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
     boxes = np.asarray(cells["box"], dtype=np.int64)
     sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
-    k = check_class_sizes(cells, sizes, rows, policy.k)
+    k = check_class_sizes(cells, sizes, rows - (carried.records if carried else 0), policy.k)
     release = WrittenCells(catalog.columns, cells, boxes, written, staging)
     people = count_people(release, policy.person) if catalog.persons else None
     check_class_people(people, policy.k)
     for column in catalog.columns:
-        check_column(column, policy, catalog.tight, cells, written, staging)
+        check_column(column, policy, catalog.tight, cells, written, staging, whole=carried is None)
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)

@@ -1,0 +1,56 @@
+"""Classes that were carried over from an earlier version: they are what was verified then, and all of it counts up.
+
+Everything that is cheap is counted over all classes: their sizes, with the raw rows of each, and the intervals of
+numbers. What the earlier version kept of a guarantee, its classes still keep, since each is judged by itself; so the
+figure of the whole is the worse one of then and now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from querygate.core.carried_classes import CarriedProof
+from querygate.core.types import Catalog
+from querygate.custody.policy import Policy
+from querygate.custody.verify.verifier_types import Measurement, require
+
+Figure = TypeVar("Figure", int, float)
+
+AT_MOST = ("largest share", "recursive c", "share within")
+"""How the names of figures begin of which less is better."""
+
+
+def check_carried(proof: CarriedProof, catalog: Catalog, policy: Policy) -> None:
+    """ConfigError QG803 where anything differs."""
+    require(proof.told == catalog.rows, "every record is counted once")
+    require(proof.uneven == 0, "class sizes")
+    require(proof.smallest >= policy.k, f"k = {policy.k}")
+    require(proof.same_cells, "cells of classes that were carried over are those of the earlier version")
+    require(proof.same_rows, "rows of classes that were carried over are those of the earlier version")
+    for column in catalog.columns:
+        if policy.column(column.name).carry == "bins":
+            least = proof.least_in_bin[column.index]
+            require(least == 0 or least >= policy.k, f"k = {policy.k} in each bin of {column.name}")
+
+
+def with_carried(made: Measurement, before: Measurement, proof: CarriedProof) -> Measurement:
+    """What the whole version keeps: what its new classes keep, and what the others kept before."""
+    return replace(
+        made,
+        smallest=proof.smallest,
+        largest=proof.largest,
+        l=_worse(made.l, before.l),
+        t={name: max(t, before.t.get(name, t)) for name, t in {**before.t, **made.t}.items()},
+        hull=_worse(made.hull, before.hull),
+        width=dict(proof.width),
+        kept=_worse(made.kept, before.kept),
+    )
+
+
+def _worse(now: Mapping[str, Figure], then: Mapping[str, Figure]) -> dict[str, Figure]:
+    found = {**then, **now}
+    for name in now.keys() & then.keys():
+        found[name] = (max if name.startswith(AT_MOST) else min)(now[name], then[name])
+    return found
