@@ -134,7 +134,7 @@ def published(policy: str, people: str, rows: int, memory_mb: int = 4096) -> Pub
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings)
         peak_mb = 0.0
         while process.poll() is None:
-            peak_mb = max(peak_mb, sum(map(_memory_mb, _family(process.pid))))
+            peak_mb = max(peak_mb, sum(map(held_mb, family(process.pid))))
             time.sleep(WATCH_S)
         if process.returncode or process.stdout is None:
             raise AssertionError("the publication failed")
@@ -143,7 +143,7 @@ def published(policy: str, people: str, rows: int, memory_mb: int = 4096) -> Pub
     return made
 
 
-def _family(process: int) -> Iterator[int]:
+def family(process: int) -> Iterator[int]:
     """A process and those that it started."""
     yield process
     for listed in Path("/proc").glob(f"{process}/task/*/children"):
@@ -152,10 +152,10 @@ def _family(process: int) -> Iterator[int]:
         except OSError:  # it has ended
             continue
         for child in children:
-            yield from _family(int(child))
+            yield from family(int(child))
 
 
-def _memory_mb(process: int) -> float:
+def held_mb(process: int) -> float:
     """What a process holds; what it shares with others counts for its share."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
