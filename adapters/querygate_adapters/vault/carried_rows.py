@@ -123,10 +123,7 @@ def still_to_compare(vault: Vault, version: int, carried: CarriedClasses, person
     """
     then = f"v{carried.version}"
     if version == carried.version:
-        return (
-            f"{quoted(vault.row)} NOT IN (SELECT row_id FROM {then}.row_class "
-            f"WHERE class NOT IN (SELECT class FROM {GONE}))"
-        )
+        return f"{quoted(vault.row)} IN (SELECT row_id FROM {then}.row_class WHERE class IN (SELECT class FROM {GONE}))"
     return (
         f"CAST({quoted(person)} AS VARCHAR) NOT IN (SELECT CAST({quoted(person)} AS VARCHAR) "
         f"FROM {then}.rows o JOIN {then}.row_class c ON c.row_id = o.{quoted(vault.row)} "
