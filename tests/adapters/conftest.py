@@ -12,6 +12,8 @@ from tests.unit.custody.publish.publications import new_site, put
 
 @pytest.fixture(params=[pytest.param(one, id=one.name, marks=one.marks) for one in ENGINES], scope="session")
 def engine(request: pytest.FixtureRequest) -> Engine:
+    """One that lacks speed has its own tests, and the comparison of answers; all others in the soak."""
+    request.param.needs("speed")
     return request.param
 
 
