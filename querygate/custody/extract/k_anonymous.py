@@ -33,6 +33,7 @@ from querygate.custody.extract.free_texts import beside
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import Policy
+from querygate.custody.policy.statistic_rules import TARGETED
 from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_trial import Trial
@@ -83,6 +84,12 @@ def make_k_anonymous(
     Only recoders may leave records out; `local` does so with the classes of any method.
     """
     recoder = method if method in RECODERS.names() else ""
+    if method == TARGETED and policy.anonymise.target not in {column.name for column in policy.published}:
+        raise ExtractRefused(
+            "QG605",
+            f"{TARGETED} keeps a column predictable that the policy names, and none is named or asked for.",
+            "Use another method, ask for the column too, or have anonymise.target put into the policy.",
+        )
     if method in ANONYMISERS.names():
         chosen: Any = method
         policy = replace(policy, anonymise=replace(policy.anonymise, method=chosen))

@@ -72,7 +72,7 @@ KEYS = {
         *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
     ),
     "columns.*.utility": ("kind", "level", "groups", "spare"),
-    "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
+    "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search", "target"),
     "answers": ("modes", "min_group"),
     "laplace": (
         *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project", "epsilon_least"),
@@ -126,7 +126,7 @@ CHOICES = {
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
     "anonymise.method": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
-        *("boxes", "top-down", "bottom-up", "top-down-greedy", "r-tree", "gather", "univariate"),
+        *("boxes", "top-down", "bottom-up", "top-down-greedy", "r-tree", "gather", "mondrian-target", "univariate"),
     ),
     "anonymise.edges": ("grid", "tight"),
     "anonymise.class_moments": ("none", "rounded", "exact"),

@@ -26,7 +26,13 @@ from querygate.custody.policy.noise_budget_rules import read_noise
 from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.policy_types import AnonymiseOptions, AnswerOptions, AuditPolicy, ClassMethod, Policy
 from querygate.custody.policy.release_rules import check_tight, read_limited, read_randomised, read_release
-from querygate.custody.policy.statistic_rules import check_method, read_largest_k, read_max_width, read_statistics
+from querygate.custody.policy.statistic_rules import (
+    check_method,
+    read_largest_k,
+    read_max_width,
+    read_statistics,
+    read_target,
+)
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
 from querygate.custody.policy.view_rules import read_views
@@ -105,6 +111,7 @@ def _policy(top: TomlTable) -> Policy:
             statistics=read_statistics(anonymise, columns),
             max_width=read_max_width(anonymise, columns),
             largest_k=read_largest_k(anonymise),
+            target=read_target(anonymise, method, columns),
         ),
         answers=AnswerOptions(
             modes=modes,

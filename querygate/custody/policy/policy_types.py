@@ -26,6 +26,7 @@ ClassMethod: TypeAlias = Literal[
     "top-down-greedy",
     "r-tree",
     "gather",
+    "mondrian-target",
     "univariate",
 ]
 ReferenceType: TypeAlias = Literal["category", "integer", "number"]
@@ -59,6 +60,7 @@ class AnonymiseOptions:
     statistics: tuple[StatisticPolicy, ...] = ()
     max_width: tuple[tuple[StatisticPolicy, float], ...] = ()
     largest_k: bool = False
+    target: str = ""  # the column that classes are to keep predictable
 
     def utility(self) -> dict[str, Meaning]:
         """The requirements for statistics, if any."""
@@ -66,6 +68,7 @@ class AnonymiseOptions:
             "statistics": sorted(map(str, self.statistics)),
             "max_width": {str(statistic): width for statistic, width in self.max_width},
             "largest_k": self.largest_k,
+            "target": self.target,
         }
         return {key: value for key, value in wanted.items() if value}
 
@@ -352,7 +355,7 @@ class Policy:
                 del meaning["noise"]["epsilon_per_extract"]
         if self.republish == RepublishOptions():
             del meaning["republish"]
-        for key in ("statistics", "max_width", "largest_k"):
+        for key in ("statistics", "max_width", "largest_k", "target"):
             del meaning["anonymise"][key]
         meaning["anonymise"] |= self.anonymise.utility()
         return json.dumps(meaning, sort_keys=True, separators=(",", ":"), allow_nan=False)

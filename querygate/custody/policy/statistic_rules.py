@@ -8,12 +8,15 @@ from typing import cast
 
 from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.policy_types import StatisticKind, StatisticPolicy
-from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
+from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
 """The number of columns of each statistic."""
 
 WIDTH = Bound(above=0)
+
+TARGETED = "mondrian-target"
+"""The method that keeps a column predictable."""
 
 
 def read_statistics(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[StatisticPolicy, ...]:
@@ -58,6 +61,24 @@ def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnP
         table.fail(
             "method", "univariate divides a single number", "for policies with one quasi-identifier, not a category"
         )
+
+
+def read_target(table: TomlTable, method: str | None, columns: Sequence[ColumnPolicy]) -> str:
+    """The column that classes are made for. Such classes tell more of it, so that a sensitive one needs a guarantee."""
+    if "target" not in table:
+        if method == TARGETED:
+            table.fail("method", f"{TARGETED} needs a target", "another method, or a column as target")
+        return ""
+    if method != TARGETED:
+        table.fail("target", f"is for method {TARGETED} alone", f'method = "{TARGETED}", or no target')
+    name = table.text("target", SOME_TEXT)
+    known = {column.name: column for column in columns if column.role in ("sensitive", "public")}
+    if name not in known:
+        table.fail("target", f"{name} is not a sensitive or public column", listed(known) or "no target here")
+    elif known[name].role == "sensitive" and not (known[name].diversity or known[name].guard):
+        what = f"{name} is sensitive and without a guarantee, and classes made for it would tell it"
+        table.fail("target", what, "a column with diversity, or a number with a guard")
+    return name
 
 
 def _distinct(

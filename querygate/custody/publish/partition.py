@@ -34,6 +34,7 @@ from querygate.methods.anonymise import (
     Intervals,
     Method,
     Table,
+    Target,
     boxes,
     coarse_cuts,
     join_boxes,
@@ -128,8 +129,25 @@ def read_table(
     """The quasi-identifiers of all records, or of the records of one part."""
     found = state.staging.combinations(by_record=by_record, parts=parts, part=part)
     attributes = (make_attribute(state, c, found.codes[c.name]) for c in quasi_identifiers(state.policy))
-    table = Table(tuple(attributes), found.counts)
+    table = Table(tuple(attributes), found.counts, _target(state) if by_record else None)
     return replace(state, combinations=found, table=table), table
+
+
+def _target(state: PublicationState) -> Target | None:
+    """What the policy wants to stay predictable, by record; None where it names nothing, or nothing that is here."""
+    name = state.policy.anonymise.target
+    column = next((one for one in state.policy.published if one.name == name), None)
+    if column is None:
+        return None
+    _, raw, _ = state.staging.raw_counts([name], by="combination")
+    values = raw[name]
+    if not column.is_numeric:
+        texts, codes = np.unique(np.array([text or "" for text in values.tolist()], dtype=str), return_inverse=True)
+        return Target(codes.reshape(-1).astype(np.float64), texts.size)
+    known = ~np.isnan(values)
+    middle = values[known].mean() if known.any() else 0.0
+    spread = (values[known].std() if known.any() else 0.0) or 1.0
+    return Target(np.where(known, (values - middle) / spread, 0.0), 0)
 
 
 def make_attribute(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Attribute:

@@ -65,7 +65,7 @@ from querygate.methods.anonymise.recode.local_recode import local
 from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
-from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
+from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table, Target
 
 RECODERS: Registry[Recoder] = Registry("recoder")
 RECODERS.register("full-domain", full_domain)
@@ -86,6 +86,7 @@ __all__ = [
     "Attribute",
     "Hierarchy",
     "Table",
+    "Target",
     "NULL",
     "Infeasible",
     "Guard",

@@ -18,6 +18,7 @@ from querygate.methods.anonymise.clusters.top_down_greedy import top_down_greedy
 from querygate.methods.anonymise.division.mondrian import Progress, mondrian
 from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from querygate.methods.anonymise.division.snake import snake
+from querygate.methods.anonymise.division.target_splits import mondrian_target
 from querygate.methods.anonymise.division.univariate import univariate
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import Table
@@ -49,6 +50,7 @@ class Method:
 ANONYMISERS: Registry[Method] = Registry("anonymiser")
 ANONYMISERS.register("mondrian", Method(mondrian))
 ANONYMISERS.register("mondrian-relaxed", Method(relaxed, by_record=True))
+ANONYMISERS.register("mondrian-target", Method(mondrian_target, by_record=True))
 ANONYMISERS.register("snake", Method(snake, by_record=True))
 ANONYMISERS.register("snake-polished", Method(snake_polished, by_record=True))
 ANONYMISERS.register("univariate", Method(univariate))

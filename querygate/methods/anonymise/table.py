@@ -103,6 +103,50 @@ class Attribute:
         return bool(self.codes.size and self.codes.min() == NULL)
 
 
+@dataclass(frozen=True)
+class Target:
+    """What is to stay predictable of each row: the code of a category, 0..classes-1, or a number (`classes` is 0)."""
+
+    values: Floats
+    classes: int
+
+    def unknown(self, rows: Ints, counts: Ints) -> float:
+        """What is to be known of the rows together: entropy times records, or squares about the mean."""
+        return float(self._left(self._sums(np.zeros_like(rows), rows, counts, 1))[0])
+
+    def unknown_after(self, rows: Ints, place: Ints, counts: Ints) -> Floats:
+        """The same of both sides of a cut after each place 0..n-1, added."""
+        sums = np.cumsum(self._sums(place, rows, counts, int(place.max()) + 1), axis=0)
+        both: Floats = self._left(sums) + self._left(sums[-1] - sums)
+        return both
+
+    def mean_by(self, rows: Ints, which: Ints, counts: Ints) -> Floats:
+        """By place the mean target, or the share of the class that most rows are of."""
+        sums = self._sums(which, rows, counts, int(which.max()) + 1)
+        records = np.bincount(which, counts)
+        part = sums[:, int(np.argmax(sums.sum(axis=0)))] if self.classes else sums[:, 1]
+        mean: Floats = part / records
+        return mean
+
+    def _sums(self, place: Ints, rows: Ints, counts: Ints, places: int) -> Floats:
+        """By place the records of each class; or records, sum and sum of squares."""
+        values = self.values[rows]
+        if self.classes:
+            key = place * self.classes + values.astype(np.int64)
+            held: Floats = np.bincount(key, counts, places * self.classes).astype(np.float64)
+            return held.reshape(places, self.classes)
+        parts = (np.ones_like(values), values, values**2)
+        return np.stack([np.bincount(place, counts * part, places) for part in parts], axis=1)
+
+    def _left(self, sums: Floats) -> Floats:
+        if not self.classes:
+            squares: Floats = sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1.0)
+            return np.maximum(squares, 0.0)
+        records = np.maximum(sums.sum(axis=1), 1.0)
+        bits: Floats = records * np.log2(records) - (sums * np.log2(np.maximum(sums, 1.0))).sum(axis=1)
+        return bits
+
+
 def _is_rising(edges: Floats) -> bool:
     return bool(np.isfinite(edges).all() and (np.diff(edges) >= 0).all())
 
@@ -111,11 +155,13 @@ def _is_rising(edges: Floats) -> bool:
 class Table:
     """Distinct combinations of quasi-identifier codes. One combination is never divided between two classes.
 
-    Without quasi-identifiers there is nothing to divide by: `one_class` makes the only class there can be.
+    Without quasi-identifiers there is nothing to divide by: `one_class` makes the only class there can be. `target` is
+    what methods for a task keep predictable.
     """
 
     attributes: tuple[Attribute, ...]
     counts: Ints
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         if any(a.codes.shape != self.counts.shape for a in self.attributes):

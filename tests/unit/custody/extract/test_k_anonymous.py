@@ -16,7 +16,7 @@ from querygate.methods.anonymise import ANONYMISERS, RECODERS
 from tests.unit.custody.extract.study import POLICY, extract, records
 
 QUASI = "age_low, age_high, age_may_be_missing, sex, sex_may_be_missing, born_low, born_high, zip"
-METHODS = [name for name in (*ANONYMISERS.names(), *RECODERS.names()) if name != "univariate"]
+METHODS = [name for name in (*ANONYMISERS.names(), *RECODERS.names()) if name not in ("univariate", "mondrian-target")]
 
 
 def read(folder: Path, name: str = "extract.parquet") -> pa.Table:
@@ -51,6 +51,18 @@ def test_every_method_keeps_k_and_misstates_nothing(method: str, tmp_path: Path)
     ).fetchall()[0]
     assert both[:3] == (0, 0, 0)
     assert both[3] > 150
+
+
+def test_classes_for_a_target_need_one(tmp_path: Path) -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        extract(tmp_path, method="mondrian-target")
+    assert refused.value.code == "QG605"
+    assert list((tmp_path / "out").iterdir()) == []
+    named = POLICY + '\n[anonymise]\nmethod = "mondrian-target"\ntarget = "status"\n'
+    body = extract(tmp_path / "named", policy=named, method="mondrian-target", k=9)
+    assert (body["method"], body["k"] >= 9) == ("mondrian-target", True)
+    with pytest.raises(ExtractRefused):
+        extract(tmp_path / "without", policy=named, method="mondrian-target", columns=["age", "sex"])
 
 
 def test_the_order_of_records_does_not_follow_their_raw_values(tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from querygate.core.errors import ConfigError
 from querygate.custody.policy import StatisticPolicy, parse_policy
 from querygate.methods.anonymise import ANONYMISERS
-from tests.policies import ROUGH_AGE, SBP, make_policy, public
+from tests.policies import ROUGH_AGE, SBP, make_policy, public, sensitive
 
 HEAD = make_policy("d", {"age": ROUGH_AGE, "a, b)": public("number"), "sbp": SBP})
 
@@ -53,7 +54,33 @@ METHODS = ANONYMISERS.names()
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_chosen(method):
-    assert options(f'method = "{method}"').method == method
+    target = '\ntarget = "sbp"' if method == "mondrian-target" else ""
+    assert options(f'method = "{method}"{target}').method == method
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "accepted"),
+    [
+        ('method = "mondrian-target"', "anonymise.method", "a column as target"),
+        ('target = "sbp"', "anonymise.target", 'method = "mondrian-target"'),
+        ('method = "snake"\ntarget = "sbp"', "anonymise.target", 'method = "mondrian-target"'),
+        ('method = "mondrian-target"\ntarget = "age"', "anonymise.target", "a, b)"),
+        ('method = "mondrian-target"\ntarget = "nobody"', "anonymise.target", "sbp"),
+        ('method = "mondrian-target"\ntarget = 3', "anonymise.target", "string"),
+        ('method = "mondrian-target"\ntarget = "ill"', "anonymise.target", "diversity"),
+    ],
+)
+def test_a_target_that_cannot_be_one(lines, key, accepted):
+    text = make_policy("d", {"age": ROUGH_AGE, "a, b)": public("number"), "sbp": SBP, "ill": sensitive("category")})
+    with pytest.raises(ConfigError) as refused:
+        parse_policy(f"{text}[anonymise]\n{lines}\n", "d.toml")
+    assert refused.value.code == "QG801"
+    assert any(line.startswith(f"d.toml: {key}: ") and accepted in line for line in refused.value.detail.splitlines())
+
+
+def test_a_target_is_part_of_the_hash_and_its_absence_is_not():
+    assert options('method = "mondrian-target"\ntarget = "sbp"').utility() == {"target": "sbp"}
+    assert "target" not in parse_policy(HEAD).canonical()
 
 
 def test_order_and_spelling_do_not_matter_to_the_hash():

@@ -11,7 +11,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.methods.anonymise import ANONYMISERS
-from tests.policies import AGE, SBP, SEX, Column, PolicyText, make_policy, quasi
+from tests.policies import AGE, SBP, SEX, Column, PolicyText, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ends, new_site, put
 
 pytestmark = pytest.mark.usefixtures("compared_methods")
@@ -22,7 +22,8 @@ ONE_NUMBER = {"age": AGE, "sbp": SBP}
 
 
 def policy(method: str, columns: dict[str, Column] = COLUMNS, k: int = 5, **anonymise: Any) -> PolicyText:
-    return make_policy("t", columns, k=k, anonymise={"method": method, **anonymise})
+    target = {"target": "sbp"} if method == "mondrian-target" else {}
+    return make_policy("t", columns, k=k, anonymise={"method": method, **target, **anonymise})
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,29 @@ def test_every_method_from_source_to_answers(tmp_path: Path, people, method: str
     for (statistic, where), truth in truths.items():
         low, high = ends(opened, statistic, where)
         assert low <= truth <= high, (statistic, where)
+
+
+def test_classes_for_a_target_tell_more_of_it_and_keep_their_promises(tmp_path: Path) -> None:
+    """One cut is possible. Plain classes are those of women and men, and age decides on the answer."""
+    rng = np.random.default_rng(3)
+    age = rng.integers(0, 110, 600)
+    yes = rng.random(600) < np.where(age >= 55, 0.85, 0.15)
+    data = {"age": age.tolist(), "sex": rng.choice(["F", "M"], 600).tolist()}
+    data["answer"] = [None if rng.random() < 0.03 else "yes" if y else "no" for y in yes]
+    answer = sensitive("category") | diverse("alpha", alpha=0.9)
+    truth = sum(a == "yes" and old for a, old in zip(data["answer"], age >= 55, strict=True))
+    told = {}
+    for method in ("mondrian", "mondrian-target"):
+        opened = new_site(tmp_path / method)
+        target = {"target": "answer"} if method == "mondrian-target" else {}
+        columns = {"age": AGE | {"weight": 1}, "sex": SEX, "answer": answer}
+        report = put(opened, make_policy("t", columns, k=250, anonymise={"method": method, **target}), data)
+        assert report.measured.k >= 250
+        assert report.measured.kept["largest share of answer"] <= 0.9
+        low, high = ends(opened, "COUNT(*)", "answer = 'yes' AND age >= 55")
+        assert low <= truth <= high
+        told[method] = high - low
+    assert told["mondrian-target"] < 0.5 * told["mondrian"]
 
 
 def test_the_widths_of_the_comparison_are_those_of_answers(tmp_path: Path, people) -> None:
