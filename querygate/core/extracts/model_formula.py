@@ -3,6 +3,7 @@
     formula  = response "~" term { "+" term }
     response = "Surv(" name "," name ")"     of a Cox model: time, event
              | name                          of a linear or a logistic model
+             | name comparison number        of a logistic model: time > 1000, time <= 365
     term     = factor { ":" factor }         several factors: their product
     factor   = name | function "(" name ")"  function: log, sqrt, C (a number as a category)
     name     = letters, digits, "_" and "." or anything but line ends between backquotes or double quotes
@@ -31,7 +32,8 @@ MOST_TERMS = 200
 
 _TOKENS = re.compile(
     r"\s*(?:(?P<name>[^\W\d][\w.]*)|(?P<mark>[`\"])(?P<quoted>(?:(?!(?P=mark))[^\n\r\0])+)(?P=mark)"
-    r"|(?P<sign>[~+:(),])|(?P<end>$))"
+    r"|(?P<number>-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])"
+    r"|(?P<sign>[<>]=?|[~+:(),])|(?P<end>$))"
 )
 _PLAIN = re.compile(r"[^\W\d][\w.]*")
 
@@ -60,13 +62,27 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """What a number is compared with."""
+
+    comparison: Literal["<", "<=", ">", ">="]
+    number: float
+
+    def __str__(self) -> str:
+        return f"{self.comparison} {self.number:.17g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Formula:
-    """What is modelled by what. `response` is the time of a Cox model, whose event is `status`."""
+    """What is modelled by what. `response` is the time of a Cox model, whose event is `status`; with a `threshold`
+    whether it is beyond that is modelled.
+    """
 
     family: Family
     response: str
     status: str | None
     terms: tuple[Term, ...]
+    threshold: Threshold | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -78,12 +94,17 @@ class Formula:
         left = str(Factor(self.response))
         if self.status:
             left = f"Surv({left}, {Factor(self.status)})"
+        if self.threshold:
+            left = f"{left} {self.threshold}"
         return f"{left} ~ {' + '.join(str(term) for term in self.terms)}"
+
+
+_Kind = Literal["name", "quoted", "number", "sign", "end"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    kind: Literal["name", "quoted", "sign", "end"]
+    kind: _Kind
     text: str
     at: int
 
@@ -92,6 +113,7 @@ def parse_formula(model: RecipientModel) -> Formula:
     """What the model's formula says; ExtractRefused QG604 with the place of what cannot be read."""
     reader = _Reader(model.formula)
     response, status = reader.response(model.family)
+    threshold = reader.threshold() if model.family == "logistic" else None
     reader.sign("~")
     terms = [reader.term()]
     while reader.next.text == "+":
@@ -100,7 +122,7 @@ def parse_formula(model: RecipientModel) -> Formula:
     if reader.next.kind != "end":
         reader.fail("a formula must continue with + or : here")
     _check_terms(terms, response, status)
-    return Formula(model.family, response, status, tuple(terms))
+    return Formula(model.family, response, status, tuple(terms), threshold)
 
 
 def check_columns(formula: Formula, types: Mapping[str, Type]) -> None:
@@ -108,7 +130,7 @@ def check_columns(formula: Formula, types: Mapping[str, Type]) -> None:
     for name in formula.columns:
         if name not in types:
             raise _refused(f"there is no column {name!r}.", f"Columns: {', '.join(types)}.")
-    if formula.family != "logistic" and types[formula.response] not in NUMERIC:
+    if (formula.family != "logistic" or formula.threshold) and types[formula.response] not in NUMERIC:
         raise _refused(f"the response {formula.response!r} is not a number.", "Name a numeric column before the ~.")
     for term in formula.terms:
         for factor in term.factors:
@@ -133,7 +155,7 @@ class _Reader:
             if found is None:
                 at += len(self.text[at:]) - len(self.text[at:].lstrip())
                 raise _refused(f"{self.text[at]!r} is not allowed in a formula.", _REMEDY, at)
-            kind = cast(Literal["name", "quoted", "sign", "end"], found.lastgroup)
+            kind = cast(_Kind, found.lastgroup)
             yield _Token(kind, found[kind], found.start(kind))
             at = found.end()
 
@@ -169,6 +191,15 @@ class _Reader:
         status = self.name()
         self.sign(")")
         return time, status
+
+    def threshold(self) -> Threshold | None:
+        """A comparison with a number, if the response goes on with one."""
+        if self.next.text not in ("<", "<=", ">", ">="):
+            return None
+        comparison = cast(Literal["<", "<=", ">", ">="], self._take().text)
+        if self.next.kind != "number":
+            self.fail("a comparison must continue with a number here")
+        return Threshold(comparison, float(self._take().text))
 
     def term(self) -> Term:
         factors = [self.factor()]

@@ -81,7 +81,7 @@ def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: f
     if not spec.models:
         return Recipe(method, k, weight)
     formula = parse_formula(spec.models[0])
-    if formula.family == "logistic":
+    if formula.family == "logistic" and formula.threshold is None:
         return Recipe(method, k, weight, None, formula.response)
     return Recipe(method, k, weight, formula.response, formula.status, spec.times == "kept")
 

@@ -191,10 +191,14 @@ def _shares(terms: Sequence[Body], counted: frozenset[str]) -> dict[str, float |
 def _terms_of_many(
     model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]], k: int
 ) -> frozenset[str]:
-    """The terms in which at least k records differ from the most frequent value."""
+    """The terms in which at least k records differ from the most frequent value; none where the outcome, which the
+    requester may have set by a limit, is that of fewer than k.
+    """
     try:
         made = design(parse_formula(model), columns, levels)
     except Unfit:
+        return frozenset()
+    if model.family == "logistic" and min(made.response.sum(), (1 - made.response).sum()) < k:
         return frozenset()
     most = [np.unique(column, return_counts=True)[1].max(initial=0) for column in made.matrix.T]
     return frozenset(name for name, often in zip(made.names, most, strict=True) if len(made.matrix) - often >= k)

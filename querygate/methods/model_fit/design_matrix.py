@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from querygate.core.extracts.model_formula import Factor, Formula, Term
+from querygate.core.extracts.model_formula import Factor, Formula, Term, Threshold
 from querygate.core.types import Array, Bools, Floats
 
 Columns: TypeAlias = Mapping[str, Array]
@@ -54,7 +54,9 @@ class DesignMatrix:
 def design(formula: Formula, columns: Columns, levels: Levels) -> DesignMatrix:
     """Response and matrix of the records without missing values; Unfit where the columns do not allow it."""
     status = None if formula.status is None else _event(formula.status, columns, levels)
-    if formula.family == "logistic":
+    if formula.threshold is not None:
+        response = _beyond(_numbers(formula.response, columns), formula.threshold)
+    elif formula.family == "logistic":
         response = _event(formula.response, columns, levels)
     else:
         response = _numbers(formula.response, columns)
@@ -141,6 +143,12 @@ def _numbers(column: str, columns: Columns) -> Floats:
     _check(is_numeric(values), f"{column} is not a number")
     numbers = values.astype(np.float64)
     return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _beyond(numbers: Floats, threshold: Threshold) -> Floats:
+    """1 where the comparison is true, 0 where it is false; a missing number is neither."""
+    compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}[threshold.comparison]
+    return np.where(np.isfinite(numbers), compare(numbers, threshold.number), np.nan)
 
 
 def _event(column: str, columns: Columns, levels: Levels) -> Floats:

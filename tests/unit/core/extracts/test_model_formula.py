@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import Family, RecipientModel
-from querygate.core.extracts.model_formula import MOST_TERMS, Factor, check_columns, parse_formula
+from querygate.core.extracts.model_formula import MOST_TERMS, Factor, Threshold, check_columns, parse_formula
 from querygate.core.types import Type
 from tests.each import each
 
@@ -21,6 +21,40 @@ def test_a_cox_model() -> None:
     assert found.columns == ("time", "status", "age", "sex", "grade", "size")
     assert found.terms[2].factors == (Factor("grade", "C"),)
     assert found.terms[4].factors == (Factor("age"), Factor("sex"))
+
+
+@each("comparison", ["<", "<=", ">", ">="])
+@each("number", ["1000", "0.5", "-3", "1e3"])
+def test_a_logistic_model_of_a_condition(comparison: str, number: str) -> None:
+    found = parse_formula(RecipientModel("logistic", f"time {comparison}{number} ~ age"))
+    assert found.threshold == Threshold(comparison, float(number))  # type: ignore[arg-type]
+    assert found.columns == ("time", "age")
+    assert parse_formula(RecipientModel("logistic", str(found))) == found
+
+
+@each(
+    "model",
+    [
+        ("logistic", "time > ~ age"),
+        ("logistic", "time > x ~ age"),
+        ("logistic", "time > 1 > 2 ~ age"),
+        ("logistic", "time == 1 ~ age"),
+        ("logistic", "1 < time ~ age"),
+        ("logistic", "time > 1x ~ age"),
+        ("logistic", "time > 5 ~ time"),
+        ("linear", "time > 5 ~ age"),
+        ("cox", "Surv(time > 5, dead) ~ age"),
+    ],
+)
+def test_a_condition_that_is_none(model: tuple[Family, str]) -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        parse_formula(RecipientModel(*model))
+    assert refused.value.code == "QG604"
+
+
+def test_only_numbers_are_compared() -> None:
+    with pytest.raises(ExtractRefused, match="not a number"):
+        check_columns(parse_formula(RecipientModel("logistic", "sex > 1 ~ age")), {"sex": "category", "age": "integer"})
 
 
 def test_names_as_r_has_them() -> None:

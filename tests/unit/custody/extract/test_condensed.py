@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,19 @@ def test_records_are_synthetic_and_permissible(tmp_path: Path) -> None:
     assert sbp.min() >= 40
     assert sbp.max() <= 300
     assert sorted(found["status"].to_pylist()) == sorted(table["status"].to_pylist())
+
+
+def test_a_model_of_a_time_that_is_cut(tmp_path: Path) -> None:
+    """Gal et al. 2014: whether somebody lives longer than 1,000 days, without a column of its own."""
+    asked = "logistic: time > 1000 ~ age + sex"
+    body = extract(tmp_path, kind="condensed", k=20, models=[asked], columns=COLUMNS)
+    [line] = body["utility"]["models"]
+    assert (line["model"], [term["term"] for term in line["terms"]]) == (asked, ["age", "sex[M]"])
+    assert body["parameters"]["response"] == "time"
+    told = extract(tmp_path / "one", method="mondrian", models=["logistic: time < 30 ~ age"], columns=COLUMNS, k=20)
+    shares = json.loads((tmp_path / "one" / "out" / "report.json").read_text())["utility"]["models"][0]
+    assert shares["outside"] is None  # so few die so soon that a share would tell of them
+    assert told["utility"]["models"][0]["outside"] is not None  # reviewers see it
 
 
 def test_survival_times_are_nobodys_unless_they_are_kept(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_the_report_says_what_a_reviewer_asks_with_pictures(tmp_path: Path) -> N
     body = extract(tmp_path, models=["linear: sbp ~ age + sex"], method="mondrian")
     told = json.loads((tmp_path / "out" / "report.json").read_text())
     assert {key for key in body if key not in told} == {"before", "beside_views", "tried"}
-    assert {"tried", "privacy"} == set(body["utility"]) - set(told["utility"])
+    assert {"tried", "privacy", "information"} == set(body["utility"]) - set(told["utility"])
     assert told["risk"]["attackers"] == json.loads(json.dumps(body["risk"]["attackers"]))
     assert body["risk"]["attackers"]["prosecutor"]["greatest"] <= 0.2
     assert {line["column"] for line in body["risk"]["told"]} == {"sbp", "smoker", "time", "status"}

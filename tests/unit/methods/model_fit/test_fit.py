@@ -37,6 +37,25 @@ def fitted(text: str, columns: dict[str, Any]) -> Fit:
     return fit(model, columns, levels_of(parse_formula(model), columns))
 
 
+def test_a_condition_is_a_column_of_its_own() -> None:
+    rng = np.random.default_rng(2)
+    age = rng.uniform(20, 80, 300)
+    time = np.where(rng.random(300) < 0.05, np.nan, rng.exponential(60_000 / age))
+    for comparison, beyond in ((">", time > 1000), (">=", time >= 1000), ("<", time < 1000), ("<=", time <= 1000)):
+        own = np.where(np.isnan(time), np.nan, beyond)
+        found = fitted(f"logistic: time {comparison} 1000 ~ age", {"age": age, "time": time})
+        beside = fitted("logistic: survived ~ age", {"age": age, "survived": own})
+        assert (found.coefficients == beside.coefficients).all()
+        assert found.left_out == beside.left_out == int(np.isnan(time).sum())
+        assert found.coefficients[found.terms.index("age")] * (-1 if comparison[0] == ">" else 1) > 0
+
+
+@pytest.mark.parametrize("limit", ["1e9", "-1"])
+def test_a_condition_that_all_or_none_fulfil(limit: str) -> None:
+    with pytest.raises(Unfit):
+        fitted(f"logistic: time > {limit} ~ age", {"age": np.arange(50.0), "time": np.arange(50.0)})
+
+
 def test_cox_is_that_of_lifelines_and_of_statsmodels() -> None:
     """Two programs that share no code, on data with ties."""
     data = survival("rotterdam")
