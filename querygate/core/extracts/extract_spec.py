@@ -41,16 +41,8 @@ _NOT_WITH: Mapping[str, tuple[str, ...]] = {
 METHODS: Mapping[str, tuple[str, ...]] = {
     "k-anonymous": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished", "univariate", "boxes", "top-down"),
-        *(
-            "bottom-up",
-            "top-down-greedy",
-            "r-tree",
-            "gather",
-            "mondrian-target",
-            "full-domain",
-            "full-subtree",
-            "local",
-        ),
+        *("bottom-up", "top-down-greedy", "r-tree", "gather", "mondrian-target", "boxes-by-point"),
+        *("full-domain", "full-subtree", "local"),
     ),
     "condensed": ("improved", "condensation", "tfrp", "mdav", "r-microhybrid", "microperturbation"),
     "randomised": ("randomised-response", "distortion", "small-domain", "pram", "rank-swap"),

@@ -127,6 +127,7 @@ CHOICES = {
     "anonymise.method": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
         *("boxes", "top-down", "bottom-up", "top-down-greedy", "r-tree", "gather", "mondrian-target", "univariate"),
+        "boxes-by-point",
     ),
     "anonymise.edges": ("grid", "tight"),
     "anonymise.class_moments": ("none", "rounded", "exact"),

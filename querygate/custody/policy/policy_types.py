@@ -27,6 +27,7 @@ ClassMethod: TypeAlias = Literal[
     "r-tree",
     "gather",
     "mondrian-target",
+    "boxes-by-point",
     "univariate",
 ]
 ReferenceType: TypeAlias = Literal["category", "integer", "number"]

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.types import Ints
+from querygate.core.types import Floats, Ints
 from querygate.custody.policy import Policy
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_trial import Trial
@@ -31,8 +31,10 @@ from querygate.methods.anonymise import (
     Unsuitable,
     blind,
     directed,
+    directed_by_record,
     loss_by_attribute,
     ncp,
+    record_weights,
     statistic_weights,
 )
 
@@ -134,8 +136,11 @@ class MethodWeights:
     weights: Mapping[str, float] = field(default_factory=dict)
     is_directed: bool = False
     note: str = ""
+    by_record: Mapping[str, Floats] = field(default_factory=dict)
 
     def weighed(self, table: Table) -> Table:
+        if self.by_record and all(pull.size == table.combinations for pull in self.by_record.values()):
+            return directed_by_record(table, self.by_record)
         if self.is_directed:
             return directed(table, self.weights)
         attributes = (replace(a, weight=self.weights.get(a.name, a.weight)) for a in table.attributes)
@@ -146,7 +151,9 @@ def _ways(state: PublicationState, utility: ExpectedWidths | None) -> list[Metho
     method = state.policy.anonymise.method
     pull = _pull(state, utility)
     if method != "auto":
-        return [MethodWeights(method, method, pull, is_directed=bool(pull) and method == "boxes")]
+        points = _pull_by_record(state, utility) if method == "boxes-by-point" and pull else {}
+        is_directed = bool(pull) and method in ("boxes", "boxes-by-point")
+        return [MethodWeights(method, method, pull, is_directed=is_directed, by_record=points)]
     if state.rows > COMPARED_ROWS:
         return [MethodWeights("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
     ways = [MethodWeights("mondrian", "mondrian")]
@@ -176,17 +183,35 @@ def _others(state: PublicationState) -> Sequence[str]:
 
 def _pull(state: PublicationState, utility: ExpectedWidths | None) -> dict[str, float]:
     """Weights from the statistics that the policy names, for the attributes of the table; none if they name none."""
+    told = _statistics(state, utility)
+    if told is None:
+        return {}
+    names = {a.name for a in _table(state).attributes}
+    inside = {name: weight for name, weight in statistic_weights(*told).items() if name in names}
+    greatest = max(inside.values(), default=0.0)
+    return {name: weight / greatest for name, weight in inside.items()}
+
+
+def _pull_by_record(state: PublicationState, utility: ExpectedWidths | None) -> dict[str, Floats]:
+    """The same by record: how steep the statistics are at each."""
+    told = _statistics(state, utility)
+    names = {a.name for a in _table(state).attributes}
+    return {} if told is None else {name: pull for name, pull in record_weights(*told).items() if name in names}
+
+
+_Told = tuple[list[tuple[str, tuple[str, ...]]], dict[str, Floats], dict[str, float]]
+
+
+def _statistics(state: PublicationState, utility: ExpectedWidths | None) -> _Told | None:
+    """The statistics that the policy names, values and spans of their columns; None if no attribute is in them."""
     named = statistics_of(state.policy) if is_measured(state.policy) else ()
     attributes = {a.name: a for a in _table(state).attributes}
     columns = {name for statistic in named for name in statistic.columns}
     if utility is None or not columns & set(attributes):
-        return {}
+        return None
     values = {name: utility.middles(name) for name in columns}
     spans = {name: attributes[name].span if name in attributes else 1.0 for name in columns}
-    weights = statistic_weights([(s.kind, s.columns) for s in named], values, spans)
-    inside = {name: weight for name, weight in weights.items() if name in attributes}
-    greatest = max(inside.values(), default=0.0)
-    return {name: weight / greatest for name, weight in inside.items()}
+    return [(s.kind, s.columns) for s in named], values, spans
 
 
 def again(state: PublicationState, name: str) -> Method:

@@ -64,7 +64,12 @@ from querygate.methods.anonymise.recode.hierarchy import Hierarchy
 from querygate.methods.anonymise.recode.local_recode import local
 from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder
 from querygate.methods.anonymise.stable_classes import stay_together
-from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
+from querygate.methods.anonymise.statistic_weights import (
+    directed,
+    directed_by_record,
+    record_weights,
+    statistic_weights,
+)
 from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table, Target
 
 RECODERS: Registry[Recoder] = Registry("recoder")
@@ -82,6 +87,8 @@ __all__ = [
     "bottom_up",
     "directed",
     "statistic_weights",
+    "record_weights",
+    "directed_by_record",
     "Unsuitable",
     "Attribute",
     "Hierarchy",

@@ -44,6 +44,40 @@ def statistic_weights(
     return {name: max(FLOOR, pull / greatest) if greatest else 1.0 for name, pull in total.items()}
 
 
+def record_weights(
+    statistics: Sequence[tuple[str, tuple[str, ...]]], values: Mapping[str, Floats], spans: Mapping[str, float]
+) -> dict[str, Floats]:
+    """The same of each record by itself, as the paper has it: how steep a statistic is at the record.
+
+    Where all columns of a statistic are not there, a record has the mean. Nothing is below FLOOR of the greatest mean.
+
+    >>> age = {"age": np.array([20.0, 40, 60, 80])}
+    >>> record_weights([("var", ("age",))], age, {"age": 100.0})["age"].tolist()
+    [1.5, 0.5, 0.5, 1.5]
+    """
+    total: dict[str, Floats] = {}
+    for kind, columns in statistics:
+        known = np.logical_and.reduce([~np.isnan(values[name]) for name in columns]) if columns else None
+        found = {name: slopes * spans[name] for name, slopes in _gradients(kind, columns, values).items()}
+        whole = sum(float(np.mean(slopes)) for slopes in found.values())
+        for name, slopes in found.items():
+            each = np.full(values[name].size, float(np.mean(slopes)))
+            each[known] = slopes
+            total[name] = total.get(name, np.zeros(each.size)) + (each / whole if whole > 0 else 0.0)
+    greatest = max((float(each.mean()) for each in total.values()), default=0.0)
+    return {
+        name: np.maximum(FLOOR, each / greatest) if greatest else np.ones(each.size) for name, each in total.items()
+    }
+
+
+def directed_by_record(table: Table, weights: Mapping[str, Floats]) -> Table:
+    """The table with these weights of its rows; FLOOR for every attribute that has none."""
+    given = (
+        replace(a, weight=FLOOR if a.name not in weights else 1.0, pull=weights.get(a.name)) for a in table.attributes
+    )
+    return replace(table, attributes=tuple(given))
+
+
 def directed(table: Table, weights: Mapping[str, float]) -> Table:
     """The table with these weights, and FLOOR for every attribute that has none."""
     return replace(table, attributes=tuple(replace(a, weight=weights.get(a.name, FLOOR)) for a in table.attributes))

@@ -51,6 +51,7 @@ class Attribute:
     cuts: tuple[int, ...] = ()
     tree: Hierarchy | None = None
     holds: Ints | None = None
+    pull: Floats | None = None  # a weight of its own for each row, for methods that look at single records
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.weight <= 0 or self.span < 0:

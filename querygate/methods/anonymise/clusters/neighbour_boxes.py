@@ -21,6 +21,10 @@ from querygate.methods.anonymise.division.mondrian import Progress, canonical
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import NULL, Attribute, Table
 
+MOST_PULLED = 5_000
+"""Records of a district that may each have weights of their own: their neighbours are found by looking at all. In a
+larger one the mean weights hold for all."""
+
 ROUNDS = 20
 """A round leaves over less than half, so these are never needed unless distances tie everywhere."""
 
@@ -36,11 +40,18 @@ def directed_boxes(table: Table, k: int, guards: Sequence[Guard] = (), *, progre
         raise ValueError("this method divides records: the table has one row for each")
     district = districts(table, k, guards)
     order = np.lexsort((*(a.codes for a in table.attributes), district))
-    points = np.stack([axis[order] for a in table.attributes for axis in _axes(a)], axis=1)
+    axes = [(axis[order], a.pull) for a in table.attributes for axis in _axes(a)]
+    points = np.stack([axis for axis, _ in axes], axis=1)
+    pulls = None
+    if any(pull is not None for _, pull in axes):
+        pulls = np.stack([np.ones(order.size) if pull is None else pull[order] for _, pull in axes], axis=1)
     labels, classes = np.empty_like(order), 0
     ends = np.append(np.flatnonzero(np.diff(district[order])) + 1, order.size)
     for begin, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
-        found = _boxed(points[begin:end], k)
+        here, near = points[begin:end], None if pulls is None else pulls[begin:end]
+        if near is not None and end - begin > MOST_PULLED:
+            here, near = here * near.mean(axis=0), None
+        found = _boxed(here, k, near)
         labels[order[begin:end]] = found + classes
         classes += int(found.max()) + 1
         if progress:
@@ -63,8 +74,8 @@ def _axes(attribute: Attribute) -> list[Floats]:
     return [attribute.weight * axis for axis in axes]
 
 
-def _boxed(points: Floats, k: int) -> Ints:
-    """The box of each point, 0..m-1, all of at least k points."""
+def _boxed(points: Floats, k: int, pulls: Floats | None = None) -> Ints:
+    """The box of each point, 0..m-1, all of at least k points. `pulls` stretch the axes for each point by itself."""
     size = len(points)
     if size < 2 * k:
         return np.zeros(size, dtype=np.int64)
@@ -74,7 +85,9 @@ def _boxed(points: Floats, k: int) -> Ints:
         alone = np.flatnonzero(box < 0)
         if alone.size < k:
             break
-        near, radius = _neighbours(points[alone], k)
+        near, radius = (
+            _neighbours(points[alone], k) if pulls is None else _pulled_neighbours(points[alone], k, pulls[alone])
+        )
         for point in np.argsort(radius, kind="stable").tolist():
             together = alone[near[point]]
             if box[together].max() < 0:
@@ -93,6 +106,17 @@ def _equal_points(points: Floats, k: int) -> Ints:
     group = np.cumsum(new) - 1
     enough = np.bincount(group) >= k
     return np.where(enough[group], (np.cumsum(enough) - 1)[group], -1)
+
+
+def _pulled_neighbours(points: Floats, k: int, pulls: Floats) -> tuple[Ints, Floats]:
+    """The k nearest points of each by its own weights, itself among them, and the distance of the last."""
+    near, radius = np.empty((len(points), k), dtype=np.int64), np.empty(len(points))
+    for one, (point, pull) in enumerate(zip(points, pulls, strict=True)):
+        distance = (np.abs(points - point) * pull).max(axis=1)
+        distance[one] = -1.0
+        found = np.argpartition(distance, k - 1)[:k]
+        near[one], radius[one] = np.sort(found), max(0.0, float(distance[found].max()))
+    return near, radius
 
 
 def _neighbours(points: Floats, k: int, of: Floats | None = None) -> tuple[Ints, Floats]:

@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from querygate.methods.anonymise import (
+    ANONYMISERS,
     Attribute,
     Table,
     directed,
+    directed_by_record,
     loss_by_attribute,
     mondrian,
     partition_check,
+    record_weights,
     statistic_weights,
 )
+from querygate.methods.anonymise.clusters import neighbour_boxes
 from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
 from tests.unit.methods.anonymise.tables import by_record, random_table
 
@@ -130,3 +134,57 @@ def test_public_cuts_are_kept():
     region = np.searchsorted([40, 60], table.attributes[0].codes, side="right")
     assert all(np.unique(region[labels == c]).size == 1 for c in range(labels.max() + 1))
     assert partition_check.smallest_class(labels) >= 10
+
+
+# -- the gradient at every record ------------------------------------------------------------------------------------
+
+
+def test_weights_of_records_are_gradients_and_their_mean_is_the_weight() -> None:
+    rng = np.random.default_rng(4)
+    values = {"age": rng.uniform(0, 100, 400), "sbp": rng.uniform(60, 200, 400)}
+    spans = {"age": 100.0, "sbp": 200.0}
+    for kind, columns in (("mean", ("age",)), ("var", ("sbp",)), ("cov", ("age", "sbp")), ("corr", ("age", "sbp"))):
+        each = record_weights([(kind, columns)], values, spans)
+        mean = statistic_weights([(kind, columns)], values, spans)
+        for name in columns:
+            assert np.mean(each[name]) == pytest.approx(mean[name], rel=0.02)  # but for what is lifted to the floor
+    off = np.abs(values["sbp"] - values["sbp"].mean())
+    steep = record_weights([("cov", ("age", "sbp"))], values, spans)["age"]
+    assert (np.diff(steep[np.argsort(off)]) >= 0).all()
+
+
+def test_a_record_without_the_columns_has_the_mean_and_nobody_has_none() -> None:
+    values = {"age": np.array([np.nan, 0.0, 50, 100])}
+    assert record_weights([("var", ("age",))], values, {"age": 100.0})["age"].tolist() == [1.0, 1.5, 0.05, 1.5]
+    nothing = {"age": np.full(3, np.nan)}
+    assert record_weights([("var", ("age",))], nothing, {"age": 100.0}) == {}
+    constant = record_weights([("var", ("age",))], {"age": np.full(3, 7.0)}, {"age": 100.0})
+    assert constant["age"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_boxes_are_narrow_where_the_statistic_is_steep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a variance at the ends of the ages, where the other number may be as wide as it likes."""
+    rng = np.random.default_rng(1)
+    age, other = rng.integers(0, 100, 900), rng.integers(0, 100, 900)
+    edges = np.arange(101.0)
+    table = Table(
+        (Attribute.ordered_by("age", age, edges), Attribute.ordered_by("other", other, edges)), np.ones(900, dtype=int)
+    )
+    steep = {"age": np.abs(age - 50) / 25, "other": np.full(900, 1.0)}
+    labels = ANONYMISERS.get("boxes-by-point")(directed_by_record(table, steep), 5)
+    assert np.bincount(labels).min() >= 5
+    width = np.array([np.ptp(age[labels == c]) for c in range(labels.max() + 1)])
+    middle = np.array([abs(age[labels == c].mean() - 50) for c in range(labels.max() + 1)])
+    assert width[middle > 30].mean() < 0.6 * width[middle < 15].mean()
+    monkeypatch.setattr(neighbour_boxes, "MOST_PULLED", 100)
+    many = ANONYMISERS.get("boxes-by-point")(directed_by_record(table, steep), 5)
+    assert np.bincount(many).min() >= 5
+    ends = [np.ptp(age[many == c]) for c in range(many.max() + 1) if abs(age[many == c].mean() - 50) > 30]
+    assert np.mean(ends) > 1.5 * width[middle > 30].mean()  # the mean weight does not know of the ends
+    monkeypatch.undo()
+    order = rng.permutation(900)
+    mixed = Table(tuple(replace(a, codes=a.codes[order]) for a in table.attributes), table.counts)
+    again = ANONYMISERS.get("boxes-by-point")(
+        directed_by_record(mixed, {name: pull[order] for name, pull in steep.items()}), 5
+    )
+    assert sorted(np.bincount(again).tolist()) == sorted(np.bincount(labels).tolist())
