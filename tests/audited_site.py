@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from querygate.core.types import Answer, Principal, Request
-from querygate.custody.roots.audits.inline_auditor import with_auditor
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.audits.inline_auditor import with_auditor
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

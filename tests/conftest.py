@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from werkzeug.routing import Rule
 
 from querygate.control.keys import keys as key_module
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.custody.publish import number_widths
 from querygate.custody.publish_report import usable_figures
 from querygate_adapters.store.duckdb_lockdown import CONFIG

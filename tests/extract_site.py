@@ -9,7 +9,7 @@ from typing import Any
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
-from querygate.custody.roots.extract_builder import SiteExtractBuilder
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from querygate.control import Actor, Grant, Grantee
 from querygate.core.rights import ROLES
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 from querygate.web import create_app

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from tests.policies import ROUGH_AGE, SBP, SEX, make_policy, quasi, sensitive
 

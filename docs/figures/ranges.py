@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import querygate.demo
 from querygate.core.types import Principal, Request
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

@@ -18,7 +18,7 @@ ROOMS = (
     ("sql  bounds  stats  estimates", "text to plan, cells to ranges", 0, 3.2, 5.4, 1.0, SERVING),
     ("control", "users, log, budgets", 5.6, 3.2, 3.8, 1.0, SERVING),
     ("adapters / store", "published cells on DuckDB, PostgreSQL", 0, 1.8, 9.4, 1.0, SERVING),
-    ("custody / roots", "where the custodian's jobs are put together", 10.6, 7.4, 9.4, 1.0, CUSTODY),
+    ("custody / use cases", "where the custodian's jobs are put together", 10.6, 7.4, 9.4, 1.0, CUSTODY),
     (
         "custody",
         "policy columns code_lists publish verify noise noisy_models\naudit evidence extract policy_search risk_report workload worker",

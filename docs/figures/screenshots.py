@@ -26,7 +26,7 @@ from querygate.control import Actor, Grantee
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, Request
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, now, open_gate

@@ -41,7 +41,7 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     The policy says who is protected and how. The extract is verified before anything is written.
     """
     from querygate.custody.policy import load_policy
-    from querygate.custody.roots.extract_builder import make_extract
+    from querygate.custody.use_cases.extract_builder import make_extract
     from querygate_adapters.sources.open_source import open_source
 
     policy = load_policy(policy_file)

@@ -76,15 +76,15 @@ def restore(
     they spent. Where later entries may be missing, --write-off says how much budget counts as spent. The previous
     folder is kept beside it. Without FROM, a control database that was restored by hand is brought up to date.
     """
-    job = load("querygate.custody.roots.restore_site:RestoreWish")(tuple(logs), _amount(write_off), check)
+    job = load("querygate.custody.use_cases.restore_site:RestoreWish")(tuple(logs), _amount(write_off), check)
     if source is not None:
-        done = load("querygate.custody.roots.restore_site:restore_site")(source, site, job, user=acting().name)
+        done = load("querygate.custody.use_cases.restore_site:restore_site")(source, site, job, user=acting().name)
     elif not logs and write_off is None:
         raise click.UsageError("Name a backup, or give --log or --write-off for the site as it is.")
     elif check:
         raise click.UsageError("--check needs a backup.")
     else:
-        done = load("querygate.custody.roots.restore_site:amend_site")(site, job, user=acting().name)
+        done = load("querygate.custody.use_cases.restore_site:amend_site")(site, job, user=acting().name)
     told = {**asdict(done), "kept": None if done.kept is None else str(done.kept), "checked": check}
     lines = ["The backup is sound, and nothing was changed." if check else f"Restored {site}."]
     lines += [f"Added {counted(done.added, 'later entry', 'later entries')}, with {counted(done.spends, 'spend')}."]

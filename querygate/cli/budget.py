@@ -14,11 +14,11 @@ from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
-from querygate.custody.roots.second_ledger import second_account_of
+from querygate.custody.use_cases.diffprivlib_ledger import second_account_of
+from querygate.custody.use_cases.open_custody import with_vault
 from querygate.gate.answer import read_budget
 from querygate.gate.dry_run import check
-from querygate.gate.passage import NOISY
+from querygate.gate.query_state import NOISY
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.site.budget_evidence import rebuild_ledger
 from querygate.sql.parse import statements

@@ -15,7 +15,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.code_lists.imported_files import KINDS, import_system
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.disassociated_codes import release_disassociated
+from querygate.custody.use_cases.disassociated_codes import release_disassociated
 from querygate.methods.code_lists.code_spelling import normalise
 from querygate.methods.code_lists.code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.crosswalk import equivalents

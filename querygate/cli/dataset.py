@@ -27,8 +27,8 @@ from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.publish.view_summary import ViewFigures
-from querygate.custody.roots.publish_version import retire_version, serve_version
-from querygate.custody.roots.publish_with_report import Kind, publish_with_report
+from querygate.custody.use_cases.publish_version import retire_version, serve_version
+from querygate.custody.use_cases.publish_with_report import Kind, publish_with_report
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in

@@ -84,7 +84,7 @@ def examine(site: Site) -> Iterator[Health]:
 
 def second_account_health(opened: OpenSite) -> Iterator[Health]:
     """Does diffprivlib's accountant, where it is installed, add up to what the ledger says?"""
-    from querygate.custody.roots.second_ledger import second_account_of
+    from querygate.custody.use_cases.diffprivlib_ledger import second_account_of
 
     second = second_account_of(opened)
     if second is not None:

@@ -57,7 +57,7 @@ UNCOMMENTED: dict[Action, str] = {
 
 def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
-    from querygate.custody.roots.extract_builder import SiteExtractBuilder
+    from querygate.custody.use_cases.extract_builder import SiteExtractBuilder
 
     return SiteExtractBuilder(site, progress)
 
@@ -92,7 +92,7 @@ def send(site: OpenSite) -> list[str]:
     """Send what waits; a line for each channel that did not get through."""
     if not any(site.site.settings[setting] for setting in CHANNELS.values()):
         return []
-    from querygate.custody.roots.request_notifications import send_waiting
+    from querygate.custody.use_cases.request_notifications import send_waiting
 
     return [f"{channel}: {why}. Still to be sent: {n:,}." for channel, n, why in send_waiting(site)]
 

@@ -13,7 +13,7 @@ from querygate.cli.shared.shared_options import format_option, new_folder
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.allele_frequencies import release_frequencies
+from querygate.custody.use_cases.allele_frequencies import release_frequencies
 from querygate.methods.sequences import BadSequences, FrequencyGuard
 from querygate_adapters.sources.open_source import open_source
 

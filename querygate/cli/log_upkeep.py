@@ -17,8 +17,8 @@ from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.control.notifications.webhooks import NotSent
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.site.anchors import anchor
 from querygate.site.health import clock_health
+from querygate.site.log_anchors import anchor
 from querygate.site.open_gate import now
 from querygate.site.serving_tasks import retain, ship_log
 

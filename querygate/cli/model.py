@@ -12,7 +12,7 @@ from querygate.cli.shared.actor import find_principal
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.model_question import FAMILIES, Family, ModelQuestion
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.use_cases.open_custody import with_vault
 from querygate.gate.models.model_answer import ask_model
 
 EXAMPLE = """\

@@ -15,7 +15,7 @@ from querygate.cli.shared.shared_options import format_option, open_here, site_o
 from querygate.core.count_text import counted
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.person_deletion import Deletion
-from querygate.custody.roots.delete_person import delete_from
+from querygate.custody.use_cases.delete_person import delete_from
 
 
 @click.group(cls=CommandGroup)

@@ -11,8 +11,8 @@ from querygate.cli.shared.output import print_json, print_records, progress
 from querygate.cli.shared.shared_options import format_option
 from querygate.core.errors import ConfigError
 from querygate.custody.policy.drafts.column_proposal import Proposal
-from querygate.custody.roots.omop_draft import draft_omop
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.omop_draft import draft_omop
+from querygate.custody.use_cases.policy_draft import draft_from
 
 ELSEWHERE = {
     "preview": ("querygate.cli.policy_preview:preview_policy", "Measure what a policy costs, before publishing."),

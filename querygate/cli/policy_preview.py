@@ -15,7 +15,7 @@ from querygate.cli.shared.shared_options import format_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
 from querygate.custody.policy.policy_file import PolicyFile
-from querygate.custody.roots.policy_preview import (
+from querygate.custody.use_cases.policy_preview import (
     FEWER_RECORDS,
     RECORDS,
     RECORDS_OF_CLASSES,

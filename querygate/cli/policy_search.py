@@ -22,7 +22,7 @@ from querygate.custody.policy_search.alternatives_search import SearchOptions
 from querygate.custody.policy_search.search_report import SearchReport
 from querygate.custody.policy_search.unequal_interest import FORM as WHOM
 from querygate.custody.policy_search.unequal_interest import Interest, read_interest
-from querygate.custody.roots.release_policies import (
+from querygate.custody.use_cases.release_policies import (
     Register,
     limited_data_set_of,
     no_population,

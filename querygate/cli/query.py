@@ -14,7 +14,7 @@ from querygate.cli.shared.shared_options import format_option, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import QueryOptions
 from querygate.gate import render
-from querygate.gate.passage import MODES, NOISY
+from querygate.gate.query_state import MODES, NOISY
 from querygate.gate.width_explanation_text import explanation_lines
 
 EXAMPLE = """\

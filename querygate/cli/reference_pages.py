@@ -18,7 +18,7 @@ from querygate.core.errors import CODES
 from querygate.core.rights import MODES, ROLES
 from querygate.custody.policy.clinical_measures import measures
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
-from querygate.site.sign_on.sign_on_file import SECRET_VARIABLE, SIGN_ON_KEYS, SignOnKey
+from querygate.site.sign_on.sign_on_settings import SECRET_VARIABLE, SIGN_ON_KEYS, SignOnKey
 from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.route_reference import SECTIONS, explain_who, make_example, make_fields
 from querygate.web.routes import ROUTES, Parameter, Route

@@ -11,7 +11,7 @@ from querygate.cli.shared.output import explain_problem, print_record, progress
 from querygate.cli.shared.shared_options import format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
-from querygate.custody.roots.publish_with_report import (
+from querygate.custody.use_cases.publish_with_report import (
     FILES,
     ReportedPublication,
     find_report,

@@ -16,7 +16,7 @@ from querygate.custody.policy import load_policy
 from querygate.custody.risk_report.risk_body import RiskReport
 from querygate.custody.risk_report.risk_files import make_files
 from querygate.custody.risk_report.sides import DiseaseScope
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate_adapters.sources.open_source import open_source
 
 HEADINGS = {

@@ -22,7 +22,6 @@ from querygate.core.errors import ConfigError
 from querygate.gate.dataset_list import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.budget_evidence import check_anchored
-from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.folder_lock import not_writable, only_gate, present
 from querygate.site.health import is_writable
@@ -30,6 +29,7 @@ from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.open_jobs import with_jobs
+from querygate.site.process_limits import DoorLimits
 from querygate.site.serving_tasks import kept_up
 from querygate.site.settings import Settings
 from querygate.web import ConnectionShares, address_of, fill_stock, listen, run_processes

@@ -36,7 +36,7 @@ def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None
     too. Every version is read back and compared before anybody can see it. Keep the password in a password file or in
     PGPASSWORD.
     """
-    from querygate.custody.roots.copy_store import copy_store
+    from querygate.custody.use_cases.copy_store import copy_store
 
     opened = open_here(site)
     with progress() as tell:

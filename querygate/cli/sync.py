@@ -10,7 +10,7 @@ import click
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.output import print_records, progress
 from querygate.cli.shared.shared_options import LOCAL, format_option, open_here, site_option
-from querygate.custody.roots.sync_versions import sync_versions
+from querygate.custody.use_cases.sync_versions import sync_versions
 
 
 @click.command(cls=Command, example="querygate sync --to /mnt/gate/store")

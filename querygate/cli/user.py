@@ -13,10 +13,10 @@ from querygate.cli.shared.command import CommandGroup
 from querygate.cli.shared.output import print_record, print_records
 from querygate.cli.shared.shared_options import F, format_option, open_here, site_option
 from querygate.control import User
-from querygate.control.keys.keys import NewKey
+from querygate.control.keys.keys import MOST_OVERLAP_HOURS, OVERLAP_HOURS, NewKey
 from querygate.control.sign_on.identities import Identities
 from querygate.core.rights import ROLES, SCOPES
-from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, RESERVED, AccountChanges, groups_of
+from querygate.site.account_changes import RESERVED, AccountChanges, groups_of
 
 
 @click.group(cls=CommandGroup)

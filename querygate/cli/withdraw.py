@@ -13,7 +13,7 @@ from querygate.cli.shared.command import Command, CommandGroup
 from querygate.cli.shared.output import print_record
 from querygate.cli.shared.shared_options import format_option, open_here, site_option
 from querygate.core.count_text import counted
-from querygate.custody.roots.withdraw_dataset import (
+from querygate.custody.use_cases.withdraw_dataset import (
     Withdrawal,
     check_erasable,
     erasable,

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 
 from querygate.control.log.log_search import first_at
 from querygate.control.ports import ControlDatabase
-from querygate.core.budget import EPSILON_PLACES
+from querygate.core.budget_types import EPSILON_PLACES
 
 # JSON keeps quotes within texts behind backslashes, so these marks stand where the entry itself says it, and first.
 _QUERIES = """SELECT user, dataset,

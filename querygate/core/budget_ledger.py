@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from querygate.core.budget import (
+from querygate.core.budget_types import (
     DELTA_PLACES,
     EPSILON_PLACES,
     MOST,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_with_report import find_report, publish_with_report, read_report
+from querygate.custody.use_cases.publish_with_report import find_report, publish_with_report, read_report
 from querygate.demo.walkthrough import attack, printable, survey
 from querygate.site.layout import Site, init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

@@ -11,7 +11,7 @@ from querygate.core.range_ends import shown
 from querygate.core.types import Principal, Request
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.gate.answer import answer
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.gate.render import make_body, range_text
 
 WALKER = Principal("demo", "custodian")

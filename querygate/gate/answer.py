@@ -26,8 +26,8 @@ from querygate.core.answer_bodies import AnswerBody, BudgetBody
 from querygate.core.limits.deadline import within
 from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Answer, Principal, QueryOptions, Request
-from querygate.gate.passage import NOISY, Gate, State
 from querygate.gate.query_record import follow
+from querygate.gate.query_state import NOISY, Gate, State
 from querygate.gate.steps.admit import admit
 from querygate.gate.steps.arrange import arrange
 from querygate.gate.steps.estimate import estimate

@@ -15,8 +15,8 @@ from querygate.core.limits.deadline import within
 from querygate.core.limits.turn import turn_given_up
 from querygate.core.types import Request
 from querygate.gate.dry_run import check
-from querygate.gate.passage import NOISY, Gate, State
 from querygate.gate.query_record import conclude
+from querygate.gate.query_state import NOISY, Gate, State
 from querygate.gate.steps.find import find
 from querygate.gate.steps.understand import understand
 from querygate.gate.verdict import make_verdict

@@ -6,8 +6,8 @@ from querygate.core.answer_bodies import Verdict
 from querygate.core.errors import Refusal
 from querygate.core.limits.deadline import within
 from querygate.core.types import Request
-from querygate.gate.passage import NOISY, Gate, State
 from querygate.gate.query_record import LONGEST_LOGGED_SQL
+from querygate.gate.query_state import NOISY, Gate, State
 from querygate.gate.steps.arrange import arrange
 from querygate.gate.steps.fetch import fetch
 from querygate.gate.steps.find import find

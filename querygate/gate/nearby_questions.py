@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from querygate.core.types import Answer
-from querygate.gate.place_cells import FIVE_TIMES, PlaceCells
+from querygate.gate.straddled_cells import FIVE_TIMES, PlaceCells
 from querygate.gate.widths import mean_widths, range_names
 from querygate.sql import Filling, Place, StatementPlaces
 

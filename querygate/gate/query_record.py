@@ -10,7 +10,7 @@ from querygate.core.errors import ConfigError, Refusal
 from querygate.core.ports import AskedQuery, Outcome, QueryLog
 from querygate.core.step_times import timed
 from querygate.gate.incidents import make_failure
-from querygate.gate.passage import Gate, Passage
+from querygate.gate.query_state import Gate, Passage
 
 METHOD = 1
 """The way in which ranges are computed, on record with each question. Whoever makes the same store give narrower ranges

@@ -26,7 +26,7 @@ from querygate.core.types import Catalog, Column, Ints, Principal
 from querygate.estimates.column_pieces import TooManyPieces
 from querygate.gate.described_rows import draw_described, whole_array
 from querygate.gate.grant_check import granted_modes
-from querygate.gate.passage import INTERVAL, Gate
+from querygate.gate.query_state import INTERVAL, Gate
 
 MOST_ROWS = 1_000_000
 DEFAULT_ROWS = 1_000

@@ -16,8 +16,8 @@ from querygate.core.limits.deadline import over_the_limit
 from querygate.core.plan import Plan
 from querygate.core.types import Answer, Catalog
 from querygate.gate.nearby_questions import Ask, NearbyQuestions, Step, Trial
-from querygate.gate.place_cells import PlaceCells
 from querygate.gate.plan_cells import Sheet
+from querygate.gate.straddled_cells import PlaceCells
 from querygate.gate.widths import mean_widths, range_names, width_number
 from querygate.sql import Place, StatementPlaces
 

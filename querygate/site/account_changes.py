@@ -12,8 +12,8 @@ from querygate.control import Actor, Grantee, User, stamp
 from querygate.control.account_terms import SIGN_ON, Note
 from querygate.control.accounts import CUSTODIAN
 from querygate.control.grants import read_until
-from querygate.control.keys.keys import NewKey, StoredKey
-from querygate.control.keys.ways_in import end_link, end_ways_in
+from querygate.control.keys.account_access import end_link, end_ways_in
+from querygate.control.keys.keys import OVERLAP_HOURS, NewKey, StoredKey
 from querygate.control.ports import Connection
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.rights import ROLES, TABLE, is_trusted, not_allowed
@@ -25,9 +25,6 @@ RESERVED = frozenset({CONSOLE, "upgrade", "oidc"})
 
 _T = TypeVar("_T")
 _ARTICLE = {"reviewer": "a", "custodian": "a", "auditor": "an"}
-
-OVERLAP_HOURS = 24.0
-MOST_OVERLAP_HOURS = 24 * 90
 
 
 class AccountChanges:

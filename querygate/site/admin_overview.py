@@ -9,7 +9,6 @@ from pathlib import Path
 
 from querygate.control.log.head_mark import read_mark
 from querygate.core.errors import QueryGateError
-from querygate.site.anchors import sent_file
 from querygate.site.budget_evidence import mark_file
 from querygate.site.health import (
     Health,
@@ -19,6 +18,7 @@ from querygate.site.health import (
     mark_health,
     store_health,
 )
+from querygate.site.log_anchors import sent_file
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import SETTINGS, SettingValue
 

@@ -10,8 +10,8 @@ from querygate.control.budgets.ledger_evidence import LedgerEvidence, compare, n
 from querygate.control.budgets.ledger_rebuild import Rebuilt, rebuild, replay_missing
 from querygate.control.budgets.logged_spending import NotedTotals
 from querygate.control.log.head_mark import MARK, check_marked, mark_problem, set_mark
-from querygate.core.budget import BudgetAccounting
 from querygate.core.budget_ledger import Ledger, Spend
+from querygate.core.budget_types import BudgetAccounting
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now

@@ -33,7 +33,7 @@ from querygate.site.encrypted_file import is_sealed
 from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_publication, now
-from querygate.site.sign_on.sign_on_file import load_sign_on
+from querygate.site.sign_on.sign_on_settings import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
 

@@ -15,8 +15,8 @@ from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Catalog, Principal
-from querygate.gate.passage import Gate, Passage
 from querygate.gate.query_record import follow, intend
+from querygate.gate.query_state import Gate, Passage
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.sql.noisy_plan import understand_noisy

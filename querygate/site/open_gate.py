@@ -17,7 +17,7 @@ from querygate.core.files.file_digest import FileDigest
 from querygate.core.limits.turn import Turn
 from querygate.core.ports import Store
 from querygate.gate.answer_cache import KeptAnswers
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.site.control_database import open_control
 from querygate.site.layout import Site
 from querygate_adapters.store.duckdb_native import DuckDBNative

@@ -21,8 +21,8 @@ from querygate.control.log.entry_chain import ChainBroken
 from querygate.control.log.head_mark import set_mark
 from querygate.control.notifications.webhooks import NotSent
 from querygate.core.errors import QueryGateError
-from querygate.site.anchors import anchor
 from querygate.site.budget_evidence import check_anchored, check_mark_there, mark_file
+from querygate.site.log_anchors import anchor
 from querygate.site.open_gate import OpenSite
 from querygate.site.siem_export import ship
 

@@ -6,7 +6,7 @@ import time
 
 from querygate.control.login_record import LoginRecord
 from querygate.core.errors import NotPermitted
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.site.client_address import lane_of
 from querygate.site.open_gate import OpenSite
 

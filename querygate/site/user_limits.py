@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from querygate.control.usage import Usage, Used
 from querygate.core.errors import NotPermitted
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite, now
 

@@ -23,7 +23,7 @@ from querygate.sql.subqueries.unions import join_plans
 from querygate.sql.suggestions.other_dialects import rewritten
 from querygate.sql.suggestions.quoted_names import with_quotes
 from querygate.sql.suggestions.safe_divisors import with_nullif
-from querygate.sql.suggestions.suggest import suggest
+from querygate.sql.suggestions.suggestion_search import suggest
 from querygate.sql.suggestions.written_values import REMEDY, as_sql_writes
 from querygate.sql.work_limit import WorkLimit
 

@@ -8,10 +8,10 @@ from flask import Flask, Response, request
 
 from querygate.core.jobs import JobUnderway
 from querygate.core.rights import not_allowed
-from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.process_limits import DoorLimits
 from querygate.site.user_limits import UserLimits
 from querygate.web import problems, request_record
 from querygate.web.accounts.grant_routes import GrantViews
@@ -21,12 +21,12 @@ from querygate.web.compression import compress_public
 from querygate.web.console import install_console
 from querygate.web.extract_routes import Exports
 from querygate.web.job_routes import JobViews, underway
-from querygate.web.limited_view import weighed, within_limits
 from querygate.web.manual import install_manual
 from querygate.web.metrics import Figures, Metrics
 from querygate.web.model_routes import Models
-from querygate.web.page_stock import make_page_app
+from querygate.web.page_cache import make_page_app
 from querygate.web.query_routes import Api
+from querygate.web.rate_limited_view import weighed, within_limits
 from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
 from querygate.web.saved.saved_routes import SavedViews

@@ -22,7 +22,7 @@ from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
 from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
-from querygate.gate.passage import MODES
+from querygate.gate.query_state import MODES
 from querygate.gate.twin import DEFAULT_ROWS, DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.audit_cases import AuditCases, elsewhere

@@ -12,10 +12,10 @@ from waitress.task import ErrorTask
 
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
-from querygate.site.door_limits import DoorLimits
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.process_limits import DoorLimits
 from querygate.web.app import HEADERS, create_app
 from querygate.web.connection_shares import ConnectionShares, HandedConnections
 from querygate.web.connections import FairQueue, TimedChannel, keep_moving

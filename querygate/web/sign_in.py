@@ -19,7 +19,7 @@ from flask import request
 
 from querygate.control.keys.key_text import has_form_of_key, id_of_key
 from querygate.core.errors import NotPermitted
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.core.types import Principal
 from querygate.site.client_address import client_address, lane_of, read_proxies
 from querygate.site.open_gate import OpenSite

@@ -4,7 +4,7 @@ Protocol version 3 on asyncio, with answers computed in threads. Nothing in this
 open a vault.
 """
 
-from querygate.wire.cancel_mail import CancelMail
+from querygate.wire.cancel_relay import CancelMail
 from querygate.wire.server import open_tls, open_wire
 
 __all__ = ["CancelMail", "open_tls", "open_wire"]

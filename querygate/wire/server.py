@@ -23,11 +23,11 @@ from pathlib import Path
 from querygate.core.errors import ConfigError, NotPermitted, QueryGateError
 from querygate.gate.incidents import make_failure
 from querygate.site.client_address import lane_of
-from querygate.site.door_limits import DoorLimits
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
+from querygate.site.process_limits import DoorLimits
 from querygate.wire import messages
-from querygate.wire.cancel_mail import Cancel, CancelMail
+from querygate.wire.cancel_relay import Cancel, CancelMail
 from querygate.wire.channel import Channel
 from querygate.wire.problems import error_message
 from querygate.wire.session import Session, SessionOver

@@ -22,7 +22,7 @@ from querygate.core.types import Principal
 from querygate.site.open_gate import OpenSite
 from querygate.site.sign_in_guard import SignInGuard
 from querygate.wire import messages
-from querygate.wire.cancel_mail import Cancel
+from querygate.wire.cancel_relay import Cancel
 from querygate.wire.channel import Channel
 from querygate.wire.messages import Body, malformed
 from querygate.wire.session_settings import DATABASE

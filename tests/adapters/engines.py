@@ -17,8 +17,8 @@ from typing import Literal
 import pytest
 
 from querygate.core.ports import Store
-from querygate.custody.roots.copy_store import copy_store
-from querygate.gate.passage import Gate
+from querygate.custody.use_cases.copy_store import copy_store
+from querygate.gate.query_state import Gate
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBStore
 from querygate_adapters.store.postgres_store import PostgresStore

@@ -16,7 +16,7 @@ import pytest
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog, Column, Request
-from querygate.custody.roots.copy_store import copy_store
+from querygate.custody.use_cases.copy_store import copy_store
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite

@@ -26,7 +26,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.control import Database, Jobs, Log, SqliteBudgets, SqliteRequests
 from querygate.control.log.log_search import LogFilter, search_log
-from querygate.core.budget import Cost, Scope
+from querygate.core.budget_types import Cost, Scope
 from querygate.core.errors import ConfigError
 from querygate.site.budget_evidence import compare_ledger
 from querygate.site.layout import Site, open_site

@@ -12,9 +12,9 @@ import pytest
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.copy_store import StoreCopy, copy_store
-from querygate.custody.roots.publish_version import serve_version
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.copy_store import StoreCopy, copy_store
+from querygate.custody.use_cases.publish_version import serve_version
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.site.health import store_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate

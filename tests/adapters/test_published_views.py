@@ -13,7 +13,7 @@ import pytest
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import PublishedVersion
-from querygate.custody.roots.copy_store import copy_store
+from querygate.custody.use_cases.copy_store import copy_store
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.store.held_release import HeldRelease

@@ -12,7 +12,7 @@ from querygate.core.answer_forms.arrow_table import to_arrow_stream
 from querygate.core.errors import Refusal
 from querygate.core.types import Request
 from querygate.gate.answer import answer
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.gate.render import make_body, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import OTHERS, Engine

@@ -12,7 +12,7 @@ import pytest
 
 from querygate.core.coarse_parts import Fork, numbers_of
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.coarse_counts import CoarseCounts
 from tests.engine import scratch

@@ -10,8 +10,8 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.copy_store import StoreCopy, copy_store
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.copy_store import StoreCopy, copy_store
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import Settings
 from querygate_adapters.store.spark_session import is_alive

@@ -7,7 +7,7 @@ import json
 import pytest
 import sqlglot
 
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.web import create_app
 from querygate.web.schemas.schema_table import SCHEMAS
 from tests.api.shapes import misfits

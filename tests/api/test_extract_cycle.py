@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.control import Log
-from querygate.custody.roots.kept_policy import write_kept_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.kept_policy import write_kept_policy
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from querygate.web.routes import API

@@ -13,8 +13,8 @@ import pytest
 from querygate.control.log.head_mark import MARK, read_mark
 from querygate.core.budget_ledger import Ledger
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.open_custody import with_vault
-from querygate.custody.roots.open_noise import open_budgets
+from querygate.custody.use_cases.open_custody import with_vault
+from querygate.custody.use_cases.open_noise import open_budgets
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

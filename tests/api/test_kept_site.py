@@ -25,7 +25,7 @@ from flask.testing import FlaskClient
 from querygate.cli import main
 from querygate.custody.evidence.rounding import rounded_alike
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.use_cases.open_custody import with_vault
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

@@ -14,7 +14,7 @@ from querygate.core.types import Principal, Request
 from querygate.gate.answer import ask
 from querygate.gate.answer_cache import KeptAnswers
 from querygate.gate.dry_run import DRY_RUN, check
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.web import create_app
 from tests.api.small_site import SmallSite, make_small_site
 

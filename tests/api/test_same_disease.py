@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app

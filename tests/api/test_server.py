@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from querygate.cli.serve import CUSTODY
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.web.app import HEADERS
 from tests.api.small_site import POLICY, csv_text, make_small_site
 from tests.work import HANG_S

@@ -12,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.render import readable
 from querygate.web import create_app
 from tests.api.small_site import POLICY, SmallSite, csv_text, make_small_site

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from querygate.control import ChainBroken, SqliteBudgets
-from querygate.custody.roots.sync_versions import sync_versions
+from querygate.custody.use_cases.sync_versions import sync_versions
 from querygate.custody.worker.log_copy import LogCopy
 from querygate.site.layout import open_site
 from querygate.site.log_pages import read_log_page

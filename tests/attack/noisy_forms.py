@@ -19,10 +19,10 @@ import pyarrow.parquet
 from querygate.core.types import Principal, Request
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
-from querygate.custody.roots.open_custody import with_vault
-from querygate.custody.roots.open_noise import open_noise
-from querygate.custody.roots.publish_version import publish_to
-from querygate.gate.passage import State
+from querygate.custody.use_cases.open_custody import with_vault
+from querygate.custody.use_cases.open_noise import open_noise
+from querygate.custody.use_cases.publish_version import publish_to
+from querygate.gate.query_state import State
 from querygate.gate.steps.find import find
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site

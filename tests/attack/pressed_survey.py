@@ -20,7 +20,7 @@ from querygate.core.block import NumberColumn, SetColumn
 from querygate.core.errors import Refusal
 from querygate.core.types import Bools, Floats, Ints, Principal, Request
 from querygate.custody.evidence.class_reader import labels_of
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate

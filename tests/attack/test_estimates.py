@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import ask
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate

@@ -15,7 +15,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.publish import extension, republication_guard
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.site.open_gate import OpenSite
 from tests.policies import REGISTER

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.control import Database, Grantee
 from querygate.core.rights import ROLES, TABLE
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.gate.render import FORMATS
 from querygate.web import create_app
 from querygate.web.routes import API, ROUTES

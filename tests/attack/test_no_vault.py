@@ -36,7 +36,7 @@ told = []
 
 PUBLISH = """
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 publish_to(opened, load_policy(source / "clinic.toml"), str(source / "clinic.csv"), user="tester")
 """
 

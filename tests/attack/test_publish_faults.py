@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources import postgres_table
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate_adapters.sources.files import CsvFile
 from tests.policies import ROUGH_AGE, make_policy, public, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site

@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.methods.anonymise import Attribute, Distinct, Infeasible, Sensitive, Table, blind, mondrian
 from querygate.site.open_gate import OpenSite
 from tests.policies import AGE, ILLNESS, SBP, SEX, Column, PolicyText, declaring, diverse, make_policy, quasi

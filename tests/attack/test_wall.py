@@ -26,7 +26,7 @@ SERVING = (
     "querygate_adapters.store",
 )
 SECRET = {
-    "querygate.custody": "querygate.custody.roots.vault_keys",
+    "querygate.custody": "querygate.custody.use_cases.vault_keys",
     "querygate.methods": "querygate.methods.dp",
     "querygate_adapters.vault": "querygate_adapters.vault.verifier_counts",
     "querygate_adapters.sources": "querygate_adapters.sources.spark_table",

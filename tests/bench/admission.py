@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.types import Principal, Request
-from querygate.gate.passage import State
+from querygate.gate.query_state import State
 from querygate.gate.steps.admit import admit
 from querygate.gate.steps.find import find
 from querygate.gate.steps.understand import understand

@@ -24,8 +24,8 @@ from typing import Any
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Group, Scalar
-from querygate.custody.roots.policy_draft import draft_from
-from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
+from querygate.custody.use_cases.policy_draft import draft_from
+from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload import Question
 from querygate.custody.workload.trial_answers import LIMITS
 from querygate.custody.workload.usable_share import KINDS, PAPER

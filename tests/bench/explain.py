@@ -26,7 +26,7 @@ from typing import Any
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.policy import Policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.custody.workload import Question, public_cuts, standing_workload
 from querygate.custody.workload.usable_share import PAPER
 from querygate.custody.workload.workload_sample import SEED

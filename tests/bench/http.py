@@ -25,7 +25,7 @@ from typing import Any
 
 from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.demo import HERE
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

@@ -18,7 +18,7 @@ from typing import Any
 from querygate.control import Database, Log, make_key, rotate, stamp
 from querygate.control.log.entry_chain import GENESIS, Entry, canonical, digest
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.audits.evidence_reports import replay_site
+from querygate.custody.use_cases.audits.evidence_reports import replay_site
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

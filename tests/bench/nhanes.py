@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.methods.anonymise import ANONYMISERS
 from querygate.site.layout import init_site

@@ -25,11 +25,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
-from querygate.custody.roots.open_noise import open_noise
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.open_custody import with_vault
+from querygate.custody.use_cases.open_noise import open_noise
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import ask
-from querygate.gate.passage import NOISY
+from querygate.gate.query_state import NOISY
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.policies import make_policy, quasi

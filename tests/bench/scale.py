@@ -28,7 +28,7 @@ from typing import Any
 import duckdb
 
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
 from tests.bench.publish import PEOPLE, POLICY, WATCH_S, family, held_mb

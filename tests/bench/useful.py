@@ -27,8 +27,8 @@ from typing import Any
 from querygate.core.types import Column, Range
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import Proposal
-from querygate.custody.roots.policy_draft import draft_from
-from querygate.custody.roots.trial_version import published_on_trial
+from querygate.custody.use_cases.policy_draft import draft_from
+from querygate.custody.use_cases.trial_version import published_on_trial
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.usable_share import PAPER
 from querygate.custody.workload.workload_sample import drawn

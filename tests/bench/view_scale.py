@@ -24,7 +24,7 @@ from typing import Any
 
 import duckdb
 
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.bench.gate import beside_raw

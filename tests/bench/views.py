@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 from querygate.core.types import Range
 from querygate.core.vault_ports import Source
-from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
+from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.workload import Figure, Question
 from querygate.custody.workload.trial_answers import Ranges, asked_figures

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from waitress.server import create_server
 
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.web.console.page_session import COOKIE
 from tests.api.console_site import ConsoleSite, copy_console_site, make_console_site
 from tests.unit.custody.extract.study import POLICY, records

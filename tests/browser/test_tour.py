@@ -9,7 +9,7 @@ import pytest
 import querygate.demo
 from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.demo import PEOPLE, new_site
 from querygate.site.open_gate import open_gate
 from tests.api.console_site import make_console

@@ -8,7 +8,7 @@ import pytest
 
 from querygate import demo
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 

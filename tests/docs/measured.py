@@ -17,7 +17,7 @@ from typing import Any
 from querygate import demo
 from querygate.core.types import Principal, Request
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.layout import init_site

@@ -16,7 +16,7 @@ import pyarrow.parquet
 from querygate.client.answer import Answer, Range
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.federation import Member, ask_members
 from querygate.gate.answer import ask
 from querygate.site.open_gate import open_gate

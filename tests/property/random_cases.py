@@ -19,7 +19,7 @@ import pyarrow.parquet
 from querygate.core.errors import ConfigError
 from querygate.core.types import Answer, Principal, Range, Request
 from querygate.custody.policy import Policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.empty_site import empty_site

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import Cost, PriorAnswer, Scope
 from querygate.core.budget_ledger import Ledger, LedgerBroken
+from querygate.core.budget_types import Cost, PriorAnswer, Scope
 from querygate.core.errors import BudgetExhausted
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests import postgres

@@ -12,7 +12,7 @@ from querygate.control import stamp_now
 from querygate.core.types import Group
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import publish
-from querygate.custody.roots.omop_draft import draft_omop
+from querygate.custody.use_cases.omop_draft import draft_omop
 from querygate.custody.workload import public_cuts, standing_workload
 from querygate.custody.workload.trial_answers import ask_version
 from querygate.custody.workload.workload_sample import drawn

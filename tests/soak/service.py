@@ -34,8 +34,8 @@ from typing import Any
 
 from querygate.control import stamp
 from querygate.core.budget_ledger import LedgerBroken
-from querygate.custody.roots.copy_store import copy_store
-from querygate.custody.roots.open_noise import open_budgets
+from querygate.custody.use_cases.copy_store import copy_store
+from querygate.custody.use_cases.open_noise import open_budgets
 from querygate.site.budget_evidence import compare_ledger
 from querygate.site.control_database import move_control
 from querygate.site.layout import open_site
@@ -72,7 +72,7 @@ RESEARCHERS = [f"user{number}" for number in range(8)]
 KINDS = {"range": 45, "same": 15, "noisy": 8, "old": 10, "refused": 8, "check": 8, "budget": 5, "preview": 1}
 
 TWICE = """SELECT count(*) FROM (
-             SELECT query_id FROM log WHERE kind = 'query.outcome' GROUP BY query_id HAVING count(*) > 1)"""
+             SELECT query_id FROM log WHERE kind = 'query.outcome' GROUP BY query_id HAVING count(*) > 1) AS twice"""
 
 
 @dataclass

@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.copy_store import copy_store
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.copy_store import copy_store
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources import spark_table

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from querygate.wire.catalog import shadow
+from querygate.wire.catalog import catalog_engine
 from querygate.wire.catalog.rows import oid_of
 from tests.each import each
 from tests.wire.recorded import compare
@@ -93,7 +93,7 @@ def test_tools_that_ask_for_columns_alone_get_no_row(site: WireSite) -> None:
     ],
 )
 def test_the_shadow_reaches_nothing_else(site: WireSite, sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow, "LONGEST_S", 0.5)
+    monkeypatch.setattr(catalog_engine, "LONGEST_S", 0.5)
     with site.connect() as connection:
         with pytest.raises(psycopg.Error) as told:
             connection.execute(sql)

@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import NUMRANGE
 
 from querygate.client import Client
 from querygate.core.answer_bodies import AnswerBody
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate import render
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

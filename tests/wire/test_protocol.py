@@ -17,8 +17,8 @@ import pytest
 from querygate.site.open_gate import open_gate
 from querygate.web import listen
 from querygate.wire import CancelMail, open_wire
-from querygate.wire.cancel_mail import SESSIONS
-from querygate.wire.catalog import shadow
+from querygate.wire.cancel_relay import SESSIONS
+from querygate.wire.catalog import catalog_engine
 from querygate.wire.server import MOST_SIGNING_IN
 from tests.wire.hostile_messages import hostile_messages
 from tests.wire.raw_client import RawClient, fields, packet, startup
@@ -110,7 +110,7 @@ ENDLESS = "SELECT COUNT(*) FROM " + ", ".join(f"pg_type {name}" for name in "abc
 def test_a_statement_about_the_catalog_is_cancelled_and_not_only_out_of_time(
     site: WireSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shadow, "LONGEST_S", 100 * HANG_S)
+    monkeypatch.setattr(catalog_engine, "LONGEST_S", 100 * HANG_S)
     told: list[str] = []
     with site.connect() as connection:
         connection.execute(
@@ -136,7 +136,7 @@ def test_a_request_to_cancel_that_another_process_takes_is_passed_on(
     site: WireSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two doors of one site with a socket each stand for two processes with one socket."""
-    monkeypatch.setattr(shadow, "LONGEST_S", 100 * HANG_S)
+    monkeypatch.setattr(catalog_engine, "LONGEST_S", 100 * HANG_S)
     doors, mail = [listen("127.0.0.1", 0) for _ in range(2)], CancelMail(2)
     with open_wire(site.opened, doors[0], mail=mail, place=0), open_wire(site.opened, doors[1], mail=mail, place=1):
         first, second = (replace(site, port=door[0].getsockname()[1]) for door in doors)

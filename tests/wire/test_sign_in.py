@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from querygate.site.door_limits import DoorLimits
 from querygate.site.open_gate import open_gate
+from querygate.site.process_limits import DoorLimits
 from querygate.web import create_app
 from querygate.wire.startup import _find
 from tests.two_networks import write_certificate

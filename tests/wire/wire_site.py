@@ -14,10 +14,10 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from querygate.custody.roots.publish_version import publish_to
-from querygate.site.door_limits import DoorLimits
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import Site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.process_limits import DoorLimits
 from querygate.web import listen
 from querygate.wire import open_wire
 from tests.empty_site import empty_site

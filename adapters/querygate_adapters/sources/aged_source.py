@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from querygate.core.vault_ports import AgeAt, IdentifiedSource, Source
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
-from querygate_adapters.sources.value_formats import cast_to, is_unread
+from querygate_adapters.sources.value_casts import cast_to, is_unread
 from querygate_adapters.store.duckdb_lockdown import in_memory
 
 OLDEST = 150

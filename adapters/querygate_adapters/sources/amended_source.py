@@ -14,7 +14,7 @@ import pyarrow as pa
 from querygate.core.vault_ports import IdentifiedSource, ReadAs, Source
 from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
-from querygate_adapters.sources.value_formats import at_limit, iso_day
+from querygate_adapters.sources.value_casts import at_limit, iso_day
 from querygate_adapters.store.duckdb_lockdown import in_memory
 
 

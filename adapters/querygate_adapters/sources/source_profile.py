@@ -16,7 +16,7 @@ from querygate.core.column_profile import BLANK, UNMEASURED, ColumnFigures
 from querygate.core.types import Floats
 from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_formats import at_limit, cast_to
+from querygate_adapters.sources.value_casts import at_limit, cast_to
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import in_memory
 

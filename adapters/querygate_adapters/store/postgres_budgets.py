@@ -28,8 +28,8 @@ from typing import TypeAlias
 
 from psycopg import sql
 
-from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger, Spend
+from querygate.core.budget_types import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.types import Scalar
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.postgres_connection import Connection, Location, told

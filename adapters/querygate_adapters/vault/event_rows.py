@@ -17,7 +17,7 @@ from querygate.core.derived_columns import OF_NOBODY, DerivedColumn, EventCondit
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import JoinedTable
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_formats import as_key, cast_to, is_unread
+from querygate_adapters.sources.value_casts import as_key, cast_to, is_unread
 from querygate_adapters.vault.free_names import free_stem
 
 _VALUES = {

@@ -20,7 +20,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import IdentifiedSource, JoinedTable, SelectiveSource, Source
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_formats import as_key, cast_to, is_sure, is_unread
+from querygate_adapters.sources.value_casts import as_key, cast_to, is_sure, is_unread
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.event_rows import People, date_sql, derive, derived_value
 from querygate_adapters.vault.free_names import free_name, free_stem

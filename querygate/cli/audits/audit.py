@@ -19,7 +19,7 @@ from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.audits.log_audit import audit_file, audit_site
+from querygate.custody.use_cases.audits.log_audit import audit_file, audit_site
 from querygate.site.audit_notes import note_run
 from querygate.sql.logged.logged_statement import DIALECTS
 

@@ -19,7 +19,7 @@ from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay
 from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
 from querygate.custody.evidence.view_differences import ViewsTold
-from querygate.custody.roots.audits.evidence_reports import StoreReport, replay_site, report_store, report_users
+from querygate.custody.use_cases.audits.evidence_reports import StoreReport, replay_site, report_store, report_users
 
 since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
 dataset_option = click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")

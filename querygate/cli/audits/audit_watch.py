@@ -18,11 +18,11 @@ from querygate.control.alerts import Alerts
 from querygate.control.notifications.mail import mail_by
 from querygate.control.notifications.outbox import MAIL, WEBHOOK, deliver
 from querygate.control.notifications.webhooks import post_to
-from querygate.custody.roots.audits.live_audit import LiveAudit, explain_alert, write_alert
+from querygate.custody.use_cases.audits.live_audit import LiveAudit, explain_alert, write_alert
 from querygate.site.encryption_key import webhook_secret
 
 if TYPE_CHECKING:
-    from querygate.custody.roots.audits.live_audit import Alert
+    from querygate.custody.use_cases.audits.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 

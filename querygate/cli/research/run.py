@@ -26,7 +26,7 @@ from querygate.cli.shared.shared_options import new_folder, site_option
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.types import QueryOptions
-from querygate.gate.passage import MODES
+from querygate.gate.query_state import MODES
 from querygate.gate.render import to_csv, to_json
 
 EXAMPLE = """\

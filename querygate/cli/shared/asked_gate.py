@@ -63,7 +63,7 @@ def asked_gate(site: Path, name: str | None = None, *, noisy: bool = False) -> A
     if url is None:
         opened = open_here(site)
         if noisy:
-            opened = import_module("querygate.custody.roots.open_custody").with_vault(opened)
+            opened = import_module("querygate.custody.use_cases.open_custody").with_vault(opened)
         return _GateHere(opened, find_principal(opened, name))
     if name is not None:
         raise click.UsageError("A key says who you are: leave out --as.")

@@ -81,7 +81,7 @@ def open_here(site: Path) -> OpenSite:
     opened = open_gate(open_site(site))
     if not opened.site.settings["inline_audit"]:
         return opened
-    inline_auditor = import_module("querygate.custody.roots.audits.inline_auditor")  # which can open a vault
+    inline_auditor = import_module("querygate.custody.use_cases.audits.inline_auditor")  # which can open a vault
     audited: OpenSite = inline_auditor.with_auditor(opened)
     return audited
 

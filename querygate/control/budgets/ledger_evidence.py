@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from querygate.control.log.entry_chain import LogBody, LogEvent
 from querygate.control.log.log import Log
 from querygate.control.ports import Connection
-from querygate.core.budget import EPSILON_PLACES, Scope, SpentTotal
 from querygate.core.budget_ledger import Ledger, Spend
+from querygate.core.budget_types import EPSILON_PLACES, Scope, SpentTotal
 
 CHARGE, OPENING, REBUILD = "budget.charge", "budget.opening", "budget.rebuild"
 

@@ -27,8 +27,8 @@ from querygate.control.budgets.sqlite_budgets import SqlitePage
 from querygate.control.log.entry_chain import LogEvent
 from querygate.control.log.log import Log
 from querygate.control.ports import Connection
-from querygate.core.budget import Scope, SpentTotal
 from querygate.core.budget_ledger import WRITTEN_OFF, Ledger, Spend
+from querygate.core.budget_types import Scope, SpentTotal
 from querygate.core.errors import ConfigError
 
 MOST_TOLD = 100

@@ -21,7 +21,7 @@ from querygate.control.budgets.ledger_evidence import CHARGE, OPENING, REBUILD, 
 from querygate.control.log.entry_chain import ChainBroken, Entry, LogBody, LogEvent, digest
 from querygate.control.log.head_mark import HeadMark, has_marked, mark_problem, read_mark
 from querygate.control.log.log import Log
-from querygate.core.budget import Scope, SpentTotal
+from querygate.core.budget_types import Scope, SpentTotal
 from querygate.core.errors import BudgetExhausted
 
 Whose: TypeAlias = tuple[str, str, str]

@@ -22,8 +22,8 @@ from querygate.control.log.entry_chain import ChainBroken
 from querygate.control.log.head_mark import set_mark
 from querygate.control.log.log import Log
 from querygate.control.ports import Connection, ControlDatabase
-from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger, Spend
+from querygate.core.budget_types import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.types import Scalar
 
 _Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[Any]]

@@ -41,6 +41,10 @@ _REPLACED_BY = """WITH RECURSIVE later (id) AS (
     SELECT id FROM keys WHERE id = ? UNION SELECT keys.id FROM keys JOIN later ON keys.replaces = later.id)
   SELECT id FROM later"""
 
+OVERLAP_HOURS = 24.0
+MOST_OVERLAP_HOURS = 24 * 90
+"""How long a key that was replaced still opens, if nobody says, and at most."""
+
 USED_EVERY = timedelta(minutes=1)
 """How often the use of a key is written down."""
 

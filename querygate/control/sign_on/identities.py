@@ -12,7 +12,7 @@ from querygate.control.account_terms import HAND, SIGN_ON, no_user
 from querygate.control.accounts import USER_NAME
 from querygate.control.grants import Actor, Grants, GroupGrant
 from querygate.control.ids import stamp_now
-from querygate.control.keys.ways_in import end_ways_in
+from querygate.control.keys.account_access import end_ways_in
 from querygate.control.log.log import Log
 from querygate.control.ports import Connection, Row
 from querygate.core.errors import ConfigError, NotPermitted

@@ -16,7 +16,7 @@ from querygate.core.answer_forms.spreadsheet_cells import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.custody.audit.audit import LogStatement
-from querygate.gate.passage import INTERVAL
+from querygate.gate.query_state import INTERVAL
 
 Record = dict[str, JsonValue]
 

@@ -21,8 +21,8 @@ from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.custody.evidence.rounding import encloses, number, rounded_alike
 from querygate.gate.likely_values import TOO_LONG
-from querygate.gate.passage import Gate, State
 from querygate.gate.query_record import METHOD
+from querygate.gate.query_state import Gate, State
 from querygate.gate.render import make_body
 from querygate.gate.steps.arrange import arrange
 from querygate.gate.steps.estimate import estimate

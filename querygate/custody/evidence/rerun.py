@@ -15,7 +15,7 @@ from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import PublishedVersion
 from querygate.custody.evidence.replay import compute_again
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.gate.steps.arrange import arrange
 from querygate.gate.steps.fetch import fetch
 from querygate.gate.steps.protect import protect

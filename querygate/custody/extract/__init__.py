@@ -9,5 +9,5 @@ recipe_trials         which method and parameters are best for the recipient's m
 reviewer_figures      risk and utility, for those who decide
 extract_files         what the recipient gets, and extract_report the report on it
 
-`custody.roots.extract_builder` runs all of this.
+`custody.use_cases.extract_builder` runs all of this.
 """

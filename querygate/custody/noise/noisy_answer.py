@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
-from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
+from querygate.core.budget_types import Budgets, Cost, PriorAnswer, Scope
 from querygate.core.errors import NotPermitted
 from querygate.core.limits.deadline import check_deadline
 from querygate.core.noise_ports import RowReader, Tallied
@@ -38,8 +38,8 @@ from querygate.custody.noise.noisy_groups import (
     tally_of,
 )
 from querygate.custody.noise.row_tally import tally_rows
-from querygate.gate.passage import LATER, NOISY, Gate, Passage
 from querygate.gate.query_record import conclude, follow, intend
+from querygate.gate.query_state import LATER, NOISY, Gate, Passage
 from querygate.methods.dp import MECHANISMS, Entropy, share
 from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
 

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TypedDict
 
 from querygate.core.answer_bodies import NoisyBody, Row
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
 from querygate.core.limits.deadline import check_deadline

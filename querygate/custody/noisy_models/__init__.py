@@ -5,7 +5,7 @@ library_models    the families, fitted by diffprivlib within those bounds
 guarded_library   diffprivlib, whose warnings of a privacy leak are refusals here
 noisy_model       a request from its price to the released files
 synthetic_table   a synthetic table from exact noise on marginals, without the library
-second_account    the ledger, as diffprivlib's accountant adds it up
+diffprivlib_account    the ledger, as diffprivlib's accountant adds it up
 
 The only package that imports diffprivlib.
 """

@@ -20,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from querygate.core.answer_forms.spreadsheet_cells import escape
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Ints, NoiseOptions

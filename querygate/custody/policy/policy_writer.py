@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.toml_reader import RawTable, dotted
 
 _FILE = re.compile(r"(?i)(duckdb:)?[^:]+\.(csv|tsv|txt|parquet|parq|duckdb)(\.gz|\.zst)?(#.*)?")

@@ -42,6 +42,7 @@ from querygate.custody.columns.source_columns import Beside, check_columns, open
 from querygate.custody.policy import Policy
 from querygate.custody.publish import class_cells as cells
 from querygate.custody.publish import coded_rows, rare_values
+from querygate.custody.publish.columns_outside_views import untold_warnings
 from querygate.custody.publish.extension import extend
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
@@ -55,7 +56,6 @@ from querygate.custody.publish.republication_guard import (
 )
 from querygate.custody.publish.revealing_codes import code_warnings
 from querygate.custody.publish.step_state import PublicationState, Step, StepProgress
-from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import check_persons, divide_views
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish.view_summary import ViewFigures, summarise

@@ -19,7 +19,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish.joined_classes import JoinedClass, joined_classes
 from querygate.custody.publish.partition import prepare
 from querygate.custody.publish.step_state import PublicationState, Step
-from querygate.custody.publish.view_beside import check_people, earlier_views, in_order, joined_cells
+from querygate.custody.publish.version_turnover import check_people, earlier_views, in_order, joined_cells
 from querygate.custody.publish.view_cells import MarginCells, margin_cells
 from querygate.custody.publish.view_certificates import CellCertificates, UnitCertificate
 from querygate.custody.publish.view_records import (

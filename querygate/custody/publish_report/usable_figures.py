@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
-from querygate.custody.publish_report.lost_sharpness import (
+from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.widened_ranges import (
     MedianWidth,
     lost_sharpness,
     median_widths,
 )
-from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.policy_cost import MeasuredEdit, measure_advice
 from querygate.custody.workload.standing_workload import mean_questions

@@ -22,6 +22,7 @@ from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.certificate_proposals import Proposals
 from querygate.custody.verify.code_group_check import check_code_groups
 from querygate.custody.verify.column_check import check_edges, check_groups
+from querygate.custody.verify.earlier_disclosures import are_unions, tell_more
 from querygate.custody.verify.earlier_views import (
     ABSENT,
     EarlierMargins,
@@ -41,7 +42,6 @@ from querygate.custody.verify.margin_records import (
 )
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.raw_combinations import DIVIDING, RawCombinations
-from querygate.custody.verify.told_before import are_unions, tell_more
 from querygate.custody.verify.told_values import told_values
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verifier_types import MarginReader, Measurement, ViewsMeasured, Written, require

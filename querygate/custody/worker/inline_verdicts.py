@@ -11,7 +11,7 @@ import time
 
 from querygate.core.ports import QueryLog
 from querygate.core.types import Catalog
-from querygate.custody.roots.audits.inline_auditor import Inline
+from querygate.custody.use_cases.audits.inline_auditor import Inline
 from querygate.site.open_gate import OpenSite
 
 LAPSE = 10

@@ -24,12 +24,12 @@ from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.audit.audit_report import belongs, make_body
 from querygate.custody.noise.noisy_answer import Noise
-from querygate.custody.roots.audits.log_audit import audit_site
-from querygate.custody.roots.open_noise import open_noise
+from querygate.custody.use_cases.audits.log_audit import audit_site
+from querygate.custody.use_cases.open_noise import open_noise
 from querygate.custody.worker.inline_verdicts import InlineVerdicts
 from querygate.custody.worker.publish_handlers import PUBLISHING, PublishHandlers, refuse_publication
 from querygate.custody.worker.worker import Handler
-from querygate.gate.passage import NOISY, Passage
+from querygate.gate.query_state import NOISY, Passage
 from querygate.site.audit_notes import find_last, noted_run
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.log_check import verify_record
@@ -212,7 +212,7 @@ class JobHandlers:
         return Extracts(self._opened, lambda: self._builder(progress))
 
     def _builder(self, progress: Progress) -> ExtractBuilder:
-        from querygate.custody.roots.extract_builder import SiteExtractBuilder  # much comes with it
+        from querygate.custody.use_cases.extract_builder import SiteExtractBuilder  # much comes with it
 
         return SiteExtractBuilder(self._opened, progress, asked=self._asked)
 

@@ -71,7 +71,7 @@ class PublishHandlers:
         return {"valid": True, "dataset": found.dataset, "k": found.k, "warnings": list(found.warnings)}
 
     def draft(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.roots.policy_draft import tried_draft
+        from querygate.custody.use_cases.policy_draft import tried_draft
         from querygate_adapters.sources.open_source import open_source
 
         drafted = tried_draft(open_source(self._source(job)), str(job.body["title"]), progress)
@@ -82,8 +82,8 @@ class PublishHandlers:
 
     def preview(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """How many usual figures could be printed under the policy as it is, and what it would answer."""
-        from querygate.custody.roots.policy_preview import begin_preview
-        from querygate.custody.roots.predicted_answers import predict, split_statements
+        from querygate.custody.use_cases.policy_preview import begin_preview
+        from querygate.custody.use_cases.predicted_answers import predict, split_statements
 
         file = read_console_policy(str(job.body["policy"]))
         measured = begin_preview(file, self._source(job), progress=progress)
@@ -101,7 +101,7 @@ class PublishHandlers:
 
     def publish(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Publish once, however often the job is tried: a version logged with this job is its result."""
-        from querygate.custody.roots.publish_with_report import publish_with_report
+        from querygate.custody.use_cases.publish_with_report import publish_with_report
 
         file = read_console_policy(str(job.body["policy"]))
         dataset = file.policy.dataset
@@ -129,21 +129,21 @@ class PublishHandlers:
         return {"dataset": dataset, **{name: told[name] for name in ("version", "rows", "k")}}
 
     def serve(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.roots.publish_version import serve_version
+        from querygate.custody.use_cases.publish_version import serve_version
 
         version = int(job.body["version"])
         before = serve_version(self._opened, job.dataset, version, user=job.user, reinstate=True)
         return {"dataset": job.dataset, "version": version, "before": before}
 
     def withdraw(self, job: Job, progress: Progress) -> Mapping[str, Any]:
-        from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+        from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 
         found = withdraw_dataset(self._opened, job.dataset, user=job.user)
         return {"dataset": job.dataset, "version": found.version, "extracts": list(found.extracts)}
 
     def draw_map(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """Risk against utility, for existing versions and for other k."""
-        from querygate.custody.roots.risk_map import measure_risk_map
+        from querygate.custody.use_cases.risk_map import measure_risk_map
 
         found = measure_risk_map(self._opened, job.dataset, progress)
         self._opened.log.note("publish.map", user=job.user, dataset=job.dataset)
@@ -151,8 +151,8 @@ class PublishHandlers:
 
     def ask_what_if(self, job: Job, progress: Progress) -> Mapping[str, Any]:
         """How the questions of the log would be answered under another version, or under a policy."""
-        from querygate.custody.roots.log_rerun import rerun_log, version_again
-        from querygate.custody.roots.policy_preview import policy_on_trial
+        from querygate.custody.use_cases.log_rerun import rerun_log, version_again
+        from querygate.custody.use_cases.policy_preview import policy_on_trial
 
         days, dataset = int(job.body["days"]), job.dataset
         noted: dict[str, Any] = {"days": days}

@@ -8,7 +8,7 @@ import threading
 import time
 from types import TracebackType
 
-from querygate.custody.roots.request_notifications import send_waiting
+from querygate.custody.use_cases.request_notifications import send_waiting
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite
 from querygate.site.publication_sources import REMOVED, is_upload

@@ -19,7 +19,7 @@ from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
 from querygate.gate.models.model_design import level_text, reference_level
 from querygate.gate.models.model_families import COLUMNS, ModelRow, fit
 from querygate.gate.models.model_patterns import Patterns, read_patterns
-from querygate.gate.passage import INTERVAL, Gate, State
+from querygate.gate.query_state import INTERVAL, Gate, State
 from querygate.gate.render import make_body
 from querygate.gate.sharpness import find_sharpness
 from querygate.gate.steps.find import find

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from querygate.core.errors import ConfigError, DisclosureRefused
 from querygate.core.limits.turn import turn_given_up
-from querygate.gate.passage import Gate, State
 from querygate.gate.query_record import intend
+from querygate.gate.query_state import Gate, State
 
 WARNING = "Combined with earlier answers, this one could single people out. The custodian has been notified."
 """The note of `on_differencing = "warn"`: the same whatever was found."""

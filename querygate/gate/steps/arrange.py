@@ -10,7 +10,7 @@ from querygate.gate import order_and_limit as order
 from querygate.gate.answer_rows import shown_part
 from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
 from querygate.gate.likely_values import has_estimate
-from querygate.gate.passage import INTERVAL, Gate, State
+from querygate.gate.query_state import INTERVAL, Gate, State
 
 
 def arrange(state: State, gate: Gate) -> State:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from querygate.core.limits.deadline import within
 from querygate.gate.likely_values import OutOfTime, with_estimates
-from querygate.gate.passage import Gate, State
+from querygate.gate.query_state import Gate, State
 
 FOR_THE_REST = 0.2
 """The part of a request's time that estimates leave to what comes after them."""

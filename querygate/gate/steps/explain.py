@@ -7,7 +7,7 @@ from dataclasses import replace
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.deadline import over_the_limit, seconds_left, within
 from querygate.core.types import Answer
-from querygate.gate.passage import Gate, State
+from querygate.gate.query_state import Gate, State
 from querygate.gate.steps.arrange import arrange
 from querygate.gate.steps.fetch import fetch
 from querygate.gate.steps.protect import HURRIED, protect

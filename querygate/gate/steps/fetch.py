@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from querygate.gate.passage import Gate, State
 from querygate.gate.plan_cells import fetch_sheets
+from querygate.gate.query_state import Gate, State
 
 
 def fetch(state: State, gate: Gate) -> State:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from querygate.core.errors import NotPermitted
 from querygate.core.rights import not_granted
 from querygate.gate.grant_check import granted_modes
-from querygate.gate.passage import INTERVAL, MODES, NOISY, Gate, NoisyPath, State
+from querygate.gate.query_state import INTERVAL, MODES, NOISY, Gate, NoisyPath, State
 
 NOT_OFFERED = {
     INTERVAL: ("This dataset gives only noisy answers.", "Use the mode laplace."),

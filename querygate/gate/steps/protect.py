@@ -8,7 +8,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.deadline import check_deadline, within
 from querygate.core.limits.pace import paced
 from querygate.gate.answer_rows import answer_groups
-from querygate.gate.passage import Gate, State
+from querygate.gate.query_state import Gate, State
 from querygate.sql import without_zero_divisors
 
 HURRIED = (

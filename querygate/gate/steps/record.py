@@ -7,9 +7,9 @@ from dataclasses import replace
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.ports import Limits
 from querygate.gate.answer_cache import KeptAnswer, is_lasting
-from querygate.gate.passage import Gate, State
 from querygate.gate.plan_cells import too_large
 from querygate.gate.query_record import conclude
+from querygate.gate.query_state import Gate, State
 from querygate.gate.render import to_json
 from querygate.gate.steps.admit import WARNING
 from querygate.gate.steps.protect import HURRIED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from querygate.core.answer_bodies import AnswerBody
-from querygate.gate.passage import Gate, State
 from querygate.gate.query_record import asked
+from querygate.gate.query_state import Gate, State
 from querygate.gate.steps.admit import check_differencing
 from querygate.gate.steps.record import check_size
 

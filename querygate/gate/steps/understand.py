@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from querygate.gate.passage import Gate, State
+from querygate.gate.query_state import Gate, State
 from querygate.sql import understand as understand_sql
 
 

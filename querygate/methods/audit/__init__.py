@@ -5,8 +5,8 @@ Sets of places come in, findings with proofs go out. Nothing here reads SQL, a d
 
 from querygate.methods.audit.cases import CaseStatement
 from querygate.methods.audit.coalitions import POOLED, find
+from querygate.methods.audit.isolating_conditions import describe_places
 from querygate.methods.audit.notices import notices
-from querygate.methods.audit.places import describe_places
 from querygate.methods.audit.severity import Domain
 from querygate.methods.audit.small_groups import Unexamined, noted
 from querygate.methods.audit.totals import (

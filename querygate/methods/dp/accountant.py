@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from querygate.core.budget import DELTA_PLACES, EPSILON_PLACES, Cost, Scope, SpentTotal
+from querygate.core.budget_types import DELTA_PLACES, EPSILON_PLACES, Cost, Scope, SpentTotal
 from querygate.methods.dp.exact_floats import at_least, exact
 
 ROUNDING = 1e-12

@@ -30,7 +30,7 @@ from itertools import combinations
 
 import numpy as np
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.core.types import Floats, Ints
 from querygate.methods.dp.accountant import pure
 from querygate.methods.dp.exact_floats import exact

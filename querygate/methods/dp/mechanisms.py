@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.core.registry import Registry
 from querygate.methods.dp.accountant import pure
 from querygate.methods.dp.exact_floats import at_least, exact, rounded_down, rounded_up

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.methods.dp.exact_floats import at_least, exact, rounded_down, rounded_up
 from querygate.methods.dp.mechanisms import DEFAULT, LEVEL, MECHANISMS, Mechanism, Noisy
 from querygate.methods.dp.quotient_interval import quotient_interval

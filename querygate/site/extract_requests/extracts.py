@@ -32,17 +32,17 @@ from querygate.core.extracts.approval import (
     check_seen,
     roles_of,
 )
-from querygate.core.extracts.beside_views import check_acknowledged, check_needed
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.extracts_of_views import check_acknowledged, check_needed
 from querygate.core.extracts.use_agreement import UseAgreement, check_agreed
 from querygate.core.types import Catalog, Principal
 from querygate.gate.grant_check import EXTRACT, check_granted
 from querygate.gate.incidents import make_problem
 from querygate.site.encryption_key import open_seal
+from querygate.site.extract_requests.checked_request import read_wish
 from querygate.site.extract_requests.extract_builds import REPORT, ExtractBuilds, change_request
 from querygate.site.extract_requests.extract_package import ExtractFiles
 from querygate.site.extract_requests.visible_request import RequestBody, request_body, request_history
-from querygate.site.extract_requests.wish import read_wish
 from querygate.site.open_gate import OpenSite
 
 CHANNELS = {"webhook": "extract_webhook", "mail": "extract_mail_command"}

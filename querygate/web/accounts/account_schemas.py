@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 from querygate.control.account_terms import Source
+from querygate.control.keys.keys import MOST_OVERLAP_HOURS, OVERLAP_HOURS
 from querygate.core.rights import ROLES, SCOPES
-from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS
 from querygate.web.schemas.schema_parts import MAYBE_TEXT, NUMBER, TEXT, Schema, array, record, ref
 
 _USER = {

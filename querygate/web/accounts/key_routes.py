@@ -7,11 +7,11 @@ from dataclasses import asdict
 from flask import Response, request
 
 from querygate.control import Actor
-from querygate.control.keys.keys import NewKey
+from querygate.control.keys.keys import MOST_OVERLAP_HOURS, OVERLAP_HOURS, NewKey
 from querygate.core.json_body import JsonValue
 from querygate.core.rights import SCOPES
 from querygate.core.types import Principal
-from querygate.site.account_changes import MOST_OVERLAP_HOURS, OVERLAP_HOURS, AccountChanges
+from querygate.site.account_changes import AccountChanges
 from querygate.site.open_gate import OpenSite
 from querygate.web.accounts.user_routes import read_maybe
 from querygate.web.problems import malformed

@@ -15,7 +15,7 @@ from querygate.control import Actor, Grant, Grantee, User
 from querygate.control.grants import GRANTEES, read_until
 from querygate.control.keys.keys import StoredKey
 from querygate.control.sessions import Session
-from querygate.core.budget import SpentBudget
+from querygate.core.budget_types import SpentBudget
 from querygate.core.errors import QueryGateError
 from querygate.core.rights import MODES, ROLES, SCOPES, TABLE, Right, is_trusted
 from querygate.site.account_changes import AccountChanges

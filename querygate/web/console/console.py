@@ -24,7 +24,7 @@ from querygate.gate.dataset_list import make_summary, served_catalogs
 from querygate.gate.description import describe_version
 from querygate.gate.dry_run import check
 from querygate.gate.grant_check import check_known, known_datasets
-from querygate.gate.passage import MODES, NOISY
+from querygate.gate.query_state import MODES, NOISY
 from querygate.gate.width_explanation_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 from querygate.site.saved_work import SavedWork

@@ -10,7 +10,7 @@ from flask import Response, request
 from querygate.control.sessions import Session
 from querygate.control.sign_on.device_codes import WaitingDevice
 from querygate.core.errors import NotPermitted
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.site.open_gate import OpenSite
 from querygate.site.sign_in_guard import too_many
 from querygate.web.console.page import make_page

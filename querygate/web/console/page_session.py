@@ -18,8 +18,8 @@ from querygate.core.errors import NotPermitted, QueryGateError
 from querygate.core.rights import Right, not_allowed
 from querygate.gate.incidents import make_failure
 from querygate.site.user_limits import UserLimits
-from querygate.web.limited_view import weighed, within_limits
 from querygate.web.problems import status_of
+from querygate.web.rate_limited_view import weighed, within_limits
 
 COOKIE = "querygate_session"
 PROOF = "proof"

@@ -19,7 +19,7 @@ from joserfc.jwk import KeySet
 
 from querygate.control.sign_on.identities import Person
 from querygate.core.errors import NotPermitted
-from querygate.site.sign_on.sign_on_file import SignOn
+from querygate.site.sign_on.sign_on_settings import SignOn
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA")
 ASYMMETRIC = ("RSA", "EC", "OKP")

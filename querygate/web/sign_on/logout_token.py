@@ -13,7 +13,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from joserfc.jwt import JWTClaimsRegistry
 
-from querygate.site.sign_on.sign_on_file import SignOn
+from querygate.site.sign_on.sign_on_settings import SignOn
 from querygate.web.sign_on.id_token import LONGEST_SUBJECT, NotBelieved, decode, is_text
 
 EVENT = "http://schemas.openid.net/event/backchannel-logout"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.site.open_gate import OpenSite
-from querygate.site.sign_on.sign_on_file import load_sign_on
+from querygate.site.sign_on.sign_on_settings import load_sign_on
 from querygate.web.sign_in import SignIn
 
 if TYPE_CHECKING:

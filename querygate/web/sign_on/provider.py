@@ -24,7 +24,7 @@ from authlib.integrations.requests_client import OAuth2Session
 from joserfc.jwk import KeySet
 
 from querygate.core.errors import NotPermitted
-from querygate.site.sign_on.sign_on_file import SignOn, is_safe_address
+from querygate.site.sign_on.sign_on_settings import SignOn, is_safe_address
 from querygate.web.sign_on.id_token import NotBelieved, Vouched, read_keys, read_person, read_token
 from querygate.web.sign_on.logout_token import ProviderLogout, read_logout
 

@@ -19,11 +19,11 @@ from querygate.control.sign_on.attempts import Attempts, derive
 from querygate.control.sign_on.device_codes import DeviceCodes, LetIn
 from querygate.control.sign_on.identities import Identities, Person
 from querygate.core.errors import NotPermitted
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.core.types import Principal
 from querygate.site.account_changes import RESERVED, AccountChanges
 from querygate.site.open_gate import OpenSite, now
-from querygate.site.sign_on.sign_on_file import SignOn
+from querygate.site.sign_on.sign_on_settings import SignOn
 from querygate.web.sign_in import SignIn
 from querygate.web.sign_on.id_token import NotBelieved, Vouched
 from querygate.web.sign_on.provider import Provider

@@ -14,7 +14,7 @@ from flask import Flask, request
 
 from querygate.control.sessions import Sessions
 from querygate.core.extracts import approval
-from querygate.core.limits.throttle import Throttle
+from querygate.core.limits.token_bucket import Throttle
 from querygate.site.extract_requests import extracts
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

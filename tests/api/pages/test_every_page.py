@@ -13,7 +13,7 @@ import pytest
 
 import querygate.web.console as console_package
 from querygate.core.rights import TABLE, UserRole
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate.web import create_app

@@ -14,7 +14,7 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
-from querygate.custody.roots.audits.log_audit import audit_source
+from querygate.custody.use_cases.audits.log_audit import audit_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, make_people, run_log
 from tests.engine import SharedParquet

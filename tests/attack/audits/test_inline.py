@@ -13,9 +13,9 @@ from querygate.core.answer_bodies import ExplanationBody
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
 from querygate.core.types import Bools, Principal, QueryOptions, Request
 from querygate.custody.audit.query_structure import Structure
-from querygate.custody.roots.audits.evidence_reports import replay_site
-from querygate.custody.roots.audits.inline_auditor import NOTE, with_auditor
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.audits.evidence_reports import replay_site
+from querygate.custody.use_cases.audits.inline_auditor import NOTE, with_auditor
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate import answer
 from querygate.gate.likely_values import NOTE as NOT_GUARANTEED
 from querygate.gate.steps import explain as step_explain

@@ -20,8 +20,8 @@ from querygate.core.types import Principal, Request
 from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
-from querygate.custody.roots.audits.log_audit import audit_file, audit_source
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.audits.log_audit import audit_file, audit_source
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import ask
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Ledger
+from querygate.core.budget_types import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
 from tests.postgres import Server
 from tests.soak.budget import PROCESSES, Found, judge, read_line, scopes_of, soak, spend
 from tests.work import HANG_S
@@ -36,7 +36,7 @@ import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import Cost, Scope
+from querygate.core.budget_types import Cost, Scope
 
 database = Database(Path(sys.argv[1]))
 budgets = SqliteBudgets(database, lambda: datetime.now(UTC))

@@ -17,7 +17,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to, serve_version
+from querygate.custody.use_cases.publish_version import publish_to, serve_version
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.forks import Forks, forks
@@ -35,7 +35,7 @@ import os, resource, signal, subprocess, sys
 from pathlib import Path
 from querygate.custody.publish import partition
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 

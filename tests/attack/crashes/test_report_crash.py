@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_with_report import publish_with_report
+from querygate.custody.use_cases.publish_with_report import publish_with_report
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
 from tests.forks import forks
@@ -24,7 +24,7 @@ PEOPLE = {"age": [20, 21, 22, 40, 41, 42, 60, 61], "ward": list("aabbabab")}
 ACT = """
 import os, subprocess, sys
 from pathlib import Path
-from querygate.custody.roots.publish_with_report import publish_with_report
+from querygate.custody.use_cases.publish_with_report import publish_with_report
 from querygate.custody.policy import parse_policy
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site

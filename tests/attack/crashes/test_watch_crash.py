@@ -11,7 +11,7 @@ from pathlib import Path
 from querygate.control.alerts import KIND, Alerts
 from querygate.control.notifications.outbox import WEBHOOK, deliver
 from querygate.control.notifications.webhooks import post_to
-from querygate.custody.roots.audits.live_audit import LiveAudit
+from querygate.custody.use_cases.audits.live_audit import LiveAudit
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.audited_site import ask, make_audited_site, notes_of
@@ -26,7 +26,7 @@ from querygate.control.notifications.outbox import WEBHOOK, deliver
 from querygate.control.notifications.webhooks import post_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
-from querygate.custody.roots.audits.live_audit import LiveAudit
+from querygate.custody.use_cases.audits.live_audit import LiveAudit
 
 def act(folder, url):
     opened = open_gate(open_site(Path(folder)))

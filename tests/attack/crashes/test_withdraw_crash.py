@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import NotPermitted
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 from tests.forks import forks
@@ -26,7 +26,7 @@ PEOPLE = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 ACT = """
 import os, signal, sys
 from pathlib import Path
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 

@@ -28,7 +28,7 @@ from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
 from querygate.gate.answer import ask
 from querygate.gate.dry_run import check
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.site.job_exchange import JobExchange
 from querygate.site.layout import open_site
 from querygate.site.noise_by_job import NoiseByJob

@@ -18,7 +18,7 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.types import Ints
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.extract_requests.extracts import Extracts
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import querygate.demo
 from querygate.control import Actor, Grantee
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite, now
 from querygate.web.console.page_session import COOKIE
 from tests.api.browser import Browser

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from querygate.custody.roots.publish_with_report import publish_with_report
+from querygate.custody.use_cases.publish_with_report import publish_with_report
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate_adapters.sources.files import ParquetFile

@@ -13,7 +13,7 @@ import tarfile
 
 import pytest
 
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.use_cases.open_custody import with_vault
 from querygate.site.folder_lock import present
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

@@ -13,7 +13,7 @@ from querygate.control.alerts import KIND as ALERT
 from querygate.control.log.archive_rotation import DISCARDED, ROTATED
 from querygate.control.log.entry_kinds import KINDS
 from querygate.control.log.query_entries import INTENT, OUTCOME
-from querygate.custody.roots.audits.inline_auditor import NOTE as INLINE
+from querygate.custody.use_cases.audits.inline_auditor import NOTE as INLINE
 from querygate.gate.dry_run import DRY_RUN
 from querygate.site.audit_notes import FOUND, RUN
 from tests.places import ROOT

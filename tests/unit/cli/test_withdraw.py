@@ -9,7 +9,7 @@ import pytest
 
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import open_version_writer
+from querygate.custody.use_cases.publish_version import open_version_writer
 from querygate.gate.answer import answer
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 
 
 def in_ten_seconds(gate: Gate, clock_s: Callable[[], float]) -> Gate:

@@ -11,12 +11,12 @@ import pytest
 from querygate.core.answer_bodies import AnswerBody
 from querygate.core.errors import DisclosureRefused, NotPermitted
 from querygate.core.types import Catalog, Principal, QueryOptions, Request
-from querygate.custody.roots.publish_version import publish_to
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.publish_version import publish_to
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.gate import answer as path
 from querygate.gate.answer import ask
 from querygate.gate.answer_cache import OVERHEAD, AnswerKey, KeptAnswer, KeptAnswers
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.gate.steps import understand as step_understand
 from querygate.gate.steps.admit import WARNING
 from querygate.gate.steps.protect import HURRIED, protect

@@ -9,7 +9,7 @@ import pyarrow.parquet
 
 from querygate.core.plan import Order
 from querygate.core.types import Group, Principal, Range, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.gate.order_and_limit import arrange, term_of_keys
 from querygate.site.open_gate import open_gate

@@ -24,7 +24,7 @@ from querygate.gate import likely_values
 from querygate.gate.answer import answer, ask
 from querygate.gate.answer_rows import compute_groups
 from querygate.gate.likely_tables import LikelyTables
-from querygate.gate.passage import Gate, State
+from querygate.gate.query_state import Gate, State
 from querygate.gate.steps import understand as step_understand
 from querygate.gate.steps.estimate import estimate
 from querygate.gate.steps.fetch import fetch

@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.types import Group, Principal, Request
 from querygate.gate.answer import answer
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.small_release import publish_small

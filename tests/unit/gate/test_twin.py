@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.types import Principal
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.estimates import points
 from querygate.gate.twin import DRAWN_FROM, TWIN_FORMATS, TwinWish, write_twin
 from querygate.site.layout import open_site

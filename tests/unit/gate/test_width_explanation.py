@@ -16,7 +16,7 @@ from querygate.core.types import Answer, Principal, QueryOptions, Request
 from querygate.custody.evidence.replay import replay
 from querygate.gate.answer import answer, ask
 from querygate.gate.dry_run import check
-from querygate.gate.passage import Gate
+from querygate.gate.query_state import Gate
 from querygate.gate.width_explanation_text import CUT_SHORT, explanation_lines
 from querygate.gate.widths import mean_widths
 from querygate.site.open_gate import OpenSite

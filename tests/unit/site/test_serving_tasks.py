@@ -16,9 +16,9 @@ from querygate.control.log.signature import load_key
 from querygate.control.notifications.webhooks import NotSent
 from querygate.core.errors import ConfigError
 from querygate.site import serving_tasks
-from querygate.site.anchors import anchor
 from querygate.site.folder_lock import alone, present
 from querygate.site.layout import Site, open_site
+from querygate.site.log_anchors import anchor
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 from querygate.site.siem_export import lag, ship, told

@@ -11,8 +11,8 @@ from querygate.cli.shared.shared_options import LOCAL
 from querygate.core.errors import ExtractRefused, UnsupportedSQL
 from querygate.core.types import Catalog, NoiseOptions, Request
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.roots.audits.log_audit import audit_site
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.audits.log_audit import audit_site
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate import answer as gate
 from querygate.gate.description import explain_policy
 from querygate.site.layout import init_site

@@ -17,7 +17,7 @@ from querygate.core.count_text import counted
 from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
-from querygate.custody.policy.drafts.draft_domains import (
+from querygate.custody.policy.drafts.draft_domains_and_cuts import (
     Keys,
     age_keys,
     date_keys,

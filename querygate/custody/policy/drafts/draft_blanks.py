@@ -21,8 +21,8 @@ from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import measure_named
 from querygate.custody.policy.drafts.column_proposal import CODED, YEARS, Proposal, choose_k
-from querygate.custody.policy.drafts.draft_age import Amend
-from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_birth_date import Amend
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.drafts.draft_spellings import SPELLED, Spellings, spelled_key, spellings_in
 from querygate.custody.policy.identifier_signs import MOSTLY, PATTERNS
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import LIST_TITLES, TITLES, Proposal
-from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text
 from querygate.custody.policy.identifier_signs import words_of
 from querygate.methods.code_lists.code_spelling import normalise
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal
-from querygate.custody.policy.drafts.draft_age import Amend
-from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.drafts.draft_birth_date import Amend
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text
 from querygate.custody.policy.identifier_signs import PATTERNS, SLASHED
 
 DAY_FIRST, MONTH_FIRST = "day/month/year", "month/day/year"

@@ -9,9 +9,9 @@ from textwrap import wrap
 
 from querygate.core.count_text import counted
 from querygate.custody.policy.drafts.column_proposal import Proposal
-from querygate.custody.policy.drafts.draft_domains import toml_text
-from querygate.custody.policy.drafts.draft_form import Form
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text
 from querygate.custody.policy.drafts.draft_person import PersonProposal, person_lines
+from querygate.custody.policy.drafts.draft_views_or_classes import Form
 from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110

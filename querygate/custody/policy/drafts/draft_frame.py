@@ -16,7 +16,7 @@ from querygate.core.column_profile import ColumnFigures
 from querygate.core.types import Floats, Ints
 from querygate.custody.policy.drafts.column_proposal import NUMBERS, Proposal
 from querygate.custody.policy.drafts.column_relations import untold
-from querygate.custody.policy.drafts.draft_domains import toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text
 
 MUCH = 0.08
 """The share of records about which nothing may be published; publishing warns from a tenth on."""

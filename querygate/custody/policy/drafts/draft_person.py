@@ -11,7 +11,7 @@ import numpy as np
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.types import Floats
 from querygate.custody.policy.drafts.column_proposal import OTHER, RARE, Proposal
-from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.identifier_signs import KeyName, key_name
 
 LISTS = (

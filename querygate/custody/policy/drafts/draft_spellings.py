@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from querygate.core.column_profile import ColumnFigures
 from querygate.core.count_text import counted
 from querygate.custody.policy import column_names
-from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.toml_reader import dotted
 
 Spellings = Mapping[str, tuple[str, ...]]

@@ -16,7 +16,7 @@ from querygate.core.count_text import counted
 from querygate.core.types import Role, folded
 from querygate.custody.policy.drafts.column_proposal import NUMBERS, OTHER, UNSURE, Proposal, propose_columns
 from querygate.custody.policy.drafts.column_relations import follows, rank_correlation
-from querygate.custody.policy.drafts.draft_domains import toml_list, toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 
 MOST_QUASI, MOST_NUMBERS, MOST_CATEGORIES = 3, 8, 8
 """Quasi-identifiers, and sensitive numbers and categories, that are published. Three quasi-identifiers are one view,

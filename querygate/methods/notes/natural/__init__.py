@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from querygate.methods.notes.natural.stranger import Stranger
+from querygate.methods.notes.natural.made_up_person import Stranger
 
 __all__ = ["Stranger"]

@@ -18,7 +18,7 @@ from querygate.control.log.archives import COLUMNS, Segment
 from querygate.control.log.entry_chain import Entry, canonical, digest
 from querygate.control.log.head_mark import MARK, check_marked, mark_problem, set_mark
 from querygate.control.log.log_reader import DISCARDED, ROTATED
-from querygate.core.budget import Cost, Reservation, Scope
+from querygate.core.budget_types import Cost, Reservation, Scope
 from querygate.core.errors import BudgetExhausted, ConfigError
 from tests.unit.control.conftest import HandClock
 

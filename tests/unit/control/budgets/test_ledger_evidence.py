@@ -22,8 +22,8 @@ from querygate.control.budgets.ledger_evidence import (
 from querygate.control.budgets.ledger_rebuild import rebuild, replay_missing
 from querygate.control.budgets.logged_spending import NotedTotals
 from querygate.control.log.head_mark import MARK, set_mark
-from querygate.core.budget import Cost, PriorAnswer, Reservation, Scope
 from querygate.core.budget_ledger import Spend
+from querygate.core.budget_types import Cost, PriorAnswer, Reservation, Scope
 from querygate.core.errors import BudgetExhausted
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server

@@ -17,7 +17,8 @@ import psycopg
 import pytest
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import (
+from querygate.core.budget_ledger import Ledger, LedgerBroken
+from querygate.core.budget_types import (
     EPSILON_PLACES,
     Cost,
     PaidInVain,
@@ -27,7 +28,6 @@ from querygate.core.budget import (
     Sequential,
     SpentTotal,
 )
-from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
 from querygate_adapters.store import postgres_budgets
 from querygate_adapters.store.postgres_budgets import PostgresBudgets

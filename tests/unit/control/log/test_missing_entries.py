@@ -13,7 +13,7 @@ from querygate.control import Accounts, ChainBroken, Database, Log, SqliteBudget
 from querygate.control.budgets.ledger_evidence import compare
 from querygate.control.grants import Actor, Grantee, Grants
 from querygate.control.log.missing_entries import catch_up
-from querygate.core.budget import Cost, Scope
+from querygate.core.budget_types import Cost, Scope
 from tests.unit.control.conftest import HandClock
 
 EVERYBODY = Scope("dataset", "p", "p", 2.0)

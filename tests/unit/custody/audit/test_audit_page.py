@@ -23,7 +23,7 @@ from querygate.custody.audit.audit_page import (
     make_timeline,
 )
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
-from querygate.custody.roots.audits.log_audit import audit_source
+from querygate.custody.use_cases.audits.log_audit import audit_source
 from tests.engine import SharedParquet
 
 PEOPLE = {"age": list(range(100)), "sbp": [100 + age for age in range(100)]}

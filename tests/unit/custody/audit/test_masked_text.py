@@ -15,7 +15,7 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.masked_text import masked
-from querygate.custody.roots.audits.log_audit import audit_source
+from querygate.custody.use_cases.audits.log_audit import audit_source
 from tests.engine import SharedParquet
 
 AGES: list[int | None] = [*range(40, 51), 53, *([60, 61, 62, 63] * 5), None]

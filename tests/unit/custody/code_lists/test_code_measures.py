@@ -22,7 +22,7 @@ from querygate.custody.policy import CodesPolicy
 from querygate.custody.policy.code_list_rules import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
-from querygate.custody.roots.publish_with_report import publish_with_report
+from querygate.custody.use_cases.publish_with_report import publish_with_report
 from querygate.methods.code_lists import Baskets, Items, LocalItems
 from querygate.methods.code_lists.code_systems import tree_of
 from querygate.methods.code_lists.code_tree import CodeTree

@@ -12,8 +12,8 @@ from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeCol
 from querygate.core.types import Catalog, Column
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
-from querygate.custody.roots.audits.evidence_reports import report_store, report_users
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.audits.evidence_reports import report_store, report_users
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version

@@ -14,7 +14,7 @@ from querygate.core.types import Catalog, Column, Margin
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import find_weaknesses
 from querygate.custody.evidence.view_differences import read_views
-from querygate.custody.roots.audits.evidence_reports import replay_site, report_store, report_users
+from querygate.custody.use_cases.audits.evidence_reports import replay_site, report_store, report_users
 from querygate.methods.audit import class_differences
 from querygate.methods.audit.class_differences import least_difference
 from querygate.site.open_gate import OpenSite

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.use_cases.extract_builder import make_extract
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, WITHHELD, ZIP, diverse, make_policy, quasi, sensitive
 

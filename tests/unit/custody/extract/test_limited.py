@@ -19,8 +19,8 @@ from querygate.custody.extract.limited_records import make_limited
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy_search import limited
-from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.scratch_vault import scratch_rows
+from querygate.custody.use_cases.extract_builder import make_extract
+from querygate.custody.use_cases.scratch_vault import scratch_rows
 from querygate.methods.policy_search import DIRECT, IDENTIFIERS, find_direct
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive

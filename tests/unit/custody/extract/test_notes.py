@@ -17,8 +17,8 @@ from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy
 from querygate.methods.notes import IdentifierKind, Scrubber
+from querygate.methods.notes.natural.made_up_person import _Met
 from querygate.methods.notes.natural.names import NaturalNames
-from querygate.methods.notes.natural.stranger import _Met
 from querygate.methods.notes.scrub import ScrubbedNote
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.extract.texts_study import POLICY, people
@@ -154,7 +154,7 @@ def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     policy = POLICY.but(columns={"note": {"terms": "terms.csv", "t": 2}})
     from querygate.core.extracts.extract_spec import ExtractSpec
     from querygate.custody.policy import parse_policy
-    from querygate.custody.roots.extract_builder import make_extract
+    from querygate.custody.use_cases.extract_builder import make_extract
     from querygate_adapters.sources.open_source import open_source
 
     pq.write_table(people(24), tmp_path / "p.parquet")

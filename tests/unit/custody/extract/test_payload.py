@@ -15,8 +15,8 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.roots.extract_builder import SiteExtractBuilder
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site
 from tests.policies import IDENTIFIER, PolicyText, code_list, make_policy, quasi, sensitive

@@ -15,8 +15,8 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.extract import randomised_columns as columns
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.extract_builder import SiteExtractBuilder, make_extract
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder, make_extract
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.methods.randomise import amplification, distortion, reconstructed
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive

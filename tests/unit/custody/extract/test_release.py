@@ -20,7 +20,7 @@ from querygate.custody.policy import load_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.policy_search.lattice_study import lay_out
 from querygate.custody.policy_search.policy_edits import applied
-from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.use_cases.extract_builder import make_extract
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, ILLNESS, diverse, make_policy, quasi, sensitive
 

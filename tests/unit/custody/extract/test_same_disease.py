@@ -23,8 +23,8 @@ from querygate.custody.extract.same_disease_check import look_up
 from querygate.custody.policy import load_policy
 from querygate.custody.risk_report.extract_side import released_side
 from querygate.custody.risk_report.sides import DiseaseScope, raw_sides
-from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
+from querygate.custody.use_cases.extract_builder import make_extract
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, quasi, sensitive

@@ -10,7 +10,7 @@ import duckdb
 
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.use_cases.open_custody import with_vault
 from querygate.gate import answer as gate
 from querygate.gate import dry_run
 from querygate.site.open_gate import OpenSite, open_gate

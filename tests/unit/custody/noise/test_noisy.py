@@ -132,8 +132,8 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    from querygate.custody.roots.open_custody import with_vault
-    from querygate.custody.roots.publish_version import publish_to
+    from querygate.custody.use_cases.open_custody import with_vault
+    from querygate.custody.use_cases.publish_version import publish_to
     from querygate.site.layout import init_site
     from querygate.site.open_gate import open_gate
 
@@ -233,7 +233,7 @@ def test_numbers_of_any_size_have_steps(noisy: NoisySite, value: str) -> None:
 
 
 def test_interval_datasets_give_no_noise(tmp_path: Path) -> None:
-    from querygate.custody.roots.open_custody import with_vault
+    from querygate.custody.use_cases.open_custody import with_vault
     from querygate.site.layout import init_site
     from querygate.site.open_gate import open_gate
     from tests.small_release import publish_small

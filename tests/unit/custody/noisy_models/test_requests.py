@@ -12,9 +12,9 @@ import pytest
 
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.noisy_models.second_account import second_accounts
-from querygate.custody.roots.extract_builder import SiteExtractBuilder, make_extract
-from querygate.custody.roots.second_ledger import second_account_of
+from querygate.custody.noisy_models.diffprivlib_account import second_accounts
+from querygate.custody.use_cases.diffprivlib_ledger import second_account_of
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder, make_extract
 from querygate.site.budget_evidence import open_ledger
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -136,7 +136,7 @@ def test_the_second_account_agrees_and_would_tell(opened: OpenSite) -> None:
 
 
 def _little() -> Any:
-    from querygate.core.budget import Cost
+    from querygate.core.budget_types import Cost
 
     return Cost(1e-6)
 
@@ -147,8 +147,8 @@ from pathlib import Path
 from querygate.core.budget_ledger import Ledger
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.noisy_models import noisy_model
-from querygate.custody.roots import noisy_extracts
-from querygate.custody.roots.extract_builder import SiteExtractBuilder
+from querygate.custody.use_cases import noisy_extracts
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 import diffprivlib.models

@@ -17,7 +17,7 @@ from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import NoiseOptions
 from querygate.custody.noisy_models.synthetic_table import SyntheticPlan
-from querygate.custody.roots.extract_builder import SiteExtractBuilder
+from querygate.custody.use_cases.extract_builder import SiteExtractBuilder
 from querygate.site.budget_evidence import open_ledger
 from tests.unit.custody.noise.site_with_noise import noisy_site
 from tests.unit.custody.noisy_models.test_families import HOSTILE, POLICY, rows

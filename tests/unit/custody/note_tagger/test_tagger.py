@@ -19,7 +19,7 @@ from querygate.custody.note_tagger.labelled_notes import read_labelled
 from querygate.custody.note_tagger.tagger_recall import measure_recall
 from querygate.custody.note_tagger.trained_tagger import TrainedTagger, train
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.use_cases.extract_builder import make_extract
 from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.spans import TextSpan
 from querygate.methods.notes.tagger import LabelledNote, generated_notes, labels_of, spans_of_labels, tokens_of

@@ -10,7 +10,7 @@ import pytest
 
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy.clinical_measures import Measure, Unit, measure_of, measures
-from querygate.custody.policy.drafts.draft_domains import number_keys
+from querygate.custody.policy.drafts.draft_domains_and_cuts import number_keys
 
 
 def column(name: str, low: float, middle: float, high: float, spread: float = 0.0, step: float = 0.0) -> ColumnFigures:

@@ -13,7 +13,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import SEX, make_policy, quasi

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.ordinal_values import in_order, ladders
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 
 
 def test_every_spelling_is_on_one_step_of_its_ladder() -> None:

@@ -14,8 +14,8 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, ReadAs
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.roots.policy_draft import draft_from
-from querygate.custody.roots.scratch_vault import scratch_rows
+from querygate.custody.use_cases.policy_draft import draft_from
+from querygate.custody.use_cases.scratch_vault import scratch_rows
 from querygate_adapters.sources.amended_source import amended, with_values
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import SEX, make_policy, quasi, sensitive

@@ -15,8 +15,8 @@ from querygate.core.derived_columns import DerivedColumn
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import AgeAt, JoinedTable, ReadAs
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_draft import draft_from
-from querygate.custody.roots.scratch_vault import scratch_rows
+from querygate.custody.use_cases.policy_draft import draft_from
+from querygate.custody.use_cases.scratch_vault import scratch_rows
 from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables

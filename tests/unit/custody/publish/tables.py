@@ -13,7 +13,7 @@ import duckdb
 
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from tests.engine import scratch
 from tests.policies import AGE, SBP, make_policy, quasi, sensitive

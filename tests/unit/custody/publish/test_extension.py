@@ -11,7 +11,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.publication import DuckDBPublication
 from tests.engine import reading

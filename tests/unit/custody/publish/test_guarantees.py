@@ -14,7 +14,7 @@ from querygate.cli.dataset import explain_report
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import load_policy, parse_policy
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.methods.anonymise import mondrian, partition_check
 from querygate.site.open_gate import OpenSite
 from tests.engine import reading

@@ -15,9 +15,9 @@ from querygate.control.log.archive_rotation import rotate
 from querygate.control.log.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.delete_person import delete_from
-from querygate.custody.roots.publish_version import publish_to, retire_version, serve_version
-from querygate.custody.roots.withdraw_dataset import erase_rows
+from querygate.custody.use_cases.delete_person import delete_from
+from querygate.custody.use_cases.publish_version import publish_to, retire_version, serve_version
+from querygate.custody.use_cases.withdraw_dataset import erase_rows
 from querygate.site.open_gate import OpenSite
 from tests.policies import REGISTER
 from tests.unit.custody.publish.publications import copy_site, ends, new_site, write_parquet

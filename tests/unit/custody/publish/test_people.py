@@ -14,7 +14,7 @@ from querygate.core.errors import ConfigError, Refusal
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.publish import coded_rows
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.use_cases.extract_builder import make_extract
 from querygate.gate.description import explain_policy
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source

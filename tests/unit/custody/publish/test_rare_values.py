@@ -14,8 +14,8 @@ from querygate.cli.describe import plain_lines
 from querygate.core.errors import ConfigError
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.extract_builder import make_extract
+from querygate.custody.use_cases.policy_draft import draft_from
 from querygate.gate.description import make_description
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source

@@ -17,8 +17,8 @@ from querygate.cli import main
 from querygate.cli.dataset import explain_versions
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
-from querygate.custody.roots.delete_person import delete_from, pseudonym
-from querygate.custody.roots.publish_version import publish_to, retire_version, serve_version
+from querygate.custody.use_cases.delete_person import delete_from, pseudonym
+from querygate.custody.use_cases.publish_version import publish_to, retire_version, serve_version
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store import retired_versions

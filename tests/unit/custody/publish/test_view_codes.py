@@ -15,7 +15,7 @@ from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.code_lists import code_groups
 from querygate.custody.extract.extract_scope import narrowed
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.audits.log_audit import audit_site
+from querygate.custody.use_cases.audits.log_audit import audit_site
 from querygate.gate.description import make_description
 from querygate.site.extract_requests.extracts import Extracts
 from tests.extract_site import CsvBuilder

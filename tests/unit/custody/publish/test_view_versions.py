@@ -13,7 +13,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.delete_person import delete_from
+from querygate.custody.use_cases.delete_person import delete_from
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive

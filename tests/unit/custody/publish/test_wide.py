@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.open_gate import open_gate
 from tests.empty_site import empty_site

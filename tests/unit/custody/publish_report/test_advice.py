@@ -15,7 +15,7 @@ import pytest
 
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report import advice, k_sweep
-from querygate.custody.roots.publish_with_report import find_report, publish_with_report, read_report
+from querygate.custody.use_cases.publish_with_report import find_report, publish_with_report, read_report
 from tests.policies import AGE, IDENTIFIER, ILLNESS, PolicyText, code_list, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
 

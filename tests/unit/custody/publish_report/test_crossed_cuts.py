@@ -13,7 +13,7 @@ import pytest
 from querygate.cli.report import explain_body
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report import crossed_cuts, k_sweep
-from querygate.custody.roots.publish_with_report import Kind, find_report, publish_with_report, read_report
+from querygate.custody.use_cases.publish_with_report import Kind, find_report, publish_with_report, read_report
 from querygate.site.open_gate import OpenSite
 from tests.engine import reading
 from tests.policies import AGE, IDENTIFIER, ILLNESS, PolicyText, diverse, make_policy, quasi, sensitive

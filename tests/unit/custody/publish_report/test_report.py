@@ -19,9 +19,9 @@ from querygate.custody.pages.fill import fill
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.publish_report.report_body import PublishReport
-from querygate.custody.roots.delete_person import delete_from
-from querygate.custody.roots.publish_version import retire_version
-from querygate.custody.roots.publish_with_report import (
+from querygate.custody.use_cases.delete_person import delete_from
+from querygate.custody.use_cases.publish_version import retire_version
+from querygate.custody.use_cases.publish_with_report import (
     ReportedPublication,
     find_report,
     publish_with_report,

@@ -10,7 +10,7 @@ import pytest
 
 from querygate.cli.report import explain_body
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_with_report import Kind, find_report, publish_with_report, read_report
+from querygate.custody.use_cases.publish_with_report import Kind, find_report, publish_with_report, read_report
 from tests.policies import AGE, make_policy, quasi
 from tests.unit.custody.publish.publications import new_site, write_parquet
 

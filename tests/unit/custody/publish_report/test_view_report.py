@@ -13,11 +13,11 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.cli.report import explain_body, tell_of_report
 from querygate.core.errors import ConfigError
-from querygate.custody.publish_report.lost_sharpness import MedianWidth, lost_sharpness
 from querygate.custody.publish_report.view_report import FORMAT
-from querygate.custody.roots.audits.evidence_reports import report_store, report_users
-from querygate.custody.roots.publish_with_report import last_report, publish_with_report, read_report, report_again
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset
+from querygate.custody.publish_report.widened_ranges import MedianWidth, lost_sharpness
+from querygate.custody.use_cases.audits.evidence_reports import report_store, report_users
+from querygate.custody.use_cases.publish_with_report import last_report, publish_with_report, read_report, report_again
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_dataset
 from querygate.custody.workload.usable_share import Standing
 from querygate.gate.description import explain_policy
 from querygate.site.open_gate import OpenSite

@@ -8,7 +8,7 @@ from typing import Any
 
 from querygate.core.json_body import from_json, to_json
 from querygate.custody.risk_report.risk_body import RiskReport
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, sensitive
 

@@ -12,7 +12,7 @@ from querygate.core.json_body import from_json, to_json
 from querygate.custody.policy import parse_policy
 from querygate.custody.risk_report.gene_risk import find_gene_risk, gene_risks
 from querygate.custody.risk_report.risk_body import KnownGene, RiskReport
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_source
 from querygate.methods.code_lists.single_gene import SINGLE_GENE, single_gene
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import IDENTIFIER, make_policy

@@ -12,8 +12,8 @@ import pytest
 
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.json_body import to_json
-from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
+from querygate.custody.use_cases.extract_builder import make_extract
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.unit.custody.extract.study import POLICY, records
 

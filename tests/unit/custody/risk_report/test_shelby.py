@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.json_body import to_json
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
+from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_source
 from querygate.methods.policy_search import safe_harbor
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import ROUGH_AGE, SEX, make_policy, quasi

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from querygate.custody.policy import parse_policy
+from querygate.custody.verify.earlier_disclosures import tell_more
 from querygate.custody.verify.earlier_views import ABSENT, EarlierMargins, EarlierVersion, read_earlier, stacked
-from querygate.custody.verify.told_before import tell_more
 from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file

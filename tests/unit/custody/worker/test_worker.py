@@ -15,7 +15,7 @@ from querygate.core.errors import DisclosureRefused, NotPermitted
 from querygate.core.jobs import Job, JobKind
 from querygate.core.progress import Progress
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.audits.inline_auditor import NOTE
+from querygate.custody.use_cases.audits.inline_auditor import NOTE
 from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Handler, Worker
 from querygate.gate.answer import ask

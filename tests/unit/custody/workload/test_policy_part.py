@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from querygate.custody.policy import Policy
-from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
+from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload.policy_part import changed_columns, part_about
 from querygate.custody.workload.usable_share import sampling_error
 from querygate.custody.workload.workload_sample import asked_columns

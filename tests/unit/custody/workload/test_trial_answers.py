@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from querygate.custody.roots.trial_version import TrialVersion, published_on_trial
+from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload.trial_answers import ranges_of
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import PolicyText, make_policy, quasi, sensitive

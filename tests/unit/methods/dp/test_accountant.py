@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from querygate.core.budget import Cost, Scope, SpentTotal
+from querygate.core.budget_types import Cost, Scope, SpentTotal
 from querygate.methods.dp import MECHANISMS, ComposedAccounting, pure
 from querygate.methods.dp.accountant import Spent
 from tests.seeds import cases

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.methods.dp import DEFAULT, MECHANISMS, Mechanism
 from querygate.methods.dp.gaussian_scale import _lattice_delta, delta_of, lattice_sigma, sigma_per_unit
 from querygate.methods.dp.noise_scale import Gaussian, Laplace

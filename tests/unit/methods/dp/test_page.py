@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.methods.dp import MECHANISMS, needed_epsilon, pure
 from querygate.methods.dp.accountant import Spent
 from querygate.methods.dp.accuracy import within

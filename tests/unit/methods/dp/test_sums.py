@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from querygate.core.budget import Cost
+from querygate.core.budget_types import Cost
 from querygate.methods.dp import (
     MECHANISMS,
     Grid,

@@ -17,8 +17,8 @@ from querygate.control import Log
 from querygate.core.errors import ConfigError, ExtractRefused, Fault, QueryGateError
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.types import Principal
-from querygate.custody.roots.request_notifications import send_waiting
-from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.custody.use_cases.request_notifications import send_waiting
+from querygate.custody.use_cases.withdraw_dataset import withdraw_dataset
 from querygate.custody.worker.worker_tasks import Upkeep
 from querygate.site.admin_overview import receivers
 from querygate.site.extract_requests.extract_package import in_archive, in_folder, opened, pack, unpack, verify

@@ -11,11 +11,11 @@ import pytest
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.drafts.column_proposal import choose_k
-from querygate.custody.policy.drafts.draft_domains import date_keys, round_domain, toml_text
+from querygate.custody.policy.drafts.draft_domains_and_cuts import date_keys, round_domain, toml_text
 from querygate.custody.policy.drafts.draft_file import dataset_name, write_policy
-from querygate.custody.policy.drafts.draft_form import choose_form
 from querygate.custody.policy.drafts.draft_person import PersonProposal, propose_person
 from querygate.custody.policy.drafts.draft_table import MOST_CATEGORIES, MOST_NUMBERS, MOST_QUASI, propose
+from querygate.custody.policy.drafts.draft_views_or_classes import choose_form
 from querygate.custody.policy.identifier_signs import PATTERNS
 
 ROWS = 1000

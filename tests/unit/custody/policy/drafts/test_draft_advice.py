@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from tests.policies import PolicyText
 from tests.unit.custody.publish.publications import new_site, put, write_parquet
 

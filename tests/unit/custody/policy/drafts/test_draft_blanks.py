@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 
 BMI = [20 + i * 0.1 for i in range(150)]
 

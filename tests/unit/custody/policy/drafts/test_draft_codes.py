@@ -12,7 +12,7 @@ import pytest
 from querygate.core.column_profile import ColumnFigures
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.drafts.draft_codes import groups_of, known_groups, patterns_of
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from tests.policies import AGE, SEX, code_list, make_policy
 from tests.unit.custody.publish.publications import ask, new_site, put
 

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from tests.unit.custody.publish.publications import new_site, put
 
 VISITS = ("baseline", "week 4", "week 8")

@@ -14,7 +14,7 @@ from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.column_relations import follows, rank_correlation, untold
 from querygate.custody.policy.drafts.draft_frame import bridge
 from querygate.custody.policy.drafts.draft_table import COARSE, propose
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from tests.unit.custody.publish.publications import ends, new_site, put, write_parquet
 
 ROWS = 600

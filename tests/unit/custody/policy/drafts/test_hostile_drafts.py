@@ -12,7 +12,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.policy_draft import draft_from
+from querygate.custody.use_cases.policy_draft import draft_from
 from tests.unit.custody.publish.publications import new_site, put, write_parquet
 
 ROWS = 400

@@ -1,0 +1,93 @@
+"""A policy over the OMOP common data model, proposed, published untouched, and asked."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from querygate.core.errors import ConfigError
+from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.draft_steps import DraftedPolicy
+from querygate.custody.use_cases.omop_draft import draft_omop
+from querygate.custody.use_cases.trial_version import published_on_trial
+from querygate.custody.workload.trial_answers import ask_version
+from querygate.custody.workload.workload_sample import drawn
+from querygate_adapters.sources.open_source import open_source
+from tests.omop_study import TABLES, outside, truth_of, write_omop
+
+PERSONS, QUESTIONS = 400, 60
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_omop(tmp_path_factory.mktemp("cdm"), PERSONS)
+
+
+@pytest.fixture(scope="module")
+def drafted(hospital: Path) -> DraftedPolicy:
+    return draft_omop(str(hospital), hospital)
+
+
+def test_people_are_the_unit_and_events_are_worked_out(drafted: DraftedPolicy) -> None:
+    raw = tomllib.loads(drafted.text)
+
+    assert (drafted.rows, raw["person"]) == (PERSONS, "person_id")
+    assert raw["columns"]["age"]["from"] == "birth_datetime"
+    assert raw["derive"]["systolic"] == {
+        "events": "measurement",
+        "take": "last",
+        "column": "value_as_number",
+        "where": {"measurement_concept_id": "3004249", "unit_concept_id": "8876"},
+    }
+    assert raw["events"]["measurement"]["source"] == "measurement.parquet"
+    roles = {name: column["role"] for name, column in raw["columns"].items()}
+    assert {roles[name] for name in ("sex", "age")} == {"quasi-identifier"}
+    assert {roles[name] for name in ("systolic", "died", "has_viral_sinusitis")} == {"sensitive"}
+    assert "person_source_value" not in roles
+    assert "mrn-" not in drafted.text
+
+
+def test_it_is_published_as_it_stands_and_true(hospital: Path, drafted: DraftedPolicy) -> None:
+    """The truth is worked out from the tables themselves, in other words than the product's."""
+    policy = parse_policy(drafted.text)
+    source = open_source(str(hospital / "person.parquet"))
+
+    with published_on_trial(policy, source, hospital) as trial, truth_of(hospital, policy) as truth:
+        asked = drawn(trial.questions(100_000), QUESTIONS)
+        answered = [ask_version(question.sql, trial.release, trial.native) for question in asked]
+
+        found = [outside(q.sql, groups, truth) for q, groups in zip(asked, answered, strict=True) if groups is not None]
+
+    assert len(found) > QUESTIONS / 2
+    assert not [line for lines in found for line in lines]
+
+
+def test_tables_are_found_in_databases_too(hospital: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "cdm.duckdb")) as database:
+        for table in ("person", *TABLES):
+            database.execute(f"CREATE TABLE {table} AS FROM '{hospital / table}.parquet'")
+
+    found = draft_omop(f"duckdb:{tmp_path / 'cdm.duckdb'}", tmp_path)
+
+    assert tomllib.loads(found.text)["events"]["death"]["source"] == f"duckdb:{tmp_path / 'cdm.duckdb'}#death"
+
+
+@pytest.mark.parametrize(
+    "source", [".", "nowhere", "duckdb:nothing.duckdb", "postgresql://nobody@127.0.0.1:1/none#cdm"]
+)
+def test_what_has_no_people_is_refused(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        draft_omop(source, tmp_path)
+
+    assert caught.value.code == "QG802"
+
+
+def test_what_is_no_omop_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "PERSON.csv").write_text("PERSON_ID,gender\n1,8507\n2,8532\n")
+
+    with pytest.raises(ConfigError, match="The table person has no column person_id"):
+        draft_omop(str(tmp_path), tmp_path)
