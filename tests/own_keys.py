@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from querygate.core.extracts.approval import DECISIONS
+from querygate.core.extracts.approval_states import DECISIONS
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
 

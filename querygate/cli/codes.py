@@ -17,8 +17,8 @@ from querygate.custody.code_lists.imported_files import KINDS, import_system
 from querygate.custody.policy import load_policy
 from querygate.custody.use_cases.disassociated_codes import release_disassociated
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.crosswalk import equivalents
+from querygate.methods.code_lists.known_code_systems import LEVELS, tree_of
 from querygate_adapters.sources.open_source import open_source
 
 

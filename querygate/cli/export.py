@@ -18,7 +18,7 @@ from querygate.cli.shared.output import plain, print_record, print_records, prin
 from querygate.cli.shared.request_options import read_spec, spec_options
 from querygate.cli.shared.shared_options import F, check_new, format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
-from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
+from querygate.core.extracts.approval_states import STATES, Action, ExtractBuilder, said
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress

@@ -12,8 +12,8 @@ from querygate.cli.shared.actor import KEY_VARIABLE
 from querygate.cli.shared.command import Command
 from querygate.cli.shared.shared_options import check_new, new_file
 from querygate.client.client import Client
-from querygate.client.conversation import API, Call, Patience, fetch
 from querygate.client.device_login import authorise
+from querygate.client.requests_and_replies import API, Call, Patience, fetch
 from querygate.core.rights import SCOPES
 
 

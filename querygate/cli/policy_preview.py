@@ -24,7 +24,7 @@ from querygate.custody.use_cases.policy_preview import (
     PreviewScale,
     begin_preview,
 )
-from querygate.custody.workload.policy_cost import (
+from querygate.custody.workload.preview_figures import (
     COLUMNS,
     FEWER_COLUMNS,
     FEWER_QUESTIONS,

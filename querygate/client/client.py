@@ -14,7 +14,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 import httpx
 
 from querygate.client.answer import Answer
-from querygate.client.conversation import (
+from querygate.client.problem import no_gate, too_large
+from querygate.client.requests_and_replies import (
     API,
     Call,
     Conversation,
@@ -34,7 +35,6 @@ from querygate.client.conversation import (
     quoted,
     with_query,
 )
-from querygate.client.problem import no_gate, too_large
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from querygate.client.conversation import API, Call, Conversation, Patience, Pause, fetch
+from querygate.client.requests_and_replies import API, Call, Conversation, Patience, Pause, fetch
 from querygate.core.errors import NotPermitted
 
 MOST_INTERVAL_S = 60.0

@@ -16,7 +16,7 @@ from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log.entry_chain import canonical
 from querygate.control.log.log import Log
 from querygate.control.ports import Connection, ControlDatabase, Row
-from querygate.core.extracts.approval import UNSEEN, Act, Event, ExtractRequest, State, expired, has_expired
+from querygate.core.extracts.approval_states import UNSEEN, Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.extracts.use_agreement import UseAgreement
 

@@ -18,7 +18,7 @@ from querygate.control import Jobs
 from querygate.control.log.query_entries import OUTCOME
 from querygate.control.ports import Connection
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
-from querygate.core.extracts.approval import BuiltExtract
+from querygate.core.extracts.approval_states import BuiltExtract
 from querygate.core.jobs import Job, JobKind, JobOutcome, JobState, JobUnderway, problem_body, read_problem
 from querygate.core.limits.deadline import seconds_left
 from querygate.core.types import Principal

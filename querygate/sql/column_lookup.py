@@ -10,7 +10,7 @@ from sqlglot import exp
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import listed
-from querygate.sql.clauses.from_tables import Tables
+from querygate.sql.clauses.tables_in_scope import Tables
 from querygate.sql.parse import span_of
 
 _MAY_BE_ALIAS = {"group": False, "having": False, "qualify": False, "order": True}

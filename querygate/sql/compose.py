@@ -18,10 +18,10 @@ from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.allow_list import may_have
 from querygate.sql.buckets import write_out_buckets
-from querygate.sql.clauses.from_tables import UNLISTED, Names, Tables, nameless, quoted_column
 from querygate.sql.clauses.group_keys import group_of_distinct, mark_without_columns
 from querygate.sql.clauses.reference_join import join_reference
 from querygate.sql.clauses.select_list import expand_stars, is_grouped, items_by_name, name_items, name_of
+from querygate.sql.clauses.tables_in_scope import UNLISTED, Names, Tables, nameless, quoted_column
 from querygate.sql.column_lookup import substitute_names
 from querygate.sql.name_text import name_text
 from querygate.sql.parse import span_of

@@ -16,7 +16,7 @@ from querygate.core.plan import Aggregate, Empty, Family, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.core.types import SqlValue
 from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, as_filter, is_aggregate, read_aggregate
-from querygate.sql.conditions import condition
+from querygate.sql.condition_predicates import condition
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression
 from querygate.sql.narrow_numbers import INTERPOLATED, is_decimal, is_single

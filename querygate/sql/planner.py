@@ -30,7 +30,7 @@ from querygate.sql.clauses.output_names import named_once, unnamed
 from querygate.sql.clauses.window_functions import check_windows, refused
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
-from querygate.sql.conditions import condition
+from querygate.sql.condition_predicates import condition
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression
 from querygate.sql.inner_columns import check_inner_numbers, inner_columns, narrow_outputs

@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from flask import Response, request
 
-from querygate.core.extracts.approval import Action
+from querygate.core.extracts.approval_states import Action
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.types import Principal
 from querygate.site.extract_requests.extracts import Extracts

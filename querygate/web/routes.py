@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from querygate.core.extracts.approval import STATES
+from querygate.core.extracts.approval_states import STATES
 from querygate.core.rights import Right
 from querygate.site.extract_requests.extracts import ACTS
 from querygate.web.accounts.account_route_table import ACCOUNT_ROUTES

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.methods.code_lists import gwas_diseases
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import code_tree
+from querygate.methods.code_lists.known_code_systems import code_tree
 from tests.own_keys import in_the_name_of
 from tests.places import DATA
 from tests.policies import ROUGH_AGE, WITHHELD, code_list, make_policy

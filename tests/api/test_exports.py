@@ -12,7 +12,7 @@ from hashlib import sha256
 import pytest
 
 from querygate.control import Log
-from querygate.core.extracts.approval import STATES, TABLE
+from querygate.core.extracts.approval_states import STATES, TABLE
 from querygate.site.extract_requests.extract_package import opened, verify
 from querygate.site.extract_requests.extracts import ACTS, Extracts
 from querygate.web import create_app

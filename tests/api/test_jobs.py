@@ -14,7 +14,7 @@ import pytest
 
 from querygate.cli.serve import CUSTODY
 from querygate.client import Client
-from querygate.client.conversation import API, Call, Patience, deliver, read_object
+from querygate.client.requests_and_replies import API, Call, Patience, deliver, read_object
 from querygate.control import SqliteBudgets
 from querygate.site.open_gate import now
 from tests.running_server import free_port, is_running

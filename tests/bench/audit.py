@@ -14,8 +14,8 @@ import numpy as np
 
 from querygate.core.types import Bools, Ints
 from querygate.methods.audit.answer_verdict import Watch
-from querygate.methods.audit.any_combination import known
-from querygate.methods.audit.set_pairs import near_pairs, packed
+from querygate.methods.audit.differencing_pairs import near_pairs, packed
+from querygate.methods.audit.linear_attack import known
 from tests.report import row
 from tests.unit.methods.audit.exact import atoms
 

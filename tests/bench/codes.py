@@ -38,8 +38,8 @@ from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.code_methods import METHODS
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases
+from querygate.methods.code_lists.known_code_systems import LEVELS, tree_of
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
 from querygate.methods.code_lists.relational import CodesInClasses

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from querygate.core.extracts.approval import DECISIONS
+from querygate.core.extracts.approval_states import DECISIONS
 from querygate.core.rights import Right
 
 Rights = tuple[Right, ...]

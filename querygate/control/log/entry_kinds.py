@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from querygate.control.log.latest_time import CLOCK_ACCEPTED
 from querygate.core.errors import ConfigError
-from querygate.core.extracts.approval import ACTIONS
+from querygate.core.extracts.approval_states import ACTIONS
 
 KINDS = (
     *("query.intent", "query.outcome", "dry_run", "answer.read", "model", "twin"),

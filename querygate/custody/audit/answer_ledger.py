@@ -14,7 +14,7 @@ import numpy as np
 from querygate.core.types import Bools
 from querygate.custody.audit.query_structure import Structure
 from querygate.methods.audit.answer_verdict import LiveVerdict, Watch
-from querygate.methods.audit.set_pairs import Bits
+from querygate.methods.audit.differencing_pairs import Bits
 
 Views = Mapping[str, Sequence[str]]
 

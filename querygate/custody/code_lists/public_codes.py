@@ -11,8 +11,8 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import code_tree
 from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
+from querygate.methods.code_lists.known_code_systems import code_tree
 from querygate.methods.code_lists.unlisted_codes import Unlisted, with_unlisted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from querygate.core.count_text import counted
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish_report.crossed_cuts import CrossedCuts
-from querygate.custody.publish_report.report_body import Advice, PublishReport
+from querygate.custody.publish_report.report_fields import Advice, PublishReport
 from querygate.custody.publish_report.usable_figures import UsableFigures
 from querygate.custody.publish_report.widened_ranges import ADVICE
 

@@ -19,8 +19,8 @@ from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.code_lists.code_measures import CodeMeasures
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
 from querygate.custody.publish_report.k_sweep import SweepPoint
-from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase, scale_of
+from querygate.custody.publish_report.report_fields import PublishReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import cast
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.publish.republication_guard import Republication
 from querygate.custody.publish_report.kept_report import KeptReport
-from querygate.custody.publish_report.report_body import (
+from querygate.custody.publish_report.report_fields import (
     Changes,
     EarlierVersions,
     FigureChange,

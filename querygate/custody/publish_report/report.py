@@ -21,8 +21,8 @@ from querygate.custody.publish_report.example_answers import counts, statistics
 from querygate.custody.publish_report.headline import class_sizes, guarantees, headline
 from querygate.custody.publish_report.k_sweep import sweep
 from querygate.custody.publish_report.knowledge import knowledge
-from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.report_fields import PublishReport
 from querygate.custody.publish_report.usable_figures import usable_figures
 from querygate.custody.publish_report.version_risk import disclosure, outliers, risk
 from querygate.custody.publish_report.view_report import make_view_files

@@ -23,7 +23,7 @@ from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question
-from querygate.custody.workload.policy_cost import RareValues
+from querygate.custody.workload.preview_figures import RareValues
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 
 PER_DAY = 86_400e6

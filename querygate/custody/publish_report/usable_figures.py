@@ -18,7 +18,7 @@ from querygate.custody.publish_report.widened_ranges import (
     median_widths,
 )
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
-from querygate.custody.workload.policy_cost import MeasuredEdit, measure_advice
+from querygate.custody.workload.preview_figures import MeasuredEdit, measure_advice
 from querygate.custody.workload.standing_workload import mean_questions
 from querygate.custody.workload.usable_share import Standing, standing
 from querygate.custody.workload.workload_sample import drawn

@@ -18,8 +18,8 @@ from querygate.custody.publish.view_summary import ViewFigures
 from querygate.custody.publish_report.advice import of_lost
 from querygate.custody.publish_report.charts import can_draw, draw
 from querygate.custody.publish_report.earlier_versions import versions
-from querygate.custody.publish_report.report_body import Advice, EarlierVersions
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.report_fields import Advice, EarlierVersions
 from querygate.custody.publish_report.usable_figures import UsableFigures, usable_figures
 from querygate.custody.publish_report.view_chart import risk_and_utility
 from querygate.custody.publish_report.view_worth import ViewWorth, view_worth

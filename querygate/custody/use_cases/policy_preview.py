@@ -14,7 +14,7 @@ from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.use_cases.trial_version import published_on_trial
-from querygate.custody.workload.policy_cost import (
+from querygate.custody.workload.preview_figures import (
     COLUMNS,
     FEWER_COLUMNS,
     FEWER_QUESTIONS,

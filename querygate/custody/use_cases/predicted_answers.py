@@ -12,7 +12,7 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.evidence.replay import compute_again
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.use_cases.policy_preview import policy_on_trial
-from querygate.custody.workload.policy_cost import CANNOT
+from querygate.custody.workload.preview_figures import CANNOT
 from querygate.gate import render
 from querygate.gate.description import describe_version
 from querygate.gate.query_state import Gate

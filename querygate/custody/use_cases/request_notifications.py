@@ -15,7 +15,7 @@ from querygate.control.notifications.mail import mail_by
 from querygate.control.notifications.outbox import Send, deliver
 from querygate.control.notifications.webhooks import post_to
 from querygate.core.errors import ConfigError
-from querygate.core.extracts.approval import said
+from querygate.core.extracts.approval_states import said
 from querygate.site.encryption_key import webhook_secret
 from querygate.site.extract_requests.extracts import CHANNELS
 from querygate.site.open_gate import OpenSite

@@ -21,7 +21,7 @@ from querygate.custody.use_cases.policy_preview import MOST_WHOLE
 from querygate.custody.use_cases.publish_version import open_version_writer
 from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.workload.helpful_edits import KS
-from querygate.custody.workload.policy_cost import CANNOT, QUESTIONS
+from querygate.custody.workload.preview_figures import CANNOT, QUESTIONS
 from querygate.custody.workload.standing_workload import MOST_QUESTIONS, Question
 from querygate.custody.workload.usable_share import Standing, standing
 from querygate.custody.workload.workload_sample import drawn

@@ -18,7 +18,7 @@ from querygate.custody.publish.publish import publish_on_trial
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
-from querygate.custody.workload.policy_cost import RareValues
+from querygate.custody.workload.preview_figures import RareValues
 from querygate.custody.workload.trial_answers import asked_figures, ranges_of
 from querygate.site.open_gate import now, shared_native
 from querygate_adapters.sources.open_source import open_source

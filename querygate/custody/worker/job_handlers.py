@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from querygate.core.errors import NotPermitted
-from querygate.core.extracts.approval import ExtractBuilder, ExtractRequest
+from querygate.core.extracts.approval_states import ExtractBuilder, ExtractRequest
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import Job, JobKind

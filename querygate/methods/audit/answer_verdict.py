@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.audit.any_combination import zero
+from querygate.methods.audit.differencing_pairs import packed
+from querygate.methods.audit.linear_attack import zero
 from querygate.methods.audit.null_space import NullSpace
 from querygate.methods.audit.prime_field import PRIME, residues
 from querygate.methods.audit.set_bits import fingerprint
-from querygate.methods.audit.set_pairs import packed
 
 Rule: TypeAlias = Literal["", "small", "pair", "linear", "tied", "cap"]
 

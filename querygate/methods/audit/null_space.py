@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.audit.any_combination import PROBES, split
+from querygate.methods.audit.differencing_pairs import packed
+from querygate.methods.audit.linear_attack import PROBES, split
 from querygate.methods.audit.prime_field import PANEL, draw, inverse, multiply, residues
-from querygate.methods.audit.set_pairs import packed
 
 SPARES = 48
 """Vectors kept beyond the probes, one for each new equation."""

@@ -23,10 +23,10 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.audit.any_combination import PROBES, null_vectors, tied, zero
+from querygate.methods.audit.differencing_pairs import near_pairs, nested_pairs, packed
+from querygate.methods.audit.linear_attack import PROBES, null_vectors, tied, zero
 from querygate.methods.audit.power_sums import with_squares
 from querygate.methods.audit.prime_field import residues
-from querygate.methods.audit.set_pairs import near_pairs, nested_pairs, packed
 from querygate.methods.audit.shortest_proof import Combination, combine
 from querygate.methods.audit.total_matrix import PlaceGroups, TotalCells, lay_out, planes, stacked
 from querygate.methods.audit.totals import VARIANCE, Base, Pattern, QueryTotal

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 from querygate.core.code_systems import icd10cm
 from querygate.core.code_systems.icd10 import read_icd10
-from querygate.methods.code_lists.code_systems import FLAT, JOINT, headings_of, lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.crosswalk import NINE, TEN, nine
+from querygate.methods.code_lists.known_code_systems import FLAT, JOINT, headings_of, lines_of
 
 _ICD9 = re.compile(r"(?P<letter>[VE]?)(?P<head>[0-9]+)(?P<dot>\.?)(?P<rest>[0-9]*)")
 _DIGITS = {"": 3, "V": 2, "E": 3}

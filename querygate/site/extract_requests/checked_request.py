@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from querygate.core.extracts.approval import is_text
+from querygate.core.extracts.approval_states import is_text
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.ports import Native

@@ -13,7 +13,7 @@ from typing import Any
 from querygate.control import Log, SqliteRequests, stamp_now
 from querygate.control.ports import Connection
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
-from querygate.core.extracts.approval import (
+from querygate.core.extracts.approval_states import (
     Act,
     Action,
     BuiltExtract,

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp_now
 from querygate.core.errors import ExtractRefused, NotPermitted
-from querygate.core.extracts.approval import (
+from querygate.core.extracts.approval_states import (
     ACTIONS,
     FINAL,
     STATES,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Never
 
 from querygate.core.errors import ExtractRefused, QueryGateError
-from querygate.core.extracts.approval import FINAL, Action, ExtractRequest, roles_of
+from querygate.core.extracts.approval_states import FINAL, Action, ExtractRequest, roles_of
 from querygate.core.extracts.use_agreement import UseAgreement
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Principal

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, NotRequired, TypedDict
 
 from querygate.control import Log
-from querygate.core.extracts.approval import UNSEEN, Event, ExtractRequest, possible, roles_of
+from querygate.core.extracts.approval_states import UNSEEN, Event, ExtractRequest, possible, roles_of
 from querygate.core.types import Principal
 from querygate.site.extract_requests.request_rounds import WishChange, changes_since_return
 

@@ -18,8 +18,8 @@ from querygate.core.plan import GroupKey, LeftOut, Window
 from querygate.core.predicate import TRUE, is_true
 from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
-from querygate.sql.clauses.from_tables import quoted_column
 from querygate.sql.clauses.group_keys import is_constant
+from querygate.sql.clauses.tables_in_scope import quoted_column
 from querygate.sql.clauses.window_functions import WindowParts, Windows, is_sum_of, read_window, refused
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import SEPARATOR, Catalog, Column, Reference, folded
-from querygate.sql.clauses.from_tables import Names, Tables
+from querygate.sql.clauses.tables_in_scope import Names, Tables
 from querygate.sql.parse import span_of
 
 Origin = Callable[[exp.Expr], "Column | None"]

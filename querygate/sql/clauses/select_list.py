@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from querygate.core.types import folded
 from querygate.sql.aggregates import is_aggregate
-from querygate.sql.clauses.from_tables import Names, Tables, nameless
+from querygate.sql.clauses.tables_in_scope import Names, Tables, nameless
 
 
 def is_grouped(tree: exp.Select) -> bool:

@@ -16,8 +16,8 @@ from sqlglot import exp
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import folded
 from querygate.sql.aggregates import is_aggregate, listed
-from querygate.sql.clauses.from_tables import Names, is_nameless
 from querygate.sql.clauses.group_keys import all_items, meant
+from querygate.sql.clauses.tables_in_scope import Names, is_nameless
 from querygate.sql.parse import span_of
 
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)

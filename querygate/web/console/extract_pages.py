@@ -13,7 +13,7 @@ from flask import Response, request
 from querygate.control.sessions import Session
 from querygate.core.answer_bodies import DescriptionBody
 from querygate.core.errors import QueryGateError, Refusal
-from querygate.core.extracts.approval import STATES, Action, said
+from querygate.core.extracts.approval_states import STATES, Action, said
 from querygate.core.extracts.extract_spec import ExtractSpec, Format, Kind
 from querygate.core.extracts.extracts_of_views import is_synthetic
 from querygate.core.extracts.use_agreement import KEYS as AGREEMENT

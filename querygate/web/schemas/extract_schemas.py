@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from querygate.core.extracts.approval import ACTIONS, STATES
+from querygate.core.extracts.approval_states import ACTIONS, STATES
 from querygate.core.extracts.extract_spec import Format, Kind, Times
 from querygate.web.schemas.schema_parts import MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 

@@ -13,7 +13,7 @@ import pytest
 from flask import Flask, request
 
 from querygate.control.sessions import Sessions
-from querygate.core.extracts import approval
+from querygate.core.extracts import approval_states
 from querygate.core.limits.token_bucket import Throttle
 from querygate.site.extract_requests import extracts
 from querygate.site.layout import open_site
@@ -134,7 +134,7 @@ def answers_of_anybody(patch: Patch, site: ConsoleSite) -> None:
 
 def requests_of_anybody(patch: Patch, site: ConsoleSite) -> None:
     patch.setattr(extracts, "check_seen", lambda by, found: found)
-    patch.setattr(approval, "check_seen", lambda by, found: found)
+    patch.setattr(approval_states, "check_seen", lambda by, found: found)
 
 
 def names_that_are_paths(patch: Patch, site: ConsoleSite) -> None:

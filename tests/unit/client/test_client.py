@@ -13,8 +13,8 @@ import pytest
 
 import querygate
 from querygate.client import Client, ConfigError, NotPermitted, Range, Refusal, UnsupportedSQL
-from querygate.client.conversation import JobStillRuns, Patience
 from querygate.client.problem import read_problem
+from querygate.client.requests_and_replies import JobStillRuns, Patience
 from querygate.web import create_app
 from tests.api.small_site import SmallSite
 from tests.each import each

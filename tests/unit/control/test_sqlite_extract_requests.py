@@ -15,7 +15,7 @@ import pytest
 
 from querygate.control import Database, Log, Notices, SqliteRequests
 from querygate.core.errors import ExtractRefused
-from querygate.core.extracts.approval import ACTIONS, FINAL, STATES, TABLE, Act, advance, check_seen, possible
+from querygate.core.extracts.approval_states import ACTIONS, FINAL, STATES, TABLE, Act, advance, check_seen, possible
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 from tests.work import HANG_S
@@ -180,7 +180,7 @@ import secrets, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from querygate.control import Database, Log, SqliteRequests
-from querygate.core.extracts.approval import Act, advance, check_seen
+from querygate.core.extracts.approval_states import Act, advance, check_seen
 from querygate.core.errors import ExtractRefused
 from querygate.core.types import Principal
 

@@ -24,9 +24,9 @@ from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.use_cases.publish_with_report import publish_with_report
 from querygate.methods.code_lists import Baskets, Items, LocalItems
-from querygate.methods.code_lists.code_systems import tree_of
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease
+from querygate.methods.code_lists.known_code_systems import tree_of
 from tests.bench.codes import synpuf
 from tests.each import each
 from tests.policies import AGE, Column, PolicyText, code_list, make_policy

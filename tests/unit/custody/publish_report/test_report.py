@@ -18,7 +18,7 @@ from querygate.cli import main
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report.report import TEMPLATE
-from querygate.custody.publish_report.report_body import PublishReport
+from querygate.custody.publish_report.report_fields import PublishReport
 from querygate.custody.use_cases.delete_person import delete_from
 from querygate.custody.use_cases.publish_version import retire_version
 from querygate.custody.use_cases.publish_with_report import (

@@ -20,7 +20,7 @@ from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.use_cases.policy_preview import PolicyPreview, PreviewScale, begin_preview, preview
 from querygate.custody.use_cases.trial_version import published_on_trial
-from querygate.custody.workload.policy_cost import LEAST_GAIN, MeasuredEdit
+from querygate.custody.workload.preview_figures import LEAST_GAIN, MeasuredEdit
 from querygate.custody.workload.usable_share import standing
 from querygate.custody.workload.workload_sample import drawn
 from querygate_adapters.sources.open_source import open_source

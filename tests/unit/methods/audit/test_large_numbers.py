@@ -13,7 +13,7 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.methods.audit import QueryTotal, find, notices
-from querygate.methods.audit.any_combination import null_vectors
+from querygate.methods.audit.linear_attack import null_vectors
 from querygate.methods.audit.prime_field import PRIME
 from querygate.methods.audit.shortest_proof import is_combination
 from tests.attack.audited_truth import audited, failures, untrue

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from querygate.methods.audit.set_pairs import near_pairs, nested_pairs, packed
+from querygate.methods.audit.differencing_pairs import near_pairs, nested_pairs, packed
 from querygate.methods.audit.small_groups import examine
 from querygate.methods.audit.totals import QueryTotal
 from tests.each import each

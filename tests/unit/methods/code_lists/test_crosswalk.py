@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import JOINT, lines_of, tree_of
 from querygate.methods.code_lists.crosswalk import equivalents, joint_lines, nine
 from querygate.methods.code_lists.diseases import gwas_diseases
+from querygate.methods.code_lists.known_code_systems import JOINT, lines_of, tree_of
 
 ELSEWHERE = {"287.30", "296.82", "493.20", "493.21", "493.22", "521.05"}
 """Codes of the diseases that the map, wholly or in part, takes for something else: J44.9 is chronic obstruction."""

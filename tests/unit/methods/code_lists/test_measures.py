@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.code_systems import lines_of
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease, gwas_diseases
+from querygate.methods.code_lists.known_code_systems import lines_of
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, frequent_sets, published_loss, workload_errors
 from querygate.methods.code_lists.record_matches import PublishedRecords, estimates, matches, unchanged

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from querygate.methods.code_lists.code_systems import LEVELS, lines_of
+from querygate.methods.code_lists.known_code_systems import LEVELS, lines_of
 from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders.accessions import find_accessions
 from querygate.methods.notes.note_text import listed

@@ -8,7 +8,7 @@ import pytest
 
 from querygate.control.schema import EXPORTS
 from querygate.core.errors import ExtractRefused
-from querygate.core.extracts.approval import (
+from querygate.core.extracts.approval_states import (
     ACTIONS,
     FINAL,
     STATES,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Bools
-from querygate.methods.audit.any_combination import known, null_vectors, split, tied, zero
+from querygate.methods.audit.linear_attack import known, null_vectors, split, tied, zero
 from querygate.methods.audit.shortest_proof import combine, is_combination
 from tests.each import each
 from tests.seeds import seeds

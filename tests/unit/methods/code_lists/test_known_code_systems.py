@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from querygate.core.types import Column
 from querygate.methods.code_lists.code_spelling import normalise
-from querygate.methods.code_lists.code_systems import LEVELS, code_tree, headings_of, lines_of, tree_of
 from querygate.methods.code_lists.code_tree import CodeTree
+from querygate.methods.code_lists.known_code_systems import LEVELS, code_tree, headings_of, lines_of, tree_of
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.sql.code_tests import codes_under
 from tests.work import count_calls
