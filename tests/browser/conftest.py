@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import pyarrow.parquet as pq
 import pytest
-from waitress.server import create_server
 
 from querygate.custody.use_cases.publish_version import publish_to
 from querygate.web.console.page_session import COOKIE
 from tests.api.console_site import ConsoleSite, copy_console_site, make_console_site
 from tests.unit.custody.extract.study import POLICY, records
+from tests.waitress_server import waitress
 from tests.work import HANG_S
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -50,17 +50,15 @@ def chromium():
 @contextmanager
 def serving(site: ConsoleSite, app=None) -> Iterator[Served]:
     """The site behind a server, with a worker at work; or another application of it, beside that."""
-    server, over = create_server(app or site.app, host="127.0.0.1", port=0, threads=8), threading.Event()
-    threads = [threading.Thread(target=server.run, daemon=True)]
-    if app is None:
-        threads.append(threading.Thread(target=site.worker.run, args=(over.is_set,), daemon=True))
-    for thread in threads:
-        thread.start()
-    yield Served(site, f"http://127.0.0.1:{server.effective_port}")
+    over = threading.Event()
+    worker = threading.Thread(target=site.worker.run, args=(over.is_set,), daemon=True)
+    with waitress(app or site.app, threads=8) as address:
+        if app is None:
+            worker.start()
+        yield Served(site, address)
     over.set()
-    server.close()
-    for thread in threads:
-        thread.join(HANG_S)
+    if app is None:
+        worker.join(HANG_S)
 
 
 @pytest.fixture(scope="session")

@@ -11,17 +11,15 @@ import json
 import os
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import requests
 from flask import Flask, request
-from waitress.server import create_server
 from werkzeug.exceptions import HTTPException
 
 from querygate.site.layout import init_site
@@ -34,6 +32,7 @@ from tests.browser.crawl import states
 from tests.browser.crawl.crawler import MOST_BYTES, PROBLEMS, Crawler, State, Visit, chromium
 from tests.browser.crawl.shown_site import ShownSite, make_shown_site
 from tests.report import row
+from tests.waitress_server import waitress
 
 BROKEN = "/signed-out?broken"
 SLOWEST_MS = 100
@@ -49,7 +48,7 @@ def run() -> list[dict[str, Any]]:
         site = make_shown_site(Path(folder) / "filled")
         empty, keys = _empty_app(Path(folder))
         app, seen = site.console.app, Seen(site.console.app)
-        with serving(seen) as filled_at, serving(empty) as empty_at:
+        with waitress(seen, threads=6) as filled_at, waitress(empty, threads=6) as empty_at:
             cookies = {("filled", who): _cookie(site.cookie(who), filled_at) for who in PEOPLE}
             cookies |= {("empty", who): _cookie(token, empty_at) for who, token in keys.items()}
             gc.freeze()  # as `querygate serve` does, once everything is there
@@ -159,16 +158,6 @@ def _pictures() -> Path | None:
 
 def _cookie(token: str, origin: str) -> dict[str, Any]:
     return {"name": COOKIE, "value": token, "url": origin}
-
-
-@contextmanager
-def serving(app: Any) -> Iterator[str]:
-    server = create_server(app, host="127.0.0.1", port=0, threads=6)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(10)
 
 
 def _report(visits: list[Visit], fetched: list[str], seen: Seen, app: Flask) -> list[dict[str, Any]]:
