@@ -126,6 +126,9 @@ class Reference:
         return hashlib.sha256(body.encode()).hexdigest()
 
 
+USUAL_MECHANISM = "geometric"
+"""Of counts, where a policy names none: exact on whole numbers, and of the least variance there is."""
+
 USUAL_LEAST = 0.001
 """Epsilon that a noisy answer costs at least, unless a policy says otherwise or allows less."""
 
@@ -144,7 +147,7 @@ class NoiseOptions:
     epsilon_per_user: float
     epsilon_per_project: float | None = None
     delta: float = 0.0
-    mechanism: str = "geometric"
+    mechanism: str = USUAL_MECHANISM
     person: str = ""
     rows_per_person: int = 1
     epsilon_least: float = USUAL_LEAST

@@ -20,6 +20,9 @@ from querygate.sql import Filling, Place, StatementPlaces
 MOST_ASKED = 48
 """Statements that are tried for one explanation."""
 
+MOST_SUGGESTED = 5
+"""Questions that one explanation suggests."""
+
 GAIN = 0.95
 """What leaves more of the width than this is no help."""
 
@@ -102,10 +105,10 @@ class NearbyQuestions:
         return len(self.tried) >= MOST_ASKED
 
     def best(self) -> list[Trial]:
-        """The nearest that are sharp, then what is narrower at all."""
+        """What to suggest: the nearest that are sharp, then what is narrower at all."""
         useful = [trial for trial in self.tried.values() if trial is not None and trial.left <= GAIN]
         sharp = sorted((t for t in useful if t.left <= FIVE_TIMES), key=lambda trial: (trial.distance, trial.left))
-        return sharp + sorted((t for t in useful if t.left > FIVE_TIMES), key=_rank)
+        return (sharp + sorted((t for t in useful if t.left > FIVE_TIMES), key=_rank))[:MOST_SUGGESTED]
 
     @property
     def _begun(self) -> Fillings:

@@ -21,10 +21,6 @@ from querygate.gate.straddled_cells import PlaceCells
 from querygate.gate.widths import mean_widths, range_names, width_number
 from querygate.sql import Place, StatementPlaces
 
-MOST_SHOWN = 5
-"""Suggestions of one explanation."""
-
-
 WITHHELD = (
     "Queries of this dataset are audited before they are answered. Reasons and narrower queries would reveal answers "
     "that were not audited, so they are not given."
@@ -67,7 +63,7 @@ def explain_width(
             for found in straddled.values()
             if found["records"] >= catalog.min_group
         ],
-        "suggestions": [_sharper_body(trial, statement) for trial in nearby.best()[:MOST_SHOWN]],
+        "suggestions": [_sharper_body(trial, statement) for trial in nearby.best()],
         "complete": in_time and not nearby.is_exhausted,
     }
     return {**body, "apart": cells.apart} if cells.apart else body

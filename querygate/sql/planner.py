@@ -34,13 +34,13 @@ from querygate.sql.condition_predicates import condition
 from querygate.sql.context import Context
 from querygate.sql.expressions import expression
 from querygate.sql.inner_columns import check_inner_numbers, inner_columns, narrow_outputs
+from querygate.sql.made_text_length import check_text_lengths
 from querygate.sql.measures import TEXT_STATISTICS, Measures
 from querygate.sql.ordered_values import write_out_order
 from querygate.sql.parse import span_of
 from querygate.sql.plan_hash import with_meaning
 from querygate.sql.subqueries.projections import item_of, with_items
 from querygate.sql.subqueries.scalar_queries import NUMBERS, is_call
-from querygate.sql.text_length import check_text_lengths
 from querygate.sql.value_notes import note_constants, note_groups
 
 

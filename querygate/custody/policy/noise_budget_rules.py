@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from querygate.core.types import USUAL_LEAST, NoiseOptions
+from querygate.core.types import USUAL_LEAST, USUAL_MECHANISM, NoiseOptions
 from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
@@ -39,7 +39,7 @@ def read_noise(
     if "epsilon_least" in table and least > each:
         table.fail("epsilon_least", "is more than one question may cost", f"at most epsilon_per_query ({each})")
     delta = float(table.number("delta", Bound(least=0, most=1e-3)) or 0.0)
-    mechanism = table.choice("mechanism", "geometric") or "geometric"
+    mechanism = table.choice("mechanism", USUAL_MECHANISM) or USUAL_MECHANISM
     if mechanism.startswith("gaussian") != (delta > 0):
         table.fail("delta", "applies to the Gaussian mechanisms only", '0, or mechanism = "gaussian-discrete"')
     rows = int(table.number("rows_per_person", Bound(least=1, most=1000, whole=True)) or 1)

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from querygate.custody.risk_report.risk_body import Disease, InstanceFigures, SideFigures, Sides, VerdictLine
-from querygate.methods.risk import Attack
+from querygate.methods.risk import THRESHOLDS, Attack
 
 NEARLY = 1e-9
 """Up to which share of each other two figures are the same."""
 
-
-LIMITS = ("0.05", "0.09", "0.2", "0.33")
+LIMITS = tuple(f"{round(threshold, 2):g}" for threshold in THRESHOLDS)
 """The thresholds of `querygate.methods.risk`, as rules write them."""
 
 Reader = Callable[[SideFigures], "float | None"]

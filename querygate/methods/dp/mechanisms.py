@@ -32,6 +32,7 @@ from typing import Literal
 
 from querygate.core.budget_types import Cost
 from querygate.core.registry import Registry
+from querygate.core.types import USUAL_MECHANISM
 from querygate.methods.dp.accountant import pure
 from querygate.methods.dp.exact_floats import at_least, exact, rounded_down, rounded_up
 from querygate.methods.dp.gaussian_scale import check_gaussian, sigma_per_unit
@@ -195,5 +196,4 @@ for _mechanism in (
 ):
     MECHANISMS.register(_mechanism.name, _mechanism)
 
-DEFAULT = "geometric"
-"""The mechanism of counts where a policy names none: exact on whole numbers, and of the least variance there is."""
+DEFAULT = USUAL_MECHANISM

@@ -8,10 +8,10 @@ from querygate.core.types import Floats, Ints
 from querygate.methods.synthesis.centroids import masked
 from querygate.methods.synthesis.cluster_sums import Clusters
 from querygate.methods.synthesis.cluster_synthesis import synthesise
-from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, check_microdata
 from querygate.methods.synthesis.parts import parts
 from querygate.methods.synthesis.permitted_values import has_few_values, permissible
+from querygate.methods.synthesis.record_points import EncodedMicrodata, encode
 from querygate.methods.synthesis.synthesis_methods import METHODS, SynthesisMethod
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.synthesis.cluster_sums import Clusters
-from querygate.methods.synthesis.encoder import EncodedMicrodata, FeatureBlock
 from querygate.methods.synthesis.microdata import Microdata, Variable
+from querygate.methods.synthesis.record_points import EncodedMicrodata, FeatureBlock
 from querygate.methods.synthesis.value_bounds import bounded, whole
 
 FEW = 12

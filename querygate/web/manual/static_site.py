@@ -21,7 +21,7 @@ from querygate.web.manual.library import AddressOf, Library
 from querygate.web.manual.search_index import make_sections
 
 STATIC: Final = Path(__file__).resolve().parents[1] / "static"
-ASSETS: Final = ("mark.svg", "querygate.css", "manual.css", "manual-search.js")
+ASSETS: Final = ("mark.svg", "theme.css", "manual.css", "manual-search.js")
 INDEX: Final = "search.json"
 
 

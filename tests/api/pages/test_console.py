@@ -323,7 +323,7 @@ def test_scripts_travel_compressed(client):
     assert len(small.data) < len(plain.data) / 2
     pages = sum(
         len(client.get(f"/static/{name}", headers={"Accept-Encoding": "gzip"}, buffered=True).data)
-        for name in ("editor.js", "htmx.js", "console.js", "querygate.css", "console.css", "mark.svg")
+        for name in ("editor.js", "htmx.js", "console.js", "theme.css", "console.css", "mark.svg")
     )
     assert pages < 200_000
 

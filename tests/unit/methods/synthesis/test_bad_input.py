@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.synthesis import METHODS, Microdata, Uncondensable, Variable, condense, rare_columns
-from querygate.methods.synthesis.encoder import encode
+from querygate.methods.synthesis.record_points import encode
 from tests.unit.methods.synthesis.tables import cohort, numbers
 
 ALL = pytest.mark.parametrize("method", METHODS.names())
@@ -172,7 +172,7 @@ def test_columns_that_do_not_fit_the_variables() -> None:
 
 
 def test_too_much_to_compute_with_names_the_widest_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate.methods.synthesis.encoder.MOST_CELLS", 600)
+    monkeypatch.setattr("querygate.methods.synthesis.record_points.MOST_CELLS", 600)
     with pytest.raises(Uncondensable, match="grade has 6 distinct values"):
         condense(cohort(), 20, rng=rng())
 

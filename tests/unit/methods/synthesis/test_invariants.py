@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense
-from querygate.methods.synthesis.encoder import encode
+from querygate.methods.synthesis.record_points import encode
 from tests.seeds import cases
 from tests.unit.methods.synthesis.tables import cohort
 

@@ -8,12 +8,12 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from querygate.methods.synthesis import Microdata, Variable, condense
 from querygate.methods.synthesis.cluster_sums import Clusters
-from querygate.methods.synthesis.encoder import encode
 from querygate.methods.synthesis.kmeans import kmeans_of_least
 from querygate.methods.synthesis.mdav import mdav
 from querygate.methods.synthesis.parts import parts
 from querygate.methods.synthesis.permitted_values import _assign
 from querygate.methods.synthesis.random_groups import random_groups
+from querygate.methods.synthesis.record_points import encode
 from querygate.methods.synthesis.swap import exchanged
 from querygate.methods.synthesis.tfrp import _dissolved, tfrp
 from querygate.methods.synthesis.value_bounds import bounded, shifted, whole

@@ -8,7 +8,7 @@ from sqlglot import parse_one
 from querygate.core.errors import Refusal, UnsupportedSQL
 from querygate.core.types import folded
 from querygate.sql import understand
-from querygate.sql.text_length import longest
+from querygate.sql.made_text_length import longest
 from tests.sql.study import CATALOG, NATIVE, raw
 
 COLUMNS = {folded(column.name): column for column in CATALOG.columns}
