@@ -23,6 +23,7 @@ SERVING = (
     "querygate.web",
     "querygate.wire",
     "querygate.control",
+    "querygate_adapters.control",
     "querygate_adapters.store",
 )
 SECRET = {

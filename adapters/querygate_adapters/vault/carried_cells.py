@@ -6,7 +6,7 @@ Value sets keep their numbers, unless a value that nobody had before moves them:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -120,22 +120,25 @@ def _there(name: str, names: set[str]) -> str:
 
 
 def _sets_in(database: duckdb.DuckDBPyConnection, store: str) -> Sets:
-    found: dict[int, dict[int, set[str | None]]] = {}
-    for column, number, text in database.execute(
+    rows = database.execute(
         f"SELECT column_id, set_id, text FROM {store}.set_value LEFT JOIN {store}.value_text "
         "USING (column_id, value_id)"
-    ).fetchall():
-        found.setdefault(column, {}).setdefault(number, set()).add(text)
-    return {column: {i: frozenset(texts) for i, texts in sets.items()} for column, sets in found.items()}
+    )
+    return _gathered(rows.fetchall())
 
 
 def _given_sets(tables: Mapping[str, pa.Table]) -> Sets:
-    with duckdb.connect() as database:
-        database.execute("CREATE SCHEMA given")
-        for name in ("set_value", "value_text"):
-            database.register("arrow", tables[name])
-            database.execute(f"CREATE TABLE given.{name} AS SELECT * FROM arrow")
-        return _sets_in(database, "given")
+    texts = {(row["column_id"], row["value_id"]): row["text"] for row in tables["value_text"].to_pylist()}
+    rows = [(row["column_id"], row["set_id"], row["value_id"]) for row in tables["set_value"].to_pylist()]
+    return _gathered((column, number, texts.get((column, value))) for column, number, value in rows)
+
+
+def _gathered(rows: Iterable[tuple[int, int, str | None]]) -> Sets:
+    """Sets from a row for each member: column, set, text."""
+    found: dict[int, dict[int, set[str | None]]] = {}
+    for column, number, text in rows:
+        found.setdefault(column, {}).setdefault(number, set()).add(text)
+    return {column: {i: frozenset(texts) for i, texts in sets.items()} for column, sets in found.items()}
 
 
 def _set_table(sets: Mapping[int, _Numbering], used: Mapping[int, set[int]], catalog: Catalog) -> pa.Table:

@@ -122,8 +122,26 @@ RISK_SCHEMAS: dict[str, Schema] = {
                     },
                 )
             ),
+            "genes": array(
+                record(
+                    "Diagnoses caused by a single gene, in a column of codes beside sequences; `alone` counts "
+                    "the diseases that only one record has.",
+                    {
+                        "column": TEXT,
+                        "beside": array(TEXT),
+                        "records": WHOLE,
+                        "alone": WHOLE,
+                        "known": array(
+                            record(
+                                "A disease, its gene, and how many records have it.",
+                                {"disease": TEXT, "gene": TEXT, "records": WHOLE},
+                            )
+                        ),
+                    },
+                )
+            ),
         },
-        optional=("limited", "alleles"),
+        optional=("limited", "alleles", "genes"),
         example=RISK_EXAMPLE,
     ),
     "RiskMeasure": record(

@@ -90,5 +90,5 @@ def test_nobody_begins_a_database_in_memory_that_chooses_its_own_folder() -> Non
         for call in begun(path):
             if not call.args or not ast.unparse(call.args[0]).startswith("str("):
                 found[path.name] = ast.unparse(call)
-    assert set(found) == {"duckdb_lockdown.py", "shadow.py"}, found
+    assert set(found) == {"duckdb_lockdown.py", "catalog_engine.py"}, found
     assert all("temp_directory" in text for text in found.values())
