@@ -53,10 +53,18 @@ class CodeSystem:
     def under(self, name: str) -> tuple[int, ...]:
         """The codes that belong to a code or group."""
         found: set[int] = set()
-        for level, names in zip(self.tree.levels, self.tree.names, strict=True):
-            nodes = [node for node, called in enumerate(names) if called == name]
-            found.update(np.flatnonzero(np.isin(level, nodes)).tolist())
+        for level, node in self._nodes.get(name, ()):
+            found.update(np.flatnonzero(self.tree.levels[level] == node).tolist())
         return tuple(sorted(found))
+
+    @cached_property
+    def _nodes(self) -> dict[str, list[tuple[int, int]]]:
+        """By name, the level and number of each node that is called so."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for level, names in enumerate(self.tree.names):
+            for node, name in enumerate(names):
+                found.setdefault(name, []).append((level, node))
+        return found
 
     @cached_property
     def unlisted(self) -> Unlisted | None:
@@ -75,10 +83,10 @@ def open_system(column: ColumnPolicy) -> CodeSystem:
     wanted = column.codes or CodesPolicy()
     name = "" if wanted.rows or wanted.system == "flat" else wanted.system
     rows = () if name else wanted.rows or tuple((code, ROOT) for code in column.values)
-    return CodeSystem(_tree(name, rows, wanted.unknown == "other"), name)
+    return _system(name, rows, wanted.unknown == "other")
 
 
 @lru_cache(maxsize=8)
-def _tree(name: str, rows: tuple[tuple[str, ...], ...], has_others: bool) -> CodeTree:
+def _system(name: str, rows: tuple[tuple[str, ...], ...], has_others: bool) -> CodeSystem:
     tree = code_tree(name) if name else CodeTree.of(rows)
-    return with_unlisted(tree) if has_others else tree
+    return CodeSystem(with_unlisted(tree) if has_others else tree, name)

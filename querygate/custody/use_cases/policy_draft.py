@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from textwrap import wrap
 
 from querygate.core.count_text import counted
@@ -92,7 +93,7 @@ def draft_from(source: str, progress: Progress = no_progress) -> DraftedPolicy:
 def tried_draft(source: Source, title: str, progress: Progress = no_progress) -> DraftedPolicy:
     """A proposed policy whose quasi-identifiers were tried: four with few values each, or three, or fewer."""
     progress("looking over the source")
-    looked = look_over(source, title, survey, amended, datetime.date.today())
+    looked = look_over(source, title, partial(survey, known={}), amended, datetime.date.today())
     first = draft_policy(looked)
     if first.rows < FEWEST or not _quasi(first) or parse_policy(first.text).views is None:
         return first
