@@ -7,7 +7,6 @@ of codes in, clusters out.
 from querygate.methods.disassociation.chunk_check import Faults, find_faults
 from querygate.methods.disassociation.chunks import Chunk, Cluster, Disassociated, JointCluster
 from querygate.methods.disassociation.disassociate import disassociate
-from querygate.methods.disassociation.estimates import Support, support
 
 __all__ = [
     "Chunk",
@@ -15,8 +14,6 @@ __all__ = [
     "Disassociated",
     "Faults",
     "JointCluster",
-    "Support",
     "disassociate",
     "find_faults",
-    "support",
 ]

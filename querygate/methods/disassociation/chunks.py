@@ -23,7 +23,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Cluster:
-    """How many records there are, their chunks, and the codes of which no more is told than that somebody has them."""
+    """How many records there are, their chunks, and the codes of which only it is known that somebody has them."""
 
     records: int
     chunks: tuple[Chunk, ...]

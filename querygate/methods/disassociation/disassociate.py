@@ -29,7 +29,7 @@ from querygate.methods.disassociation.chunks import (
 def disassociate(records: Sequence[Record], k: int, m: int, largest: int | None = None) -> Disassociated:
     """Records as clusters in which whoever knows up to m codes of somebody is led to k records at least.
 
-    Records without codes are in clusters like any others. `largest` is the size of clusters, 6 k unless told.
+    Records without codes are in clusters like any others. `largest` is the size of clusters, 6 k by default.
     """
     if k < 2 or m < 1:
         raise ValueError("k is at least 2, and m at least 1")

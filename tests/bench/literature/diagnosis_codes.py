@@ -28,12 +28,13 @@ from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
-from querygate.methods.disassociation import Disassociated, disassociate, find_faults, support
+from querygate.methods.disassociation import Disassociated, disassociate, find_faults
 from tests.bench.codes import Study, synpuf
 from tests.bench.literature import figure
 from tests.unit.methods.code_lists.brute import held_sets
 from tests.unit.methods.code_lists.case_counts import surviving
 from tests.unit.methods.code_lists.worlds import from_visits
+from tests.unit.methods.disassociation.record_support import support
 
 K, M = 5, 2
 

@@ -15,9 +15,9 @@ from querygate.methods.disassociation import (
     JointCluster,
     disassociate,
     find_faults,
-    support,
 )
 from querygate.methods.disassociation.disassociate import horizontal, refine, vertical
+from tests.unit.methods.disassociation.record_support import support
 
 WORDS = {
     "i": "itunes", "f": "flu", "m": "madonna", "k": "ikea", "r": "ruby", "v": "viagra", "a": "audi a4", "s": "sony tv",
