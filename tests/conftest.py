@@ -40,17 +40,17 @@ settings.load_profile("suite")
 key_module._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
-# Publications and reports tell of themselves alone, not of what others would have been; modules that are about that ask
-# for it with the fixture `alternatives`.
-THOROUGH = number_widths.AFFORDABLE, usable_figures.MOST_TRIED
-number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
+# Publications and reports tell of themselves alone, not of what others would have been, and reports ask few questions;
+# modules that are about that ask for it with the fixture `alternatives`.
+BRIEF, THOROUGH = (0, 0, 4), (number_widths.AFFORDABLE, usable_figures.MOST_TRIED, usable_figures.QUESTIONS)
+number_widths.AFFORDABLE, usable_figures.MOST_TRIED, usable_figures.QUESTIONS = BRIEF
 
 
 @pytest.fixture(scope="module")
 def alternatives() -> Iterator[None]:
-    number_widths.AFFORDABLE, usable_figures.MOST_TRIED = THOROUGH
+    number_widths.AFFORDABLE, usable_figures.MOST_TRIED, usable_figures.QUESTIONS = THOROUGH
     yield
-    number_widths.AFFORDABLE = usable_figures.MOST_TRIED = 0
+    number_widths.AFFORDABLE, usable_figures.MOST_TRIED, usable_figures.QUESTIONS = BRIEF
 
 
 # To list the engine's own functions, so as to find those that a file brings, takes longer than to read a small file;

@@ -7,7 +7,7 @@ import os
 EVERY = "QUERYGATE_EVERY_SEED"
 """The variable of the environment that has all of them tried."""
 
-SHARE, LEAST = 8, 5
+SHARE, LEAST = 12, 3
 """One in so many is tried each time, but no fewer than these."""
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from querygate.site.open_jobs import with_jobs
 from querygate.web import create_app
 from tests.api.browser import PART, Browser
 from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
+from tests.waiting_clock import WaitingClock, hasty_jobs
 
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
 
@@ -116,9 +116,8 @@ def test_the_console_shows_prices_budgets_and_noisy_answers(site: NoisySite) -> 
 
 def test_the_console_follows_work_behind_the_scenes(site: NoisySite) -> None:
     """No worker runs here, so that the job stays in the queue until its page is looked at."""
-    joined = with_jobs(site.opened)
-    gate = replace(joined.opened.gate, limits=replace(joined.opened.gate.limits, timeout_s=2.0))
-    app = create_app(replace(joined.opened, gate=gate), joined.extracts, joined.exchange)
+    joined = hasty_jobs(site.opened, 2.0, WaitingClock())
+    app = create_app(joined.opened, joined.extracts, joined.exchange)
     names = ("eve", "fay")
     for name in names:
         site.opened.accounts.add_user(name, "researcher")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.property.code_cases import CLAIMS_SETTINGS, SETTINGS, TESTS, try_claims, try_small
 
-QUERIES = 40
+QUERIES = 25
 PATIENTS = 400
 
 

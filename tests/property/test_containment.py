@@ -15,7 +15,7 @@ import pytest
 from tests.property.random_cases import make_case, random_query, violations
 
 TABLES = 6
-QUERIES = 20
+QUERIES = 14
 
 
 @pytest.mark.parametrize("seed", range(TABLES))

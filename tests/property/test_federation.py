@@ -11,7 +11,7 @@ from tests.property.federation_cases import try_split
 @each("seed", (0, 1, 3, 4))
 def test_pooled_ranges_have_what_all_records_have(seed: int, tmp_path: Path) -> None:
     (tmp_path / str(seed)).mkdir()
-    found = try_split(seed, tmp_path / str(seed), 12)
+    found = try_split(seed, tmp_path / str(seed), 8)
     assert found.answered
     assert not found.wrong
 

@@ -19,8 +19,9 @@ from tests.policies import make_policy, quasi, sensitive
 from tests.property.moment_cases import PAIRS, moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case, publish_case, random_condition, violations
 from tests.property.truth import define
+from tests.seeds import cases as some_of
 
-QUERIES = 14
+QUERIES = some_of(110)
 SEEDS = 8
 
 

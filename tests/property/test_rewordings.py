@@ -20,10 +20,10 @@ from querygate.sql import understand
 from tests.engine import scratch
 from tests.property.questions import QUESTIONS
 from tests.property.rewordings import Question, missed, reword
+from tests.seeds import cases
 from tests.sql.study import CATALOG, CREATE, NATIVE, POOLS, raw
 
-REWORDINGS = 20
-MISSES = 10
+REWORDINGS, MISSES = cases(150), 10
 NUMBERED = pytest.mark.parametrize("number", range(len(QUESTIONS)))
 
 

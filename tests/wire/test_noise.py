@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -17,25 +15,28 @@ from querygate.custody.worker.job_handlers import JobHandlers
 from querygate.custody.worker.worker import Worker
 from querygate.site.job_exchange import JobExchange
 from querygate.site.open_gate import OpenSite, now
-from querygate.site.open_jobs import with_jobs
+from querygate.site.open_jobs import GateWithJobs, with_jobs
 from querygate.web import listen
 from querygate.wire import open_wire
 from tests.unit.custody.noise.site_with_noise import noisy_site
+from tests.waiting_clock import WaitingClock, hasty_jobs
 from tests.wire.raw_client import RawClient, fields, packet
 from tests.wire.wire_site import WireSite
-from tests.work import HANG_S, wait_until
+from tests.work import wait_until
 
 PEOPLE = ("ann", "bob", "cleo", "dan", "eve")
 EACH, OF_ONE_USER = 0.1, 0.35
 LAPLACE = "-c querygate.mode=laplace"
 
 
+HARDLY_S = 0.3
+
+
 @contextmanager
-def served_noise(opened: OpenSite, keys: dict[str, str], wait_s: float) -> Iterator[WireSite]:
-    """A gate that waits so long for a worker before it calls an answer a job. None works unless a test says so."""
-    joined, listening = with_jobs(opened), listen("127.0.0.1", 0)
-    gate = replace(joined.opened.gate, limits=replace(joined.opened.gate.limits, timeout_s=wait_s))
-    with open_wire(replace(joined.opened, gate=gate), listening, joined.exchange):
+def served_noise(opened: OpenSite, keys: dict[str, str], joined: GateWithJobs) -> Iterator[WireSite]:
+    """The site at a gate with jobs. No worker works unless a test says so."""
+    listening = listen("127.0.0.1", 0)
+    with open_wire(joined.opened, listening, joined.exchange):
         yield WireSite(opened, listening[0].getsockname()[1], keys)
     for one in listening:
         one.close()
@@ -46,14 +47,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireSite]:
     opened = noisy_site(tmp_path_factory.mktemp("noise"), each=EACH, total=5.0, user=OF_ONE_USER).opened
     for name in PEOPLE:
         opened.accounts.add_user(name, "researcher")
-    with served_noise(opened, {name: opened.accounts.keys.new(name).secret for name in PEOPLE}, HANG_S) as served:
+    keys = {name: opened.accounts.keys.new(name).secret for name in PEOPLE}
+    with served_noise(opened, keys, with_jobs(opened)) as served:
         yield served
 
 
 @pytest.fixture(scope="module")
-def hasty(site: WireSite) -> Iterator[WireSite]:
+def clock() -> WaitingClock:
+    return WaitingClock()
+
+
+@pytest.fixture(scope="module")
+def hasty(site: WireSite, clock: WaitingClock) -> Iterator[WireSite]:
     """The same site by a gate that hardly waits."""
-    with served_noise(site.opened, site.keys, 0.3) as served:
+    with served_noise(site.opened, site.keys, hasty_jobs(site.opened, HARDLY_S, clock)) as served:
         yield served
 
 
@@ -137,8 +144,9 @@ def test_when_the_budget_is_spent_it_is_said_and_ranges_go_on(site: WireSite) ->
     assert spent(site, "cleo") == round(3 * EACH, 6)
 
 
-def test_an_answer_that_takes_long_is_waited_for(hasty: WireSite) -> None:
+def test_an_answer_that_takes_long_is_waited_for(hasty: WireSite, clock: WaitingClock) -> None:
     found: list[object] = []
+    began_s = clock()
 
     def ask() -> None:
         with hasty.connect("dan", options=LAPLACE) as connection:
@@ -146,8 +154,7 @@ def test_an_answer_that_takes_long_is_waited_for(hasty: WireSite) -> None:
 
     asking = threading.Thread(target=ask)
     asking.start()
-    wait_until(lambda: jobs(hasty, "dan"))
-    time.sleep(0.4)  # longer than this gate waits
+    wait_until(lambda: jobs(hasty, "dan") and clock() > began_s + HARDLY_S / 2)  # as long as this gate waits
     with worker(hasty):
         asking.join()
     assert (len(found), jobs(hasty, "dan"), spent(hasty, "dan")) == (1, ["done"], EACH)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -16,6 +15,7 @@ from querygate.core.types import Request
 from querygate.gate.answer import answer
 from tests.property.random_cases import RESEARCHER
 from tests.property.view_cases import Design, RawColumn, publish_margins
+from tests.work import count_calls
 
 
 def all_covers(held: list[int]) -> list[tuple[int, ...]]:
@@ -43,7 +43,7 @@ def test_of_many_margins_one_collection_is_enough() -> None:
     assert sorted(cover) == list(range(60, 80))
 
 
-def test_a_statement_over_the_columns_of_many_views_is_answered_soon(tmp_path: Path) -> None:
+def test_a_statement_over_the_columns_of_many_views_takes_little_work(tmp_path: Path) -> None:
     """Each of twenty views has one of its columns, so it takes all of them."""
     views, rows = 20, 12
     rng = random.Random(1)
@@ -57,7 +57,7 @@ def test_a_statement_over_the_columns_of_many_views_is_answered_soon(tmp_path: P
     design = Design([(column.name,) for column in columns], [], [0] * rows, labels)
     study = publish_margins(columns, design, tmp_path)
     where = " AND ".join(f"{column.name} = 'a'" for column in columns)
-    began = time.process_time()
-    found = answer(Request(RESEARCHER, "t", f"SELECT COUNT(*) FROM t WHERE {where}"), study.opened.gate).groups
-    assert time.process_time() - began < 5
+    asked = Request(RESEARCHER, "t", f"SELECT COUNT(*) FROM t WHERE {where}")
+    found, calls = count_calls(lambda: answer(asked, study.opened.gate).groups)
+    assert calls < 500_000  # all collections of twenty views are a million
     assert found[0].ranges[0].low <= study.truth.execute(f"SELECT COUNT(*) FROM t WHERE {where}").fetchall()[0][0]
