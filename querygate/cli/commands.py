@@ -16,7 +16,7 @@ COMMANDS = {
     "codes": ("querygate.cli.codes:codes", "Import a code system, or release codes in chunks."),
     "frequencies": (
         "querygate.cli.frequencies:frequencies",
-        "Release allele frequencies that hardly tell who is included.",
+        "Release allele frequencies that hardly reveal who is included.",
     ),
     "notes": ("querygate.cli.notes:notes", "Train a tagger for notes, and measure it."),
     "sequences": ("querygate.cli.sequences:sequences", "Align DNA sequences before they are published."),

@@ -38,7 +38,7 @@ from querygate_adapters.sources.open_source import open_source
 def frequencies(
     policy_file: Path, source: str, column: str, power: float, rare: float, sites: str | None, out: Path, form: str
 ) -> None:
-    """Release allele frequencies that hardly tell who is included.
+    """Release allele frequencies that hardly reveal who is included.
 
     Anyone who has a person's sequence can test whether that person is among those counted. Rare alleles stay out, and
     only as many sites are released as keep the strongest such test below --power. The bound is for everything ever

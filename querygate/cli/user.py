@@ -190,7 +190,7 @@ def key() -> None:
 
 
 expires_option = click.option(
-    "--expires", metavar="DATE", help="Last day on which it opens, in UTC.  [default: no end]"
+    "--expires", metavar="DATE", help="Last day on which it works, in UTC.  [default: no end]"
 )
 
 
@@ -202,7 +202,7 @@ expires_option = click.option(
     "scopes",
     multiple=True,
     type=click.Choice(list(SCOPES)),
-    help="What the key is good for, as far as the role goes. Repeat it for several.  [default: all of the role]",
+    help="What the key may do, within the rights of the role. Repeat it for several.  [default: all of the role]",
 )
 @format_option
 @site_option
@@ -227,7 +227,7 @@ def print_key(issued: NewKey, form: str) -> None:
     default=OVERLAP_HOURS,
     show_default=True,
     metavar="HOURS",
-    help="How long the old key still opens.",
+    help="How long the old key keeps working.",
 )
 @expires_option
 @format_option

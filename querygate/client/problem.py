@@ -85,7 +85,7 @@ def _known(body: Mapping[str, Any]) -> QueryGateError:
 
 
 def no_gate() -> ConfigError:
-    return ConfigError("QG804", "What answers at this address is not a gate.", "Check the address.")
+    return ConfigError("QG804", "The server at this address is not a gate.", "Check the address.")
 
 
 def unreachable() -> ConfigError:
@@ -95,6 +95,4 @@ def unreachable() -> ConfigError:
 
 
 def too_large() -> ConfigError:
-    return ConfigError(
-        "QG804", "What came back is larger than any answer.", "Check the address, or ask a smaller question."
-    )
+    return ConfigError("QG804", "The reply is larger than any answer.", "Check the address, or ask a smaller question.")

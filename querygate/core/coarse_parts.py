@@ -24,7 +24,7 @@ class Fork:
 
 
 Parts: TypeAlias = Fork | int
-"""A part is told by its number; 0 alone is the whole table."""
+"""A part is identified by its number; 0 alone is the whole table."""
 
 
 def numbers_of(parts: Parts) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What a look over a source tells of its columns: figures for the custodian, from which a policy is proposed.
+"""What a look over a source shows of its columns: figures for the custodian, from which a policy is proposed.
 
 Figures are of raw data. They may be shown to its custodian and to nobody else.
 """

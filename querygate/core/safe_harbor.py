@@ -6,4 +6,4 @@ OLD = 90
 """Ages from which on are one group: (C), "all ages over 89"."""
 
 FEW = 20_000
-"""People of a ZIP area whose three digits are not told: (B)."""
+"""People of a ZIP area whose three digits are not published: (B)."""

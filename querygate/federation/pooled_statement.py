@@ -98,7 +98,9 @@ def read_pooled_statement(sql: str) -> PooledStatement:
     """The statement, or a refusal that says what can be pooled."""
     tree = parse(sql)
     if not isinstance(tree, exp.Select):
-        raise UnsupportedSQL("QG202", "One SELECT is pooled over gates.", "Ask one SELECT with aggregates.")
+        raise UnsupportedSQL(
+            "QG202", "Only a single SELECT can be pooled over gates.", "Send one SELECT with aggregates."
+        )
     more = sorted(name for name, value in tree.args.items() if value and name not in CLAUSES)
     if more:
         raise _cannot(f"{more[0].rstrip('_').upper().replace('_', ' ')} cannot be used over several gates.")
@@ -143,7 +145,7 @@ def _check_grouping(tree: exp.Select, keys: Mapping[str, exp.Expr]) -> None:
     if None in named or set(named) != set(keys):
         raise UnsupportedSQL(
             "QG210",
-            "Keys of groups and columns of the statement differ.",
+            "The statement's columns are not those it groups by.",
             "Select all keys that you group by, and no more.",
         )
 
@@ -164,7 +166,9 @@ def _order(tree: exp.Select, keys: Mapping[str, exp.Expr]) -> tuple[tuple[str, b
     for one in order.expressions if order else ():
         name = _grouped(tree, one.this, keys)
         if name not in keys:
-            raise UnsupportedSQL("QG214", "Rows are ordered by keys of groups only.", "Order by a column of GROUP BY.")
+            raise UnsupportedSQL(
+                "QG214", "Rows can be ordered only by columns of GROUP BY.", "Order by a column of GROUP BY."
+            )
         found.append((str(name), bool(one.args.get("desc"))))
     return tuple(found)
 
@@ -250,7 +254,7 @@ def _stepped(found: Pooled, step: Step) -> Pooled:
     if found.low is None:
         return found
     if not isinstance(found.low, int | float):
-        raise _cannot("Arithmetic around texts and dates is not pooled.")
+        raise _cannot("Arithmetic on texts and dates cannot be pooled.")
     try:
         if isinstance(step, _Rounded):  # a value near a half may be rounded either way
             least, most = math.nextafter(found.low, -math.inf), math.nextafter(found.high, math.inf)  # type: ignore[arg-type]
@@ -276,7 +280,7 @@ def _aggregate(tree: exp.Expr) -> tuple[tuple[exp.Expr, ...], Pool]:
     if isinstance(inner, exp.Min | exp.Max):
         return (tree,), _first(pool_least if isinstance(inner, exp.Min) else pool_largest)
     if distinct:
-        raise _cannot("Of distinct values only COUNT is pooled.")
+        raise _cannot("Of DISTINCT values only COUNT can be pooled.")
     if isinstance(inner, exp.Count | exp.CountIf | exp.Sum):
         return (tree,), _first(pool_sums)
     if isinstance(inner, exp.Avg):
@@ -286,7 +290,7 @@ def _aggregate(tree: exp.Expr) -> tuple[tuple[exp.Expr, ...], Pool]:
     variance = _VARIANCES.get(type(inner))
     if variance is not None:
         return (_like(tree, exp.Count), _like(tree, exp.Avg), _like(tree, exp.VariancePop)), _pool_spreads(*variance)
-    raise _cannot("This aggregate cannot be put together from several gates.")
+    raise _cannot("This aggregate cannot be combined from several gates.")
 
 
 _VARIANCES: dict[type[exp.Expr], tuple[bool, bool]] = {  # sample, root
@@ -305,11 +309,11 @@ def _quotient(tree: exp.Div) -> tuple[tuple[exp.Expr, ...], Pool]:
         inner = side.this if isinstance(side, exp.Filter) else side
         added = isinstance(inner, exp.Count | exp.CountIf | exp.Sum) and not isinstance(inner.this, exp.Distinct)
         if not added:
-            raise _cannot("Only quotients of counts and sums are pooled.")
+            raise _cannot("Only quotients of counts and sums can be pooled.")
     if not _is_of_everybody(bottom):
-        raise _cannot("Shares are pooled of all records: divide by COUNT(*).")
+        raise _cannot("Only shares of all records can be pooled: divide by COUNT(*).")
     if isinstance(top.this if isinstance(top, exp.Filter) else top, exp.Sum):
-        raise _cannot("Sums over COUNT(*) are not pooled: use AVG.")
+        raise _cannot("SUM(x) / COUNT(*) cannot be pooled: use AVG.")
     share = exp.Div(this=exp.cast(top.copy(), "double"), expression=bottom.copy())
     return (top, bottom, share), _pool_means
 

@@ -28,7 +28,7 @@ from querygate.site.open_gate import OpenSite
 RUN, FOUND = "audit.run", "audit.findings"
 
 MOST_KEPT = 500
-"""Findings that are put on record, the gravest first; their number is told."""
+"""Findings that are put on record, the gravest first; their number is given."""
 
 MOST_ALERTS = 100
 

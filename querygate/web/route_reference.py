@@ -1,4 +1,4 @@
-"""How the reference tells of the routes: their order, who may use them, what is sent and what comes back."""
+"""How the reference describes the routes: their order, who may use them, what is sent and what comes back."""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ class Session:
             place = refused.place
             told = error_message(refused.error, None if place is None else lambda span: place + 1)
         except TransactionFailed:
-            told = plain_error(FAILED, "The transaction has failed: nothing is read before it ends.", "Send ROLLBACK.")
+            told = plain_error(
+                FAILED, "The transaction has failed: no statement is accepted until it ends.", "Send ROLLBACK."
+            )
         except QueryGateError as error:
             told = error_message(error)
         except (SessionOver, OSError, TimeoutError, EOFError):

@@ -98,7 +98,7 @@ def _set(text: str, settings: SessionSettings, status: bytes) -> CommandResult:
         else:
             settings.set(name, value)
     elif not _HARMLESS_SET.match(text):
-        raise NotPermitted("QG306", "This form of SET is not read here.", "Write SET name = 'value'.")
+        raise NotPermitted("QG306", "This form of SET is not supported.", "Write SET name = 'value'.")
     return CommandResult("SET")
 
 
@@ -142,7 +142,7 @@ def _refuse(text: str, settings: SessionSettings, status: bytes) -> CommandResul
     """What drivers do in the protocol, and people could do in SQL."""
     raise UnsupportedSQL(
         "QG206",
-        "Cursors and prepared statements of SQL itself are not kept here.",
+        "Cursors and prepared statements made in SQL are not supported.",
         "Send the statement itself, with its values; drivers may prepare it and fetch its rows in parts.",
     )
 

@@ -59,13 +59,13 @@ read_json <- function(response) {
   # Whole numbers beyond 2^53 stay texts: a double could move an end of a range inwards.
   tryCatch(
     jsonlite::fromJSON(text, simplifyVector = FALSE, bigint_as_char = TRUE),
-    error = function(error) stop("What answers at this address is not a gate.", call. = FALSE)
+    error = function(error) stop("The server at this address is not a gate.", call. = FALSE)
   )
 }
 
 # A refusal is a condition of its own: tryCatch(..., qg_refusal = function(refused) refused$suggestion)
 refuse <- function(problem) {
-  if (is.null(problem$code)) stop("What answers at this address is not a gate.", call. = FALSE)
+  if (is.null(problem$code)) stop("The server at this address is not a gate.", call. = FALSE)
   kept <- problem[c("code", "title", "detail", "remedy", "suggestion", "span", "query_id")]
   names(kept) <- c("code", "title", "detail", "remedy", "suggestion", "span", "query_id")
   stop(structure(class = c("qg_refusal", "error", "condition"), c(kept, list(message = problem$detail, call = NULL))))

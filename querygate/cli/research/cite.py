@@ -26,7 +26,7 @@ _BIBTEX = str.maketrans(
 @click.argument("answer_id")
 @click.option("--style", type=click.Choice(STYLES), default="text", help="As what.  [default: text]")
 @click.option(
-    "--as", "name", metavar="USER", help="Look as this user of the site.  [default: the person at the console]"
+    "--as", "name", metavar="USER", help="View as this user of the site.  [default: the person at the console]"
 )
 @site_option
 def cite(answer_id: str, style: str, name: str | None, site: Path) -> None:

@@ -14,13 +14,13 @@ from querygate.cli.shared.shared_options import format_option, site_option
 
 SHOWN_SQL = 60
 as_option = click.option(
-    "--as", "name", metavar="USER", help="Look as this user of the site.  [default: the person at the console]"
+    "--as", "name", metavar="USER", help="View as this user of the site.  [default: the person at the console]"
 )
 
 
 @click.command(cls=Command, example="querygate history --limit 5", elsewhere=True)
 @click.option("--dataset", metavar="NAME", help="Only questions about this dataset.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many at most.  [default: 20]")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="Maximum number.  [default: 20]")
 @as_option
 @format_option
 @site_option

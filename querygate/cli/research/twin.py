@@ -14,9 +14,11 @@ from querygate.gate.twin import DEFAULT_ROWS, MOST_ROWS, TWIN_FORMATS, TwinWish
 
 @click.command(cls=Command, example="querygate twin patients --rows 500 --seed 7 --out dummy.csv", elsewhere=True)
 @click.argument("dataset")
-@click.option("--rows", type=click.IntRange(1, MOST_ROWS), default=DEFAULT_ROWS, help="How many.  [default: 1000]")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="The same gives the same rows.  [default: 0]"
+    "--rows", type=click.IntRange(1, MOST_ROWS), default=DEFAULT_ROWS, help="Number of rows.  [default: 1000]"
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="The same seed gives the same rows.  [default: 0]"
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="New .csv or .parquet file."

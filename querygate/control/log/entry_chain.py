@@ -22,7 +22,7 @@ GENESIS = "0" * 64
 """What the first entry names as the hash before it."""
 
 ABOUT_ITSELF = b'"kind":"log.'
-"""How entries are told that say something about the log itself: what was archived, discarded, read."""
+"""How entries are described that say something about the log itself: what was archived, discarded, read."""
 
 _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 

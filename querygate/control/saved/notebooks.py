@@ -88,7 +88,7 @@ class Notebooks:
         with self._database.writing() as connection:
             kept = connection.execute("SELECT count(*) FROM notebook WHERE owner = ?", (owner,)).fetchone()[0]
             if kept >= MOST_OF_ONE:
-                raise ConfigError("QG806", f"You have {MOST_OF_ONE} notebooks, which is the most.", "Delete one first.")
+                raise ConfigError("QG806", f"You have {MOST_OF_ONE} notebooks, the most allowed.", "Delete one first.")
             connection.execute(_INSERT, (ident, owner, name, dataset, _write(cells), None, now, now))
         return Notebook(ident, owner, name, dataset, cells, None, now, now)
 

@@ -81,7 +81,7 @@ class SavedQueries:
             kept = connection.execute("SELECT count(*) FROM saved_query WHERE owner = ?", (owner,)).fetchone()[0]
             if kept >= MOST_OF_ONE:
                 raise ConfigError(
-                    "QG806", f"You have saved {MOST_OF_ONE} queries, which is the most.", "Delete one first."
+                    "QG806", f"You have saved {MOST_OF_ONE} queries, the most allowed.", "Delete one first."
                 )
             told = (text.name, text.description, text.dataset, text.sql)
             connection.execute(_INSERT, (ident, owner, *told, shared, now, now))

@@ -1,4 +1,4 @@
-"""A disk without room, as the operating system and the engines tell of it."""
+"""A disk without room, as the operating system and the engines report it."""
 
 from __future__ import annotations
 

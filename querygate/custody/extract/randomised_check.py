@@ -77,7 +77,7 @@ def _small_domains(columns: Sequence[Drawn], wanted: RandomisedPolicy) -> tuple[
 
 
 def _spread(columns: Sequence[Drawn], gamma: float) -> GuaranteeCheck:
-    """Noise of a chosen spread bounds no belief; what it does is told in the measure of those who proposed it."""
+    """Noise of a chosen spread bounds no belief; what it does is stated in the measure of those who proposed it."""
     numbers = [matrix for column, _, _, matrix in columns if column.is_number and matrix is not None]
     width = min((certain_width(matrix) for matrix in numbers), default=1.0)
     promise = (

@@ -104,7 +104,7 @@ def _field(column: PublicColumn, policy: Policy) -> Field:
 
 
 def _parameters(columns: list[RandomisedColumn], method: str, wanted: RandomisedPolicy, gamma: float) -> dict[str, Any]:
-    """What recipients need to correct their counts. PRAM's shares are of raw records, so they are not told."""
+    """What recipients need to correct their counts. PRAM's shares are of raw records, so they are not published."""
     if method == "rank-swap":
         return {"window": wanted.window}
     told = {one.public.name: {"cells": 0 if one.matrix is None else len(one.matrix), **one.told} for one in columns}

@@ -266,7 +266,7 @@ def _rolled_up(plan: NoisyPlan, keys: Mapping[str, Scalar]) -> list[str]:
 def made_consistent(rows: list[Row], plan: NoisyPlan) -> list[Row]:
     """Counts of which none is below zero and whose parts add up to the total, where the statement asked for both.
 
-    A function of what was told with noise already, so it costs nothing. Intervals stay those of the noise.
+    A function of what was already published with noise, so it costs nothing. Intervals stay those of the noise.
     """
     sets = plan.plan.sets
     outputs = zip(plan.plan.outputs, plan.items, strict=False)

@@ -320,7 +320,7 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
     usual = {"method": "auto", "edges": "grid", "class_moments": "none", "search": "guarded", "largest_k": False}
     for key, value in anonymise.items() if isinstance(anonymise, dict) else ():
         if value != usual.get(key, []) and value:
-            more = "; sums are told in cells of views.sum_cell guards" if key == "class_moments" else ""
+            more = "; sums are published in cells of views.sum_cell guards" if key == "class_moments" else ""
             yield ("anonymise", key), "is about classes over all quasi-identifiers", PLAIN + more
     if not any(column.role == "quasi-identifier" for column in columns):
         yield ("views",), "has no quasi-identifier, so views can publish nothing", "nothing: remove the table"
@@ -331,7 +331,7 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
     if isinstance(republish, dict) and republish.get("on_overlap") in ("sticky", "extend"):
         yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
     if isinstance(republish, dict) and republish.get("few_changes") == "report":
-        yield ("republish", "few_changes"), "lets differences about fewer than k people be told", "refuse"
+        yield ("republish", "few_changes"), "lets differences about fewer than k people be seen", "refuse"
     grouped = {column.of_codes.column for column in columns if column.of_codes is not None}
     for column in columns:
         if column.role == "codes" and column.name not in grouped:

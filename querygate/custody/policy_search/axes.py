@@ -34,7 +34,7 @@ unique codes."""
 
 @dataclass(frozen=True)
 class Axis:
-    """A quasi-identifier, and the finest that a policy over the lattice tells of it.
+    """A quasi-identifier, and the finest that a policy over the lattice shows of it.
 
     A number has the least value of each of its cells in `starts`; a category the values of each in `members`.
     """

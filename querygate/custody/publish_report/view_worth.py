@@ -207,7 +207,7 @@ def class_beliefs(written: Written, units: Iterable[tuple[str, ...]], *, whole: 
 
 
 def _bins(cells: Arrays, columns: Sequence[Column]) -> Ints:
-    """A number for each combination of what cells tell of these columns."""
+    """A number for each combination of what cells show of these columns."""
     found = np.zeros(len(cells["n"]), dtype=np.int64)
     for column in columns:
         for name, values in cells.items():

@@ -75,7 +75,7 @@ def explain_alleles(risk: AlleleRisk) -> tuple[str, ...]:
 
 def _found(power: MembershipPower) -> str:
     if not power.sites:
-        return "nothing would be told"
+        return "nothing would be revealed"
     words = (
         "somebody who knows people's sequences, and exactly how frequent alleles are in the population, would "
         f"recognise {100 * power.most:.1f} % of those included, mistaking 5 % of others for them"

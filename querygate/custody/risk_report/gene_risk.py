@@ -51,7 +51,7 @@ def explain_genes(risk: GeneRisk) -> tuple[str, ...]:
     fewest = min(one.records for one in risk.known)
     beside = " and ".join(risk.beside)
     return (
-        f"{counted(risk.records, 'record has', 'records have')} a diagnosis in {risk.column} that comes of one gene "
+        f"{counted(risk.records, 'record has', 'records have')} a diagnosis in {risk.column} caused by a single gene "
         f"({counted(len(risk.known), 'disease')}): whoever knows it knows what {beside} shows there, and the other way "
         f"round. Somebody known to have such a disease is one of as few as {fewest:,}. Release one of the two columns, "
         "or sequences without these genes.",

@@ -43,7 +43,7 @@ def released_texts(policy: Policy, table: pa.Table) -> Texts:
 
 
 def published_texts(policy: Policy, catalog: Catalog, cells: Arrays, classes: Ints) -> Texts:
-    """Of a published version, where sets are told by class: which record of a class has which set does not matter
+    """Of a published version, where sets are published by class: which record of a class has which set does not matter
     here, so they are dealt out in order. Notes and sequences are not published.
     """
     order = np.argsort(np.asarray(cells["class"]), kind="stable")

@@ -49,7 +49,7 @@ class TrialVersion:
         return list(asked_figures(questions, self.policy.dataset, answer, self.rows))
 
     def rare(self) -> tuple[RareValues, ...]:
-        """Those of a frame are told in total, and hidden among nobody."""
+        """Those of a frame are published in total, and hidden among nobody."""
         framed = {name for name, _ in self.policy.views.frame} if self.policy.views else set()
         least = named_from(self.rows.rows, self.policy.k)
         few = {

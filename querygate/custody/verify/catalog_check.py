@@ -46,7 +46,7 @@ def _compare(told: Catalog | Column, wanted: Catalog | Column, promise: str) -> 
 
 
 def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -> Catalog:
-    """The catalog by the policy. What is checked elsewhere, or is nobody's, is as it was told."""
+    """The catalog by the policy. What is checked elsewhere, or is nobody's, is as it was stated."""
     persons = staging.count_values([policy.person])[policy.person].distinct if policy.person else rows
     is_repeated = persons < rows
     missing = staging.count_missing([column.name for column in policy.published])

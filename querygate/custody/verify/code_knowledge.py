@@ -212,7 +212,7 @@ class _Walk:
 
     def judge(self, supports: Ints, joint: Array, chosen: Array) -> None:
         """Of sets of items, a row each: how many records they lead to, and how many of those have each secret item.
-        What is known already is not told."""
+        What is known already is left out."""
         if supports.size:
             told = ~(chosen[:, :, None] == self.secret).any(axis=1)
             self.fewest = min(self.fewest, int(supports.min()))

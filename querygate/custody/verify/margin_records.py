@@ -54,7 +54,7 @@ def read_margin(margins: MarginReader, margin: Margin, number: int, columns: Seq
     told = f"margin {number}"
     inside = [column for column in columns if column.name in margin.columns]
     cells, beside = margins.cells(number, [column.index for column in inside])
-    require(beside == 0, f"{told} tells nothing of the columns that are not in it")
+    require(beside == 0, f"{told} says nothing about the columns that are not in it")
     classes, class_n, n, frame = (_plain(cells, name, told) for name in ("class", "class_n", "n", "frame"))
     require(bool((n > 0).all()), "no cell is empty")
     names, first, place = np.unique(classes, return_index=True, return_inverse=True)

@@ -161,7 +161,7 @@ def _sets(written: Written, column: Column, margins: Sequence[LocatedMargin], to
     order: dict[str | None, int] = {None: 0} | {text: i + 1 for i, text in enumerate(sorted(column.values))}
     ids, place = np.unique(sets[told], return_inverse=True)
     meant = [members.get(one, []) for one in ids.tolist()]
-    require(all(len(one) == 1 and one[0] in order for one in meant), f"values of {name} are told one by one")
+    require(all(len(one) == 1 and one[0] in order for one in meant), f"values of {name} are published one by one")
     codes = np.zeros(told.size, dtype=np.int64)
     codes[told] = np.array([order[one[0]] for one in meant], dtype=np.int64)[place.reshape(-1)]
     of_text = np.array([*(order[text] for text in raw.texts), 0], dtype=np.int64)  # the last is missing
@@ -199,7 +199,9 @@ def _told_classes(margin: LocatedMargin, silent: Bools, name: str) -> Bools:
     frames, place = np.unique(margin.frame, return_inverse=True)
     held = np.bincount(place.reshape(-1), told, frames.size)
     classes = np.bincount(place.reshape(-1), minlength=frames.size)
-    require(bool(((held == 0) | (held == classes)).all()), f"{name} is told in a whole frame cell, or withheld there")
+    require(
+        bool(((held == 0) | (held == classes)).all()), f"{name} is published in a whole frame cell, or withheld there"
+    )
     return told
 
 
@@ -254,7 +256,7 @@ def _check_sums(
         np.ma.filled(np.ma.asarray(given[part], np.float64), np.nan)
         for part in ("sum_lo", "sum_hi", "var_lo", "var_hi")
     )
-    require(bool(np.isnan(more).all()), f"no variances of {column.name} are told")
+    require(bool(np.isnan(more).all()), f"no variances of {column.name} are published")
     found: list[tuple[Ints, Ints, Ints]] = []
     for margin, is_told in zip(margins, told, strict=True):
         mine = is_told[margin.label] & number.has_number[bins]
@@ -264,7 +266,7 @@ def _check_sums(
     name, known, cells = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(name)
     counted = np.array_equal(label, name[order]) and np.array_equal(n, known[order])
-    require(counted, f"sums of {column.name} are told of the classes that have any")
+    require(counted, f"sums of {column.name} are published for the classes that have any")
     unit = value_unit(policy)
     low, high = cells[order].T
     high = high + (n if unit != 1 else 0)

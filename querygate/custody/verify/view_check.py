@@ -352,8 +352,8 @@ class _Job:
         self.found.shown[name], self.found.withheld[name] = sum(safe), sum(withheld)
 
     def _shown(self, frame: int, place: int, told: UnitTold, records: Ints, before: EarlierMargins) -> int:
-        """How many records of a frame cell are shown to be able to have another value; none where nothing is told.
-        `before` is what earlier versions tell of them.
+        """How many records of a frame cell are shown to be able to have another value; none where nothing is published.
+        `before` is what earlier versions show of them.
         """
         telling = [one for i, one in enumerate(told.margins) if told.told[i][one.label[records[0]]]]
         if not telling:

@@ -103,7 +103,7 @@ class Members:
 
 @dataclass(frozen=True)
 class MomentRelease:
-    """What is published per class, in order of class: NaN where a sum or a variance is not told.
+    """What is published per class, in order of class: NaN where a sum or a variance is not published.
 
     `residual` is the least range that is left for a member of the class when all others pool their values.
     """

@@ -1,4 +1,4 @@
-"""The decision before an answer: would it, with the answers given before, tell of fewer than k records?
+"""The decision before an answer: would it, with the answers given before, reveal something about fewer than k records?
 
 A `Watch` holds the sets of one view that were answered. From structure alone, that is from which places each set has
 and how many records each place holds, it says of new sets whether their totals would make known:
@@ -50,7 +50,7 @@ WHOLE, ITSELF = "(all)", "(itself)"
 
 @dataclass(frozen=True, slots=True)
 class LiveVerdict:
-    """Which rule new sets break, if any; how many records would be told of; for a pair, what it is made with."""
+    """Which rule new sets break, if any; how many records would be singled out; for a pair, what it is made with."""
 
     rule: Rule = ""
     records: int = 0

@@ -28,7 +28,7 @@ SHORT = timedelta(minutes=10)
 
 
 class CaseStatement(Protocol):
-    """A logged statement, as far as a case tells of it."""
+    """A logged statement, as far as it matters to a case."""
 
     @property
     def id(self) -> str: ...

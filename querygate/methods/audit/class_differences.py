@@ -27,7 +27,7 @@ MOST_CLASSES = 100
 
 
 def least_difference(meet: Bools, first: Ints, second: Ints) -> int:
-    """The fewest people that classes tell of, by themselves or without others. `meet` is classes of the first partition
+    """The fewest people that classes are about, alone or minus others. `meet` is classes of the first partition
     x classes of the second; sizes are whole numbers above zero, and equal in total.
 
     >>> least_difference(np.array([[True, False], [True, True]]), np.array([20, 20]), np.array([23, 17]))

@@ -79,7 +79,7 @@ class _Search:
     by_places: dict[bytes, list[Finding]] = field(default_factory=dict)
 
     def look(self, view: str, members: Sequence[str], totals: Sequence[QueryTotal]) -> None:
-        """Everything in one view that no smaller one has told."""
+        """Everything in one view that no smaller one has."""
         isolated, extremes, not_done = examine(totals, self.weights, self.k, self.bases)
         self.left += [(view, one) for one in not_done]
         found = make_findings(isolated, self.domains, view)

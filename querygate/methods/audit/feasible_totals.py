@@ -218,7 +218,7 @@ def suspects(
 ) -> tuple[list[Finding], list[Unexamined]]:
     """Atoms of fewer than k records of which all answers together leave less than a tenth of the domain open.
 
-    Those in a set whose total is at an end of its domain are told by a notice. The tightest sets come first.
+    Those in a set whose total is at an end of its domain are reported by a notice. The tightest sets come first.
     """
     found: list[Finding] = []
     left = 0

@@ -6,7 +6,7 @@ Shares no arithmetic with the search. A finding is sound if
     these hold fewer than k records,
     and the arithmetic that is shown, worked out from its text, gives the value that is told.
 
-A finding that is not sound is a fault of the auditor. It is told as unproved, so that it accuses nobody.
+A finding that is not sound is a fault of the auditor. It is reported as unproved, so that it accuses nobody.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _check_size(isolated: set[int], weights: Ints, records: int, k: int) -> None
 
 
 def _check_value(inferred: Inference, parts: Sequence[tuple[QueryTotal, Fraction]]) -> None:
-    """Exact answers: what the text works out to, the sum of the answers, and what is told are one number."""
+    """Exact answers: what the text works out to, the sum of the answers, and what is reported are one number."""
     exact = all(total.said and total.low is not None and total.low == total.high for total, _ in parts)
     if not exact or inferred.low is None:
         return

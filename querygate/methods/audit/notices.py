@@ -1,4 +1,4 @@
-"""Signs that isolate nobody, told so that somebody looks: severity *notice*.
+"""Signs that isolate nobody, reported so that somebody looks: severity *notice*.
 
 averaging  one person asks for the same number again and again, in whatever words; noise would be averaged out   (T1)
 group      all of a set that was shown, or none, have a secret: whoever belongs to it is told about               (T7)

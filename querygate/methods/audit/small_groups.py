@@ -38,7 +38,7 @@ MOST_ENTRIES = 400_000_000
 """Rows times columns of one base in one view, for the same reason."""
 
 MOST_EXPLAINED = 400
-"""Atoms of one measure that are proved one by one; the others are told by their number."""
+"""Atoms of one measure that are proved one by one; of the others only the number is given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ FAMILY = "anything about "
 """How measures begin that stand for all questions about a secret column, where it is not known which are the same."""
 
 VARIANCE = "variance"
-"""A total that is one of squares once the sum over the same set is told: `low` and `high` bound the squares about the
+"""A total that is one of squares once the sum over the same set is known: `low` and `high` bound the squares about the
 mean."""
 
 Kind: TypeAlias = Literal[

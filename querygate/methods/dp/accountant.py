@@ -122,7 +122,7 @@ def _spent(total: SpentTotal) -> Spent:
 
 
 def _rho(cost: Cost) -> Fraction | None:
-    """The rho of a cost. Where it is not told, it follows from epsilon alone if delta is 0, and is never nothing."""
+    """The rho of a cost. Where it is not given, it follows from epsilon alone if delta is 0, and is never nothing."""
     if cost.rho > 0:
         return exact(cost.rho)
     return exact(cost.epsilon) ** 2 / 2 if cost.delta == 0 else None

@@ -1,4 +1,4 @@
-"""What an epsilon is worth, told before it is written into a policy. No data is needed: noise does not depend on it.
+"""What an epsilon is worth, shown before it is written into a policy. No data is needed: noise does not depend on it.
 
 >>> within(0.1)
 30.0

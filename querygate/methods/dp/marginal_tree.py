@@ -145,7 +145,7 @@ def _share(noisy: Sequence[int]) -> Floats:
 
 
 def records(tree: MarginalTree, rng: np.random.Generator) -> Ints:
-    """As many records as the tree tells of: a column first, then each by the one that it hangs on."""
+    """As many records as the tree counts: a column first, then each by the one that it hangs on."""
     shares = [_share(one) for one in tree.singles]
     joint = {edge: _fitted(pair, shares, edge) for edge, pair in zip(tree.edges, tree.pairs, strict=True)}
     drawn = np.full((tree.total, len(tree.sizes)), -1, dtype=np.int64)

@@ -84,7 +84,7 @@ def is_numeric(values: Array) -> bool:
 
 
 def texts(values: Array) -> Array:
-    """Values as texts of levels: a number as briefly as it can be told (2, not 2.0); a missing one as it is."""
+    """Values as texts of levels: a number as briefly as it can be written (2, not 2.0); a missing one as it is."""
     if not is_numeric(values):
         return values
     different, place = np.unique(values.astype(np.float64), return_inverse=True)

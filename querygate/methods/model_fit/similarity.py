@@ -17,7 +17,7 @@ from querygate.core.types import Array, Floats
 from querygate.methods.model_fit.design_matrix import Columns, Levels, is_numeric, missing, texts
 
 MOST_LEVELS = 20
-"""Levels of a category whose correlations are told."""
+"""Levels of a category whose correlations are reported."""
 
 NOTHING = 1e-12
 """A variance, of columns that have 1, that is taken for none."""

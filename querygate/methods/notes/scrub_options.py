@@ -19,7 +19,7 @@ class ScrubOptions:
     - `dates`: `year` keeps the year alone, as Safe Harbor; `shift` moves all dates of one person by the same number of
       days, so that intervals stay (this is not Safe Harbor); `tag` keeps nothing.
     - `most_days`: dates are shifted by 1 to this many days, earlier.
-    - `earliest_year`: years before it tell of an age over 89 and are replaced even when they stand alone.
+    - `earliest_year`: years before it reveal an age over 89 and are replaced even when they stand alone.
     - `unknown_words`: capitalised words that no dictionary knows are taken for names. More is found and more is lost.
     - `weekdays`: days of the week and holidays are dates too.
     """

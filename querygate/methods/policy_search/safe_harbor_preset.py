@@ -111,7 +111,7 @@ def zip_codes(name: str, codes: Sequence[str], people: Mapping[str, int] | None 
     """ZIP codes as an attribute, ordered so that Safe Harbor is a policy: those of areas with few people first.
 
     Give all ZIP codes of the population and not those of the file alone: the people of an area are those of all its ZIP
-    codes, and an area of one ZIP code is told by its three digits.
+    codes, and an area of one ZIP code is given by its three digits.
 
     >>> attribute = zip_codes("zip", ["37212", "37011", "03601", "37205"])
     >>> attribute.values, attribute.areas

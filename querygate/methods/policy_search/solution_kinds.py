@@ -1,7 +1,7 @@
 """A hundred solutions as a handful of kinds: what is given up, by attribute and by part of its range.
 
 A record loses of an attribute (values of its group - 1) / (values of the attribute - 1), as in NCP: 0 if its value
-stands alone, 1 if nothing is told. A long attribute is seen in parts that hold about equally many records of the file
+stands alone, 1 if nothing is shown. A long attribute is seen in parts that hold about equally many records of the file
 each, so that a policy that joins the young and one that joins the old are of different kinds. Losses of a part are
 scaled by the largest among the solutions, so that a long attribute does not hide behind a short one. Kinds ask *where*
 a policy gives up detail, so its profile is the share of each part in its scaled loss; profiles are joined from the

@@ -1,7 +1,7 @@
 """Small-domain randomisation (Chaytor & Wang, PVLDB 3, 2010): values are replaced within small groups of values, so far
 more of them are kept than where any value may come out.
 
-Which group somebody's value is in is then told. So the promise is a weaker one than that of amplification: it is about
+Which group somebody's value is in is then known. So the promise is a weaker one than that of amplification: it is about
 somebody who knows how frequent the values are, and nothing else. Who believes a value with at most rho1 believes it
 with at most rho2 after seeing what came out. Values more frequent than rho1 are not protected, as in rho1-to-rho2
 privacy.
@@ -39,7 +39,7 @@ def small_domains(counts: Ints, rho1: float, rho2: float) -> list[list[int]]:
 
 
 def _merged(counts: Ints, groups: list[list[int]], rho1: float, rho2: float) -> list[list[int]]:
-    """Groups that may be told: one in which a value is believed with more than rho2 is joined to its neighbour."""
+    """Groups that may become known: one in which a value is believed with more than rho2 is joined to its neighbour."""
     made: list[list[int]] = []
     for group in groups:
         if made and _most(counts, made[-1], rho1) > rho2:

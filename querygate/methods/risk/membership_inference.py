@@ -43,7 +43,7 @@ FALSE_ALARMS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class MembershipInference:
-    """How well members are told from others. Bounds hold with `confidence`, each on its own."""
+    """How well members can be distinguished from others. Bounds hold with `confidence`, each on its own."""
 
     members: int
     others: int

@@ -20,7 +20,7 @@ for _letter, _means in MEANS.items():
 class Alignment:
     """One row for each sequence, one column for each site; a symbol is the set it stands for.
 
-    Names are of the source. They often identify, so nothing here writes them unless told to.
+    Names are of the source. They often identify, so nothing here writes them unless asked to.
     """
 
     codes: Codes

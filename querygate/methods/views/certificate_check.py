@@ -30,7 +30,7 @@ AT_ONCE = 512
 @dataclass(frozen=True)
 class BinnedNumber:
     """A number behind the bins: values by record, ends by bin (low above high: none), guard and width of sum cells
-    (0: no sums are told). Of fewer than `fewest` numbers a sum is told as bins tell it.
+    (0: no sums are told). Of fewer than `fewest` numbers a sum is only known from bins.
     """
 
     values: Ints

@@ -22,7 +22,7 @@ from querygate.methods.views.table import NULL, Measure, RecordTable, SensitiveC
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """What one view tells of one column in one cell, by class.
+    """What one view shows of one column in one cell, by class.
 
     `nodes` name the classes, `histogram` has their records by bin (NULL last), and `sum_low` and `sum_high` by measure
     the least and greatest sum of the cell that holds theirs.
@@ -37,7 +37,7 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class ColumnRelease:
-    """One sensitive column in one cell. `views` are those that tell of it; none: it is withheld in this cell. With
+    """One sensitive column in one cell. `views` are those that show it; none: it is withheld in this cell. With
     `beside`, its worlds are about earlier versions too, whose margins come first.
     """
 
@@ -110,7 +110,7 @@ class ViewsRelease:
 
 
 def class_sums(measure: Measure, records: Ints, bins: Ints, label: Ints) -> SumCells:
-    """What is told of the sum of each class; `bins` and `label` are by record of a cell."""
+    """What is published of the sum of each class; `bins` and `label` are by record of a cell."""
     known = measure.has_number[bins]
     parts = (measure.values[records], *(end[bins] for end in measure.ends), np.ones_like(bins))
     return SumCells.of(measure, *(by_atom(label, np.where(known, part, 0), int(label.max()) + 1) for part in parts))
@@ -119,7 +119,7 @@ def class_sums(measure: Measure, records: Ints, bins: Ints, label: Ints) -> SumC
 def figures_of(
     column: SensitiveColumn, records: Ints, leaf: Ints, views: tuple[int, ...], safe: ColumnFrontiers
 ) -> tuple[ClassFigures, ...]:
-    """What is told by each view; `leaf` has a row for each of these views."""
+    """What each view shows; `leaf` has a row for each of these views."""
     if safe.is_withheld:
         return ()
     told = []

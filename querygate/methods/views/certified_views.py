@@ -140,7 +140,7 @@ def released(
     safe: ColumnFrontiers,
     collapses: tuple[Collapse, ...],
 ) -> ColumnRelease:
-    """What is told of the column by these views."""
+    """What these views show of the column."""
     views = () if safe.is_withheld else views
     figures = figures_of(column, records, leaf[list(views)], views, safe)
     return ColumnRelease(column.name, views, safe, figures, collapses)

@@ -34,7 +34,7 @@ MOST_ATOMS = 4_000
 """Groups of people that are told apart in one frame cell; each of them may need a programme of that size."""
 
 ABSENT = -1
-"""In the place of a class or a bin: the record is not in that version, or nothing is told of it there."""
+"""In the place of a class or a bin: the record is not in that version, or nothing is published of it there."""
 
 
 class Uncertified(ValueError):
@@ -43,7 +43,7 @@ class Uncertified(ValueError):
 
 @dataclass(frozen=True)
 class EarlierColumn:
-    """What earlier versions tell of a sensitive column. `labels` and `bins` are margins x records: the class of each
+    """What earlier versions show of a sensitive column. `labels` and `bins` are margins x records: the class of each
     record, and the bin it is counted in. `low` and `high` (measures x records) are the ends of these bins, and `least`
     and `most` (measures x margins x records) those of the cells of sums of its classes; see FinerBins.
     """

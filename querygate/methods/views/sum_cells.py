@@ -1,4 +1,4 @@
-"""What is told of sums: the cell that holds each, counted from the least sum that its bins allow.
+"""What is published of sums: the cell that holds each, counted from the least sum that its bins allow.
 
 Every cell is as wide as the step, or all that the bins allow. So a sum at the edge of what is possible pins nobody
 down, and which cells there are follows from the histogram, which is told anyway.

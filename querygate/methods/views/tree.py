@@ -2,7 +2,7 @@
 
 A node is split at the first column of the view that allows it: an ordered column at a preferred cut, a category by its
 commonest value, or by the commonest node of its hierarchy, as high as possible. Where no such split is left, ordered
-columns are cut anywhere. Both sides keep k people, and each value that a side is told to have could be that of k. Only
+columns are cut anywhere. Both sides keep k people, and each value that a side is shown to have could be that of k. Only
 the quasi-identifiers and k decide, and equal people are never parted.
 
 Nodes are numbered from the root down, the left side before the right one, and leaves from left to right: so a node is
@@ -38,7 +38,7 @@ class Tree:
     leaf: Ints
     """The leaf of each row that the tree was grown over."""
     heights: Ints | None = None
-    """Nodes x columns: at which height of its hierarchy a column is told; 0 where it has none."""
+    """Nodes x columns: at which height of its hierarchy a column is published; 0 where it has none."""
 
     @property
     def nodes(self) -> int:
@@ -78,7 +78,7 @@ class _Growth:
 
 @dataclass(frozen=True)
 class _Split:
-    """Who goes left, what the split is worth, and at which heights columns are told on both sides."""
+    """Who goes left, what the split is worth, and at which heights columns are published on both sides."""
 
     left: Bools
     worth: float

@@ -1,4 +1,4 @@
-"""Whether a class leaves open how many of its people have each value that it is told to have."""
+"""Whether a class leaves open how many of its people have each value that it is shown to have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def hides(columns: Iterable[tuple[QuasiIdentifier, Ints]], weight: int, least: i
     """Could each value be that of k people? Columns come with the codes, or nodes, of those in the class, who weigh so
     much.
 
-    Every value that is told occurs, so others are about one person at least; of an ordered column these are the two
+    Every value that is shown occurs, so others are about one person at least; of an ordered column these are the two
     ends. Two classes that hide do so together, too.
     """
     return all(weight - least >= (_told(column, codes) - 1) * person for column, codes in columns)

@@ -99,7 +99,7 @@ def _width(measure: Measure) -> int:
 
 
 def _is_wide(measure: Measure) -> Bools:
-    """By bin; where no sums are told, people swap whatever their numbers."""
+    """By bin; where no sums are published, people swap whatever their numbers."""
     found: Bools = (measure.widths >= _width(measure)) & (measure.step > 0)
     return found
 

@@ -18,7 +18,7 @@ RISKS: Final = {
     "before": "What makes people stand out",
     "beside_views": "Combined with what is published",
 }
-"""Parts that tell of risk, and their titles."""
+"""Parts about risk, and their titles."""
 
 READINGS: Final = {
     "version": ("Built from version", ""),
@@ -49,12 +49,12 @@ READINGS: Final = {
     "medians": ("Medians", ""),
     "sums": ("Sums", "Where a value is missing in one of the two, sums differ more than means."),
     "information": (
-        "Information that is preserved of a column",
-        "100 %: the value of each record can still be told. 0 %: nothing is known that is not known of everybody.",
+        "Information preserved about a column",
+        "100 %: each record's value can still be worked out. 0 %: nothing is known beyond what is known of everybody.",
     ),
     "associations": (
         "Information on sensitive columns that a group gives",
-        "What the other columns still tell of them. Small groups tell much by chance alone.",
+        "What the other columns still reveal about them. Small groups reveal much by chance alone.",
     ),
     "largest_difference": (
         "Largest change of a correlation",

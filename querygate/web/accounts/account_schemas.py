@@ -41,19 +41,22 @@ _KEY_FIELDS: Schema = {
     "created": TEXT,
     "revoked": {**MAYBE_TEXT, "description": "When it stopped working."},
     "expires": {**MAYBE_TEXT, "description": "The moment at which it ends."},
-    "used": {**MAYBE_TEXT, "description": "The minute in which it was last used."},
+    "used": {**MAYBE_TEXT, "description": "When it was last used, to the minute."},
     "scopes": {"type": ["array", "null"], "items": {"enum": list(SCOPES)}, "description": "null: all of the role."},
     "source": _SOURCE,
 }
 _ROLE: Schema = {"enum": list(ROLES), "description": f"One of {', '.join(ROLES)}."}
 _PROJECT: Schema = {**TEXT, "description": "Project whose answers are audited together; empty for none."}
 _ORGANISATION: Schema = {**TEXT, "description": "Organisation whose answers are audited together; empty for none."}
-_EXPIRES: Schema = {**TEXT, "description": "Last day (or the moment) on which it opens, in UTC. No end, if left out."}
+_EXPIRES: Schema = {
+    **TEXT,
+    "description": "Last day (or moment) on which it works, in UTC. If left out, it does not expire.",
+}
 _OVERLAP: Schema = {
     **NUMBER,
     "minimum": 0,
     "maximum": MOST_OVERLAP_HOURS,
-    "description": f"For how many hours the old key still opens. {OVERLAP_HOURS:g}, if left out.",
+    "description": f"For how many hours the old key keeps working. {OVERLAP_HOURS:g}, if left out.",
 }
 
 ACCOUNT_SCHEMAS: dict[str, Schema] = {
@@ -63,7 +66,7 @@ ACCOUNT_SCHEMAS: dict[str, Schema] = {
             "name": TEXT,
             "role": _ROLE,
             "created": TEXT,
-            "disabled": {**MAYBE_TEXT, "description": "Since when the account is closed."},
+            "disabled": {**MAYBE_TEXT, "description": "When the account was closed."},
             "project": MAYBE_TEXT,
             "organisation": MAYBE_TEXT,
             "removed": {**MAYBE_TEXT, "description": "When they were removed."},
@@ -84,7 +87,7 @@ ACCOUNT_SCHEMAS: dict[str, Schema] = {
         example={"name": "ann", "role": "researcher", "project": "Hypertension 2026"},
     ),
     "UserChange": record(
-        "What is to be changed; what is left out stays.",
+        "What to change; whatever is left out stays as it is.",
         {"role": _ROLE, "project": _PROJECT, "organisation": _ORGANISATION},
         optional=("role", "project", "organisation"),
         example={"role": "reviewer"},
@@ -92,7 +95,7 @@ ACCOUNT_SCHEMAS: dict[str, Schema] = {
     "Key": record("A key, without its secret.", _KEY_FIELDS, example=_KEY),
     "Keys": record("Keys, oldest first.", {"keys": array(ref("Key"))}, example={"keys": [_KEY]}),
     "IssuedKey": record(
-        "A new key, shown this once.",
+        "A new key. This is the only time it is shown.",
         {**_KEY_FIELDS, "key": {**TEXT, "description": "The whole key, to be sent with requests."}},
         example={**_KEY, "key": _SECRET},
     ),

@@ -40,7 +40,7 @@ PAGES: Final = (
 )
 
 MOST_ROWS = 8
-"""Rows of an answer that stand beside its statement."""
+"""Rows of an answer that are shown beside its statement."""
 
 Word = tuple[str, bool]
 """A piece of a statement, and whether the one beside it says something else there."""

@@ -17,7 +17,7 @@ EXAMPLE = {
     "changed": "2026-03-01T12:30:00.000000Z",
 }
 
-_NAME: Schema = {**TEXT, "minLength": 1, "maxLength": LONGEST_NAME, "description": "What it is called: one line."}
+_NAME: Schema = {**TEXT, "minLength": 1, "maxLength": LONGEST_NAME, "description": "Its name, on one line."}
 _DESCRIPTION: Schema = {**TEXT, "maxLength": LONGEST_DESCRIPTION, "description": "What it is for."}
 _SQL: Schema = {**TEXT, "minLength": 1, "maxLength": LONGEST_STATEMENT, "description": "The statement."}
 _SHARED: Schema = {**TRUTH, "description": "true: others who may ask the dataset can read it, without an answer."}
@@ -32,7 +32,7 @@ SAVED_SCHEMAS: dict[str, Schema] = {
             "description": TEXT,
             "dataset": TEXT,
             "sql": TEXT,
-            "shared": {**MAYBE_TEXT, "description": "Since when others can read it; null while nobody else can."},
+            "shared": {**MAYBE_TEXT, "description": "When it was shared; null if it is not."},
             "created": TEXT,
             "changed": TEXT,
         },
@@ -54,7 +54,7 @@ SAVED_SCHEMAS: dict[str, Schema] = {
         example={"name": "Blood pressure by sex", "dataset": "survey", "sql": "SELECT COUNT(*) FROM survey"},
     ),
     "SavedQueryChange": record(
-        "What is to be changed. What is left out stays as it is; the dataset always does.",
+        "What to change. Whatever is left out stays as it is; the dataset cannot be changed.",
         {"name": _NAME, "description": _DESCRIPTION, "sql": _SQL, "shared": _SHARED},
         optional=("name", "description", "sql", "shared"),
         example={"shared": True},

@@ -96,7 +96,7 @@ JOB_SCHEMAS: dict[str, Schema] = {
     ),
     "Taken": record("Whether the job was still the worker's.", {"taken": TRUTH}, example={"taken": True}),
     "LogPage": record(
-        "Entries of the log as they are chained, and whose answers count together.",
+        "Entries of the chained log, and whose answers are audited together.",
         {
             "entries": array({"type": "object", "properties": {"seq": WHOLE}}),
             "people": array(record("A user.", {"name": TEXT, "project": MAYBE_TEXT, "organisation": MAYBE_TEXT})),

@@ -130,7 +130,7 @@ SCHEMAS: dict[str, Schema] = {
             "rows": array(ref("Group")),
             "budget": ref("Spent"),
             "notes": array(TEXT),
-            "elapsed_ms": {**NUMBER, "description": "How long it took. Not told of noisy answers."},
+            "elapsed_ms": {**NUMBER, "description": "How long it took. Not given for noisy answers."},
             "explanation": ref("Explanation"),
             "readable": ref("Readable"),
         },
@@ -220,8 +220,8 @@ SCHEMAS: dict[str, Schema] = {
             "width": {
                 "enum": ["exact", "sharp", "outer"],
                 "description": "What to expect of the ranges: exact if only public columns are used, sharp if they are "
-                "as narrow as the store allows, which may still be wide, outer if the form of the statement, or that "
-                "several views tell of it, may make them wider.",
+                "as narrow as the store allows, which may still be wide, outer if the form of the statement, or the "
+                "use of several views, may make them wider.",
             },
             "widths": {
                 "type": "object",

@@ -7,7 +7,7 @@ from querygate.web.schemas.schema_parts import TEXT, WHOLE, Schema, array, recor
 
 DEVICE_SCHEMAS: dict[str, Schema] = {
     "DeviceRequest": record(
-        "What the key is to be good for.",
+        "What the key may be used for.",
         {
             "scopes": {
                 **array({"enum": list(SCOPES)}),
@@ -20,11 +20,11 @@ DEVICE_SCHEMAS: dict[str, Schema] = {
     "DeviceCode": record(
         "What the program shows to the person, and what it keeps.",
         {
-            "device_code": {**TEXT, "description": "The program's own secret, to ask with."},
+            "device_code": {**TEXT, "description": "The program's own secret, to send when it asks."},
             "user_code": {**TEXT, "description": "What the person types, or compares."},
             "verification_uri": {**TEXT, "description": "The page where they do it."},
             "verification_uri_complete": {**TEXT, "description": "The same with the code in it."},
-            "expires_in": {**WHOLE, "description": "Seconds for which both hold."},
+            "expires_in": {**WHOLE, "description": "Seconds for which both codes are valid."},
             "interval": {**WHOLE, "description": "Seconds to wait before asking again."},
         },
         example={
@@ -42,7 +42,7 @@ DEVICE_SCHEMAS: dict[str, Schema] = {
         example={"device_code": "5f0c..."},
     ),
     "DeviceState": record(
-        "Whether the program was let in. The key is there once it was, and is shown this once.",
+        "Whether the program was let in. If so, its key is here; this is the only time it is shown.",
         {
             "state": {"enum": ["authorization_pending", "slow_down", "approved"]},
             "key": {**TEXT, "description": "The key, to be sent with requests."},

@@ -158,7 +158,7 @@ class _Engine:
             except duckdb.Error:
                 raise UnsupportedSQL(
                     "QG206",
-                    "This statement about PostgreSQL's catalog is not read here.",
+                    "This statement about PostgreSQL's catalog is not supported.",
                     "List the datasets with \\dt, and their columns with \\d NAME.",
                 ) from None
         return tuple(kinds), rows
@@ -198,7 +198,7 @@ def _rows(found: duckdb.DuckDBPyConnection) -> list[list[Value]]:
 def _too_much() -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG206",
-        "This statement about PostgreSQL's catalog gives more than is read here.",
+        "This statement about PostgreSQL's catalog returns too much.",
         "Ask for fewer rows or columns.",
     )
 

@@ -87,7 +87,7 @@ class _Dataset:
         self._lock = threading.Lock()
 
     def judge(self, query_id: str, user: str, sql: str) -> tuple[list[ViewFinding], str]:
-        """What each view would come to know, or why that cannot be told."""
+        """What each view would come to know, or why that is not known."""
         with self._lock:
             try:
                 ledger = self._caught_up()

@@ -1,4 +1,4 @@
-"""The tokens of a note and what is told of each: a model learns which of these signs go with which identifier.
+"""The tokens of a note and what is known of each: a model learns which of these signs go with which identifier.
 
 A word is told as it is only if it is ordinary English or medicine; of all others the shape, what the dictionaries say,
 and the ending. So a model holds no name, whatever notes it was trained on.

@@ -43,7 +43,7 @@ FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Columns of an answer that tell of one distribution, by their place, with the share or threshold of each."""
+    """Columns of an answer that describe one distribution, by their place, with the share or threshold of each."""
 
     of: str
     family: str
@@ -51,7 +51,7 @@ class Curve:
 
 
 def find_curves(measures: Sequence[WrittenMeasure | None]) -> list[Curve]:
-    """Each distribution that several columns tell of."""
+    """Each distribution that several columns describe."""
     found = []
     for of in dict.fromkeys(one.of for one in measures if one is not None):
         for family, members in FAMILIES.items():

@@ -70,5 +70,5 @@ def test_the_risk_report_says_it(tmp_path: Path) -> None:
     assert (risk.records, risk.alone) == (4, 2)
     assert from_json(RiskReport, to_json(found)) == found
     told = " ".join(found.words)
-    assert "4 records have a diagnosis in dx that comes of one gene (3 diseases)" in told
+    assert "4 records have a diagnosis in dx caused by a single gene (3 diseases)" in told
     assert "one of as few as 1" in told

@@ -121,9 +121,9 @@ def test_a_sum_told_in_another_cell(store: ViewStore, name: str, change: str) ->
 @pytest.mark.parametrize(
     ("change", "promise"),
     [
-        ("DELETE FROM class_moment WHERE {one}", "sums of sbp are told"),
-        ("UPDATE class_moment SET n = n + 1 WHERE {one}", "sums of sbp are told"),
-        ("INSERT INTO class_moment SELECT * FROM class_moment WHERE {one}", "sums of sbp are told"),
+        ("DELETE FROM class_moment WHERE {one}", "sums of sbp are published"),
+        ("UPDATE class_moment SET n = n + 1 WHERE {one}", "sums of sbp are published"),
+        ("INSERT INTO class_moment SELECT * FROM class_moment WHERE {one}", "sums of sbp are published"),
         ("UPDATE class_moment SET var_lo = 0 WHERE {one}", "no variances"),
     ],
 )
@@ -163,13 +163,13 @@ def test_a_frame_cell_that_was_merged_in_one_margin(store: ViewStore) -> None:
 
 def test_a_margin_that_tells_more_than_its_columns(store: ViewStore) -> None:
     i, age = store.column("ill"), store.column("school")
-    assert "tells nothing of the columns" in refused(
+    assert "says nothing about the columns" in refused(
         store, f"UPDATE cells SET c{i}_set = 0 WHERE margin = 0 AND frame = 0"
     )
-    assert "tells nothing of the columns" in refused(
+    assert "says nothing about the columns" in refused(
         store, f"UPDATE cells SET c{age}_set = 0 WHERE margin = 1 AND frame = 0"
     )
-    assert "tells nothing of the columns" in refused(
+    assert "says nothing about the columns" in refused(
         store, "ALTER TABLE cells ADD COLUMN who VARCHAR", "UPDATE cells SET who = 'x'"
     )
 
