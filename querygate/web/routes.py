@@ -258,8 +258,8 @@ ROUTES: tuple[Route, ...] = (
         "read_job",
         "GET",
         f"{API}/jobs/{{job_id}}",
-        "Get how a job stands, and its result once it is done. Only the person who asked can see it; of trial builds, "
-        "everybody who reviews the request.",
+        "Get how a job stands, and its result once it is done. Only the person who asked can see it; a trial build "
+        "can be seen by everyone who reviews the request.",
         JOBS,
         gives="Job",
         parameters=(JOB,),

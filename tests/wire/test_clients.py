@@ -99,7 +99,7 @@ def test_what_people_ask_in_passing(site: WireSite) -> None:
             "PREPARE p (int) AS SELECT $1",
             "EXECUTE p(4)",
         ):
-            with pytest.raises(psycopg.Error, match="QG206: Cursors and prepared statements of SQL"):
+            with pytest.raises(psycopg.Error, match="QG206: Cursors and prepared statements made in SQL"):
                 connection.execute(sql)
         with pytest.raises(psycopg.Error, match="QG306: The statement has parameters without values"):
             connection.execute("SELECT COUNT(*) FROM survey WHERE age > $1")
