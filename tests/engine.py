@@ -54,6 +54,7 @@ class SharedParquet(ParquetFile):
 
     def __init__(self, path: Path) -> None:
         self.path, self._connection = path.resolve(), engine().cursor()
+        self._files = self._found()
         self._columns = self._read_columns()
 
 

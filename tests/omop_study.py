@@ -119,9 +119,11 @@ def truth_of(hospital: Path, policy: Policy) -> Iterator[duckdb.DuckDBPyConnecti
                 database.execute(f"UPDATE {policy.dataset} SET {name} = CASE {name} {whens} END")
         for column in policy.columns:
             if column.is_published and column.rare:
-                few = f"SELECT {column.name} FROM {policy.dataset} GROUP BY 1 HAVING COUNT(*) < {policy.k}"
+                few = f"IN (SELECT {column.name} FROM {policy.dataset} GROUP BY 1 HAVING COUNT(*) < {policy.k})"
+                if column.values:
+                    few = f"NOT IN ({', '.join(map(repr, column.values))})"
                 database.execute(
-                    f"UPDATE {policy.dataset} SET {column.name} = '{column.rare}' WHERE {column.name} IN ({few})"
+                    f"UPDATE {policy.dataset} SET {column.name} = '{column.rare}' WHERE {column.name} {few}"
                 )
         yield database
 

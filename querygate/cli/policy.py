@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import click
 
 from querygate.cli.shared.command import Command, LazyGroup
 from querygate.cli.shared.output import print_json, print_records, progress
-from querygate.cli.shared.shared_options import format_option
+from querygate.cli.shared.shared_options import F, format_option
 from querygate.core.errors import ConfigError
+from querygate.custody.policy.drafts.clinical_models import FHIR, I2B2, OMOP, ClinicalModel
 from querygate.custody.policy.drafts.column_proposal import Proposal
-from querygate.custody.use_cases.omop_draft import draft_omop
+from querygate.custody.use_cases.clinical_draft import draft_clinical
 from querygate.custody.use_cases.policy_draft import draft_from
 
 ELSEWHERE = {
@@ -23,6 +26,10 @@ ELSEWHERE = {
         "Prepare a policy for limited data sets (45 CFR 164.514(e)).",
     ),
 }
+
+_out_option = click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file to write."
+)
 
 SHOWN = ("column", "role", "type", "found")
 
@@ -48,6 +55,7 @@ def draft(source: str, out: Path | None, form: str) -> None:
     text, and gives reasons in comments. It can be published as it stands, but its figures come from the raw data, and
     only you know what others know: check every column before you publish. Nothing is published, and no site is needed.
     """
+    check_unwritten(out)
     with progress(elsewhere=False) as tell:
         drafted = draft_from(source, tell)
     if out is not None:
@@ -62,15 +70,19 @@ def draft(source: str, out: Path | None, form: str) -> None:
         click.echo(drafted.text, nl=False)
 
 
+def _clinical_options(command: F) -> F:
+    """What the commands for clinical data models share."""
+    source = click.option(
+        "--source",
+        required=True,
+        metavar="SOURCE",
+        help="A folder of .csv or .parquet files, one per table; duckdb:FILE; or postgresql://user@host/database#schema.",
+    )
+    return source(_out_option(format_option(command)))
+
+
 @policy.command(cls=Command, example="querygate policy omop --source cdm/ --out omop.toml")
-@click.option(
-    "--source",
-    required=True,
-    metavar="SOURCE",
-    help="A folder of .csv or .parquet files, one per table; duckdb:FILE; or postgresql://user@host/database#schema.",
-)
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
-@format_option
+@_clinical_options
 def omop(source: str, out: Path, form: str) -> None:
     """Propose a policy over an OMOP common data model.
 
@@ -78,7 +90,41 @@ def omop(source: str, out: Path, form: str) -> None:
     conditions as yes or no, and counts of visits and drugs are worked out from the tables of events when you publish.
     Check every column before you publish. Nothing is published, and no site is needed.
     """
-    drafted = draft_omop(source, out.parent)
+    _propose(OMOP, source, out, form)
+
+
+@policy.command(cls=Command, example="querygate policy i2b2 --source i2b2/ --out i2b2.toml")
+@_clinical_options
+def i2b2(source: str, out: Path, form: str) -> None:
+    """Propose a policy over an i2b2 star schema.
+
+    As `policy omop`, from patient_dimension, visit_dimension and observation_fact. Measurements are facts with a LOINC
+    code and a number, conditions those with a code of ICD or SNOMED CT, drugs those with one of RxNorm, NDC or ATC.
+    """
+    _propose(I2B2, source, out, form)
+
+
+@policy.command(cls=Command, example="querygate policy fhir --source resources/ --out fhir.toml")
+@click.option(
+    "--source",
+    required=True,
+    metavar="FOLDER",
+    help="A folder with Patient.parquet, Observation.parquet and so on; each may be a folder of .parquet files.",
+)
+@_out_option
+@format_option
+def fhir(source: str, out: Path, form: str) -> None:
+    """Propose a policy over FHIR resources in Parquet files.
+
+    As `policy omop`, from Patient, Encounter, Condition, MedicationRequest and Observation as the Parquet on FHIR
+    specification, Pathling or FHIR Data Pipes write them. Publish it from `fhir:FOLDER/Patient.parquet`.
+    """
+    _propose(FHIR, source, out, form)
+
+
+def _propose(model: ClinicalModel, source: str, out: Path, form: str) -> None:
+    check_unwritten(out)
+    drafted = draft_clinical(model, source, out.parent)
     write_new(out, drafted.text)
     print_records([_shown(column) for column in drafted.columns], form, columns=SHOWN)
 
@@ -88,11 +134,30 @@ def _shown(column: Proposal) -> dict[str, str | None]:
     return dict(zip(SHOWN, (column.name, column.role, column.type or None, column.warning or None), strict=True))
 
 
+def check_unwritten(path: Path | None) -> None:
+    """Said before a source is read, as `write_new` would say it afterwards."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    found = [
+        (path.exists() or path.is_symlink(), errno.EEXIST),
+        (not folder.exists(), errno.ENOENT),
+        (not folder.is_dir(), errno.ENOTDIR),
+        (not os.access(folder, os.W_OK | os.X_OK), errno.EACCES),
+    ]
+    for is_so, number in found:
+        if is_so:
+            raise _unwritten(path, os.strerror(number))
+
+
 def write_new(path: Path, text: str) -> None:
     """A file of the custodian's alone, never over another: a policy may hold days of work."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ConfigError("QG801", f"{path}: cannot be written: {reason}", "Name a new file with --out.") from None
+        raise _unwritten(path, error.strerror or type(error).__name__) from None
+
+
+def _unwritten(path: Path, reason: str) -> ConfigError:
+    return ConfigError("QG801", f"{path}: cannot be written: {reason}", "Name a new file with --out.")

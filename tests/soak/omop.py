@@ -11,8 +11,9 @@ from typing import Any
 from querygate.control import stamp_now
 from querygate.core.types import Group
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.clinical_models import OMOP
 from querygate.custody.publish.publish import publish
-from querygate.custody.use_cases.omop_draft import draft_omop
+from querygate.custody.use_cases.clinical_draft import draft_clinical
 from querygate.custody.workload import public_cuts, standing_workload
 from querygate.custody.workload.trial_answers import ask_version
 from querygate.custody.workload.workload_sample import drawn
@@ -31,7 +32,7 @@ def run() -> list[dict[str, Any]]:
         folder = Path(held)
         hospital = write_omop(folder / "hospital", PERSONS)
         began = time.process_time()
-        drafted = draft_omop(str(hospital), hospital)
+        drafted = draft_clinical(OMOP, str(hospital), hospital)
         proposed = time.process_time()
         policy = parse_policy(drafted.text, folder=hospital)
         report = publish(

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import duckdb
 import pyarrow as pa
@@ -42,13 +42,14 @@ def quoted(name: str) -> str:
 
 
 class FileSource:
-    """One file, through DuckDB. Subclasses say which columns there are and how to select from it."""
+    """A file, through DuckDB. Subclasses say which columns there are and how to select from it."""
 
     def __init__(self, location: str) -> None:
         self.path = Path(location).resolve()
-        if not self.path.is_file():
+        self._files = self._found()
+        if not self._files:
             raise ConfigError("QG802", f"{location}: the file does not exist.", "Check the path of the source.")
-        self._connection = _connection_to(self.path)
+        self._connection = _connection_to(self._files)
         with self.reading():
             self._columns = self._read_columns()
 
@@ -65,14 +66,17 @@ class FileSource:
         return translated(self.path.name)
 
     def identity(self) -> str:
-        return stamp_of(self.path)
+        return " ".join(map(stamp_of, self._files))
+
+    def _found(self) -> list[Path]:
+        return [self.path] if self.path.is_file() else []
 
     def _read_columns(self) -> tuple[str, ...]:
         relation, values = self._relation()
         self._connection.execute(f"SELECT * FROM {relation} LIMIT 0", values)
         return tuple(str(column[0]) for column in self._connection.description or ())
 
-    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
+    def _relation(self) -> tuple[str, list[Any]]:
         raise NotImplementedError  # pragma: no cover - abstract
 
 
@@ -132,7 +136,7 @@ class CsvFile(FileSource):
             )
         return tuple(names)
 
-    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
+    def _relation(self) -> tuple[str, list[Any]]:
         columns = dict.fromkeys(self._columns, "VARCHAR")
         text = (
             "read_csv(?, auto_detect = false, header = true, strict_mode = true, null_padding = false, "
@@ -142,8 +146,13 @@ class CsvFile(FileSource):
 
 
 class ParquetFile(FileSource):
-    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
-        return "read_parquet(?)", [str(self.path)]
+    """A file, or a folder of them that make one table, as distributed engines write."""
+
+    def _found(self) -> list[Path]:
+        return sorted(self.path.glob("*.parquet")) if self.path.is_dir() else super()._found()
+
+    def _relation(self) -> tuple[str, list[Any]]:
+        return "read_parquet(?, union_by_name = true)", [[str(path) for path in self._files]]
 
 
 class DuckDBFile:
@@ -206,10 +215,11 @@ def stamp_of(path: Path) -> str:
     return f"{path} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:
-    """An in-memory DuckDB that may read only this file; the order of the settings matters."""
+def _connection_to(files: Sequence[Path]) -> duckdb.DuckDBPyConnection:
+    """An in-memory DuckDB that may read only these files; the order of the settings matters."""
     connection = in_memory(enable_external_access="true")
-    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "'" + "]")
+    allowed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
+    connection.execute(f"SET allowed_paths = [{allowed}]")
     for name, value in {**CONFIG, "lock_configuration": "true"}.items():
         connection.execute(f"SET {name} = {value}")
     return connection

@@ -2,6 +2,7 @@
 
     patients.csv   patients.csv.gz   patients.tsv   patients.parquet   duckdb:hospital.duckdb#patients
     postgresql://user@host:5432/hospital#public.patients   spark:#hospital.patients   spark:/data/patients
+    fhir:cdm/Patient.parquet
 
 Adapters are found through the entry-point group `querygate.adapters`, so another package can bring its own.
 """
@@ -16,8 +17,11 @@ from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import Source
 
 GROUP = "querygate.adapters"
-FILES = frozenset({"csv", "parquet", "duckdb"})
+FILES = frozenset({"csv", "parquet", "duckdb", "fhir"})
 """Kinds whose location is the path of a file."""
+
+LAYOUTS = (EntryPoint("fhir", "querygate_adapters.sources.fhir_resources:FhirResource", GROUP),)
+"""Kinds that read files of another kind in a layout of their own, so that no ending stands for them."""
 
 
 def open_source(specification: str, beside: Path = Path()) -> Source:
@@ -49,7 +53,7 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
 @cache
 def _available() -> dict[str, EntryPoint]:
     """The installed adapters. Finding them reads the metadata of every package."""
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in (*LAYOUTS, *entry_points(group=GROUP))}
 
 
 def _split(specification: str) -> tuple[str, str]:

@@ -58,7 +58,7 @@ def test_an_unknown_kind_is_refused_with_what_is_accepted(specification: str) ->
         open_source(specification)
 
     assert refused.value.code == "QG802"
-    assert "csv, duckdb, parquet" in refused.value.remedy
+    assert "csv, duckdb, fhir, parquet" in refused.value.remedy
 
 
 @pytest.mark.parametrize("specification", ["none.csv", "none.parquet", "duckdb:none.duckdb#t", ".csv", "csv:"])

@@ -1,0 +1,131 @@
+"""The custodian's root for a policy over a clinical data model: surveys its tables, derives one record per person in a
+temporary vault, and proposes a policy for these records.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from querygate.core.errors import ConfigError
+from querygate.core.vault_ports import JoinedTable, Source
+from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.clinical_columns import as_tables, clinical_columns
+from querygate.custody.policy.drafts.clinical_models import ClinicalModel
+from querygate.custody.policy.drafts.draft_steps import DraftedPolicy
+from querygate.custody.policy.policy_writer import write_toml
+from querygate.custody.use_cases.known_columns import Columns
+from querygate.custody.use_cases.policy_draft import tried_draft
+from querygate_adapters.sources.event_counts import count_people
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+
+MOSTLY = 0.9
+"""If at least this share of people have a date of birth, ages are derived from it."""
+
+
+def draft_clinical(model: ClinicalModel, source: str, folder: Path) -> DraftedPolicy:
+    """A proposed policy; files are named relative to `folder`, where the policy will be."""
+    places = {table: place for table in model.tables if (place := _place(model, source, table))}
+    tables = _with_people(model, {table: open_source(place) for table, place in places.items()})
+    columns = clinical_columns(model, tables, count_people)
+    joined = tuple(
+        JoinedTable(
+            table,
+            tables[table],
+            ((model.tables[table].person, model.key),),
+            {one.column.name: one.type for one in columns if one.table == table},
+            derived=tuple(one.column for one in columns if one.table == table),
+            time=model.tables[table].time,
+        )
+        for table in dict.fromkeys(one.table for one in columns)
+    )
+    own = [model.key, *_births(model, tables[model.persons])]
+    with tempfile.TemporaryDirectory() as staged:
+        rows = Path(staged) / "rows.duckdb"
+        with closing(DuckDBStagingTables(rows)) as staging:
+            staging.load(tables[model.persons], dict.fromkeys(own, "category"), joined)
+        made: Source = open_source(f"duckdb:{rows}#rows")
+        drafted = tried_draft(Columns(made, [*own, *(one.column.name for one in columns)]), _title(model, source))
+    seen = {table: _seen_from(model, folder, place) for table, place in places.items()}
+    text = drafted.text.rstrip("\n") + "\n\n" + write_toml(as_tables(model, columns, seen)).lstrip("\n")
+    parse_policy(text, "the proposed policy", folder)
+    return replace(drafted, text=text)
+
+
+def _with_people(model: ClinicalModel, tables: Mapping[str, Source]) -> dict[str, Source]:
+    """The tables with events of anybody: hospitals keep empty tables for what they do not record."""
+    if model.persons not in tables:
+        raise ConfigError(
+            "QG802",
+            f"There is no table `{model.persons}` in this source.",
+            f"Name a folder of .csv or .parquet files called as the tables of {model.name} are, duckdb:FILE, or "
+            "postgresql://user@host/database#schema.",
+        )
+    for table, opened in tables.items():
+        if (key := model.tables[table].person) not in opened.columns():
+            raise ConfigError(
+                "QG802",
+                f"The table {table} has no column {key}.",
+                f"Name the tables of {model.name}, with its columns in lower case.",
+            )
+    found = {
+        table: opened
+        for table, opened in tables.items()
+        if any(people for _, people in count_people(opened, model.tables[table].person, ()))
+    }
+    if model.persons not in found:
+        raise ConfigError(
+            "QG802", f"The table {model.persons} names no persons.", "Name a source with data of several people."
+        )
+    return found
+
+
+def _births(model: ClinicalModel, persons: Source) -> list[str]:
+    """The date of birth where the table has it, and its parts otherwise. Other columns of a person are not named in the
+    policy, so nobody reads them.
+    """
+    if model.birth in persons.columns():
+        counted = count_people(persons, model.key, (model.birth,))
+        missing = sum(people for (born,), people in counted if not born)
+        if missing <= (1 - MOSTLY) * sum(people for _, people in counted):
+            return [model.birth]
+    return [name for name in model.parts_of_birth if name in persons.columns()]
+
+
+def _place(model: ClinicalModel, source: str, table: str) -> str:
+    """The source of a table of the data model; empty if there is none."""
+    folder = Path(source)
+    if folder.is_dir():
+        endings = r"(\.parquet)?" if model.kind else r"\.(csv|tsv|parquet)(\.gz)?"
+        found = sorted(path for path in folder.iterdir() if re.fullmatch(f"(?i){table}{endings}", path.name))
+        return (f"{model.kind}:{found[0]}" if model.kind else str(found[0])) if found else ""
+    if ":" not in source:
+        return ""
+    kind, _, schema = source.partition("#")
+    for name in (table, table.upper()):
+        place = f"{kind}#{schema}.{name}" if schema else f"{kind}#{name}"
+        try:
+            open_source(place)
+        except ConfigError:
+            if table == model.persons and name != table:
+                raise
+            continue
+        return place
+    return ""
+
+
+def _title(model: ClinicalModel, source: str) -> str:
+    return Path(source.partition("#")[0]).resolve().name if "://" not in source else model.name.lower()
+
+
+def _seen_from(model: ClinicalModel, folder: Path, place: str) -> str:
+    """A file as a policy in the folder would name it; anything else unchanged."""
+    kind = f"{model.kind}:" if model.kind else ""
+    path = Path(place.removeprefix(kind))
+    return kind + Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix() if path.exists() else place
