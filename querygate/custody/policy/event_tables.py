@@ -26,7 +26,7 @@ from querygate.core.derived_columns import DerivedColumn, EventCondition, Take
 from querygate.core.types import folded
 from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.joined_tables import read_pairs, tables_of
-from querygate.custody.policy.policy_types import EventsPolicy, JoinPolicy
+from querygate.custody.policy.policy_types import EventsPolicy, JoinPolicy, Policy
 from querygate.custody.policy.toml_reader import SOME_TEXT, TomlTable, listed, read_value
 
 TYPES: dict[Take, tuple[str, ...]] = {
@@ -73,6 +73,23 @@ def read_events(
         tables[events.name] = replace(events, derived=(*events.derived, column))
     _check_tables(top, tables)
     return tuple(tables.values())
+
+
+def without_last_day(policy: Policy) -> tuple[str, ...]:
+    """What to do, in words, where events that arrived since the last version have changed sensitive values."""
+    growing = [
+        column.name
+        for events in policy.events
+        for column in events.derived
+        if events.time and not column.until and policy.column(column.name).role == "sensitive"
+    ]
+    if not growing:
+        return ()
+    named = growing[0] if len(growing) == 1 else f"{growing[0]} and {len(growing) - 1} more"
+    return (
+        f'leave later events out: a last day such as until = "2024-12-31", before they began, in each [derive.*] '
+        f"without one ({named}). New events then change nobody's values until you move the day",
+    )
 
 
 def _derived(top: TomlTable) -> Iterable[tuple[str, TomlTable]]:

@@ -17,6 +17,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import Policy
 from querygate.custody.policy.diversity_rules import least_values
+from querygate.custody.policy.event_tables import without_last_day
 from querygate.custody.publish.step_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
@@ -213,6 +214,7 @@ def _refusal(
         plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
     elif state.rows <= MOST_RECORDS:
         plan += _tried(state, meeting, handling, before, redivide)
+        plan += without_last_day(state.policy) if before.verdict.changed.parts and not handling.few_changes else ()
         plan += _accepted(state, meeting, handling, before, redivide)
     which = _to_retire(before.met, meeting, handling, state.policy.k) or meeting.versions
     plan.append(

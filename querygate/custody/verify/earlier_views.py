@@ -19,6 +19,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Array, Bools, Catalog, Column, Ints
 from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import Policy
+from querygate.custody.policy.event_tables import without_last_day
 from querygate.custody.verify.code_group_check import listed_columns
 from querygate.custody.verify.margin_records import (
     LocatedMargin,
@@ -266,7 +267,8 @@ def _check_values(
     if changed.any():
         raise Incomparable(
             f"sensitive values of {counted(int(changed.sum()), 'person', 'people')} differ from version {version}, "
-            "and the difference between the two versions is about them"
+            "and the difference between the two versions is about them",
+            *without_last_day(policy),
         )
 
 
