@@ -105,7 +105,8 @@ def write_fhir(hospital: Path, folder: Path, writer: Writer) -> Path:
     value = "{'value': CAST(value AS VARCHAR), 'code': unit, 'unit': 'as told', 'comparator': CAST(NULL AS VARCHAR)}"
     if writer == "data pipes":
         value, rxnorm = f"{{'quantity': {value}}}", f"{{'codeableConcept': {rxnorm}}}"
-    plain = f"'final' AS status, {person}, {when.format('day', 'effective')}"
+    moment = when.format("day || 'T08:30:00.000-05:00'", "effective")
+    plain = f"'final' AS status, {person}, {moment}"
     part = f"list({{'code': {loinc}, '{quantity.split()[1]}': {value}}})"
     low = (
         value.replace("CAST(NULL AS VARCHAR)", "'<'")

@@ -33,6 +33,7 @@ def draft_clinical(model: ClinicalModel, source: str, folder: Path) -> DraftedPo
     """A proposed policy; files are named relative to `folder`, where the policy will be."""
     places = {table: place for table in model.tables if (place := _place(model, source, table))}
     tables = _with_people(model, {table: open_source(place) for table, place in places.items()})
+    model = _as_found(model, tables)
     columns = clinical_columns(model, tables, count_people)
     joined = tuple(
         JoinedTable(
@@ -84,6 +85,15 @@ def _with_people(model: ClinicalModel, tables: Mapping[str, Source]) -> dict[str
             "QG802", f"The table {model.persons} names no persons.", "Name a source with data of several people."
         )
     return found
+
+
+def _as_found(model: ClinicalModel, tables: Mapping[str, Source]) -> ClinicalModel:
+    """The model without the times that a table does not have."""
+    timed = {
+        name: table if name not in tables or table.time in tables[name].columns() else replace(table, time="")
+        for name, table in model.tables.items()
+    }
+    return replace(model, tables=timed)
 
 
 def _births(model: ClinicalModel, persons: Source) -> list[str]:

@@ -106,7 +106,7 @@ class _Columns:
         """Columns from the person's only row."""
         persons = self.model.persons
         for name, column in self.model.categories.items():
-            if column in self.tables[persons].columns():
+            if self._has(persons, column):
                 names = self.concepts.get(name, {})
                 told = names if any(code in names for (code,), _ in self._counted(persons, column)) else {}
                 yield _column(persons, "category", name, "min", column, names=told)
@@ -116,6 +116,8 @@ class _Columns:
         if visits.table not in self.tables:
             return
         yield _column(visits.table, "integer", "visit_count", "count")
+        if not self._has(visits.table, visits.code):
+            return
         counted, kinds = {code for (code,), _ in self._counted(visits.table, visits.code)}, self.concepts["visits"]
         for name in dict.fromkeys(kinds.values()):
             codes = tuple(code for code, called in kinds.items() if called == name and code in counted)
@@ -124,16 +126,16 @@ class _Columns:
 
     def drugs(self) -> Iterator[ClinicalColumn]:
         drugs = self.model.drugs
-        if drugs.table in self.tables and self._codes(drugs.table, drugs.code, drugs.begins):
+        if self._has(drugs.table, drugs.code) and self._codes(drugs.table, drugs.code, drugs.begins):
             where = [EventCondition(drugs.code, begins=drugs.begins)] if drugs.begins else []
             yield _column(drugs.table, "integer", "drug_count", "distinct", drugs.code, where)
 
     def measurements(self) -> Iterator[ClinicalColumn]:
         """Only in the most common unit, if a measurement has several."""
         measured, names = self.model.measurements, self.concepts["measurements"]
-        if measured.table not in self.tables:
+        if not (self._has(measured.table, measured.code, measured.value) and self.model.tables[measured.table].time):
             return
-        alike = {name: text for name, text in measured.alike.items() if name in self.tables[measured.table].columns()}
+        alike = {name: text for name, text in measured.alike.items() if self._has(measured.table, name)}
         forms: dict[str, list[tuple[dict[str, str], int]]] = {}
         for (code, *form), count in self._counted(measured.table, measured.code, *alike):
             forms.setdefault(code, []).append((dict(zip(alike, form, strict=True)), count))
@@ -155,7 +157,7 @@ class _Columns:
     def conditions(self) -> Iterator[ClinicalColumn]:
         """Named if the code is known, otherwise by the code: the vocabulary is not part of the tables."""
         conditions, names = self.model.conditions, self.concepts["conditions"]
-        if conditions.table not in self.tables:
+        if not self._has(conditions.table, conditions.code):
             return
         people = self._people()
         counted = self._codes(conditions.table, conditions.code, conditions.begins)
@@ -172,12 +174,13 @@ class _Columns:
 
     def death(self) -> Iterator[ClinicalColumn]:
         death = self.model.death
-        if death.table not in self.tables:
-            return
-        where = [EventCondition(column, (text,)) for column, text in death.where.items()]
-        told = DerivedColumn("died", "any", death.column, tuple(where))
-        if set(told.read) <= set(self.tables[death.table].columns()):
+        where = tuple(EventCondition(column, (text,)) for column, text in death.where.items())
+        told = DerivedColumn("died", "any", death.column, where)
+        if self._has(death.table, *told.read):
             yield ClinicalColumn(death.table, "boolean", told)
+
+    def _has(self, table: str, *columns: str) -> bool:
+        return table in self.tables and set(columns) <= set(self.tables[table].columns())
 
     def _people(self) -> int:
         return sum(n for _, n in self._counted(self.model.persons))

@@ -133,15 +133,16 @@ def test_what_has_no_people_is_refused(source: str, tmp_path: Path, monkeypatch:
     assert caught.value.code == "QG802"
 
 
-def test_empty_tables_are_left_out_and_nobody_is_refused(hospital: Path, tmp_path: Path) -> None:
-    for table in ("person", "visit_occurrence"):
-        shutil.copy(hospital / f"{table}.parquet", tmp_path)
+def test_what_tables_lack_is_not_derived_and_nobody_is_refused(hospital: Path, tmp_path: Path) -> None:
+    shutil.copy(hospital / "person.parquet", tmp_path)
     (tmp_path / "death.csv").write_text("person_id,death_date\n")
+    (tmp_path / "visit_occurrence.csv").write_text("person_id\n1\n1\n2\n")
+    (tmp_path / "measurement.csv").write_text("person_id,measurement_concept_id\n1,3004249\n")
 
-    assert set(tomllib.loads(draft_clinical(OMOP, str(tmp_path), tmp_path).text)["events"]) == {
-        "person",
-        "visit_occurrence",
-    }
+    raw = tomllib.loads(draft_clinical(OMOP, str(tmp_path), tmp_path).text)
+
+    assert set(raw["derive"]) == {"sex", "race", "ethnicity", "visit_count"}
+    assert raw["events"]["visit_occurrence"] == {"source": "visit_occurrence.csv", "on": {"person_id": "person_id"}}
 
     (tmp_path / "person.parquet").unlink()
     (tmp_path / "person.csv").write_text("person_id,gender_concept_id\n")
