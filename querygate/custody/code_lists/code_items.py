@@ -188,7 +188,8 @@ def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: List
     """Items may overlap: a code may be published alone for some records, and together with others of its group for
     other records. Records whose codes are withheld, and records beside them without codes, hold an item that stands for
     anything."""
-    groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]
+    public = np.append(lists.occurring, MISSING)
+    groups = [tuple(public[list(codes)].tolist()) for codes in made.groups]
     held = [tuple(one) for one in made.published.lists()]
     if made.suppressed:
         held = [one or (len(groups),) for one in held]

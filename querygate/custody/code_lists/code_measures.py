@@ -160,7 +160,7 @@ def _groups(lists: CodeLists) -> tuple[str, list[str], Ints]:
 
 def told_exactly(published: PublishedRecords, label: Ints, number: int) -> Bools:
     """For which groups cases and controls are certain: none of their codes is suppressed, and no item in use has codes
-    both inside and outside.
+    both inside and outside, or may stand for no code at all.
 
     >>> made = PublishedRecords.of(Baskets.of([[0, 1], [2], [3]], 4), Items(np.array([0, 0, 1, 1])))
     >>> told_exactly(made, np.array([0, 0, 1, 2]), 3)
@@ -171,11 +171,12 @@ def told_exactly(published: PublishedRecords, label: Ints, number: int) -> Bools
     sizes = published.sizes()
     code = np.fromiter(chain.from_iterable(published.groups), dtype=np.int64, count=int(sizes.sum()))
     item = np.repeat(np.arange(sizes.size), sizes)
+    label = np.append(label, -1)  # of the number that stands for no code
     least, most = np.full(sizes.size, number), np.full(sizes.size, -1)
     np.minimum.at(least, item, label[code])
     np.maximum.at(most, item, label[code])
     mixed = (least < most) & (published.items.supports()[: sizes.size] > 0)
-    lost = np.concatenate([label[code[mixed[item]]], label[published.hidden]])
+    lost = np.concatenate([label[code[mixed[item]]], label[:-1][published.hidden]])
     return ~np.isin(np.arange(number), lost)
 
 

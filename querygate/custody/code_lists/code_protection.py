@@ -53,6 +53,8 @@ def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]
         case "rules":
             rules, secret = _rules(lists)
             return rules, k, asked.share, lists.levels, secret
+        case "patterns":
+            return _patterns(lists), k, asked.m, asked.share, asked.support or 1
     if wanted.method in ("apriori", "vpa", "local-suppression"):
         return lists.levels, k, asked.m
     if wanted.method == "lra":
@@ -81,6 +83,12 @@ def _rules(lists: CodeLists) -> tuple[list[SensitiveRule], list[int]]:
     return [SensitiveRule(known, secret) for known, secret in sides if known is not None], lists.present(
         secret
     ).tolist()
+
+
+def _patterns(lists: CodeLists) -> list[SensitiveRule]:
+    """Rules that some record could tell: those of which all codes occur."""
+    sides = [(lists.among(known), lists.among(secret)) for known, secret in listed_rules(lists.column, lists.system)]
+    return [SensitiveRule(known, secret) for known, secret in sides if known is not None and secret is not None]
 
 
 def _run(lists: CodeLists, *given: object) -> Items | LocalItems | CodesInClasses:

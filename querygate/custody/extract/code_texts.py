@@ -17,7 +17,10 @@ from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.diversity_check import GuaranteeCheck
 
-MEANING = "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'"
+MEANING = (
+    "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'; "
+    "perhaps the code before a '?', and perhaps others where something is suppressed"
+)
 LONGEST = 12
 """The most codes of an item that are written out; a longer item is named, and the dictionary lists its codes."""
 
@@ -41,7 +44,7 @@ def item_names(sets: CodeSets) -> tuple[list[str], list[tuple[int, list[str]]]]:
     names, long, held = [], [], set(sets.members.tolist())
     for number, one in enumerate(codes):
         if "" in one:
-            names.append("suppressed")
+            names.append(f"{max(one)}?" if len(one) == 2 else "suppressed")
         elif len(one) <= LONGEST:
             names.append("/".join(one))
         else:

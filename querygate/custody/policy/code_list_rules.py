@@ -35,6 +35,7 @@ METHODS: dict[Protection, tuple[str, ...]] = {
     "coherence": ("coherence",),
     "rules": ("rbat",),
     "uncertainty": ("rho", "tdcontrol"),
+    "patterns": ("unknowns",),
 }
 """The methods for each kind of protection; the first is the default."""
 
@@ -59,6 +60,7 @@ _PARAMETERS: dict[Protection, tuple[str, ...]] = {
     "coherence": ("sensitive", "m", "share", "k"),
     "rules": ("rules", "share", "k"),
     "uncertainty": ("sensitive", "m", "share"),
+    "patterns": ("rules", "share", "support", "m", "k"),
 }
 _UTILITY = {
     "level": ("level",),
@@ -155,7 +157,8 @@ def _protect(table: TomlTable) -> ProtectPolicy:
         k=int(given.number("k", Bound(least=2, whole=True)) or 0) if "k" in wanted else 0,
         sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
         share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
-        rules=_rules(given) if "rules" in wanted else (),
+        support=int(given.number("support", Bound(least=1, whole=True)) or 0) if "support" in wanted else 0,
+        rules=_rules(given, patterns=kind == "patterns") if "rules" in wanted else (),
         look_for=given.word("look_for", "rest"),
     )
 
@@ -168,29 +171,33 @@ def _names(given: TomlTable, key: str, accepted: str) -> tuple[str, ...]:
     return tuple(sorted({one.strip() for one in raw}))
 
 
-def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Rules from known to secret codes; a code is either known or secret in all of them."""
+def _rules(given: TomlTable, *, patterns: bool) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Rules from known to secret codes. A code is either known or secret in all of them; in patterns, in each. What is
+    frequent whatever else is known is a pattern too.
+    """
     raw = given.raw.get("rules")
-    if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
+    if not isinstance(raw, list) or not raw or not all(_is_rule(one, needs_known=not patterns) for one in raw):
         given.fail("rules", "is missing" if raw is None else "is not a list of rules", _RULES)
         return ()
     sides = ("known", "secret")
     rules = [tuple(tuple(sorted({code.strip() for code in rule[side]})) for side in sides) for rule in raw]
-    both = {code for known, _ in rules for code in known} & {code for _, secret in rules for code in secret}
+    together = [[rule] for rule in rules] if patterns else [rules]
+    both = [
+        code for some in together for code in {c for known, _ in some for c in known} & {c for _, s in some for c in s}
+    ]
     if both:
-        given.fail(
-            "rules",
-            f"use {min(both)} as known in one place and as secret in another",
-            "each code either as known or as secret",
-        )
+        where = "on both sides of a rule" if patterns else "as known in one place and as secret in another"
+        given.fail("rules", f"use {min(both)} {where}", "each code either as known or as secret")
     return tuple(sorted({(known, secret) for known, secret in rules}))
 
 
-def _is_rule(raw: object) -> bool:
+def _is_rule(raw: object, *, needs_known: bool) -> bool:
     return (
         isinstance(raw, dict)
         and set(raw) == {"known", "secret"}
-        and all(isinstance(one, list) and one for one in raw.values())
+        and all(isinstance(one, list) for one in raw.values())
+        and bool(raw["secret"])
+        and (bool(raw["known"]) or not needs_known)
         and all(isinstance(code, str) and code.strip() for one in raw.values() for code in one)
     )
 

@@ -92,7 +92,9 @@ class HierarchyPolicy:
         return {"sha256": hashlib.sha256(json.dumps(self.rows).encode()).hexdigest()}
 
 
-Protection: TypeAlias = Literal["k^m", "itemsets", "visits", "complete", "classes", "coherence", "rules", "uncertainty"]
+Protection: TypeAlias = Literal[
+    "k^m", "itemsets", "visits", "complete", "classes", "coherence", "rules", "uncertainty", "patterns"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ class ProtectPolicy:
     Each set of codes occurs in k records, or in none: sets of up to m codes (`k^m`), listed sets, those of each visit
     in another column, whole lists (`complete`), or sets of up to m codes within each class (`classes`). Or sets of
     codes reveal no sensitive code with more than a given confidence: sets of up to m public codes, which must occur in
-    k records as well (`coherence`), those named by rules (`rules`), or any sets up to m (`uncertainty`).
+    k records as well (`coherence`), those named by rules (`rules`), or any sets up to m (`uncertainty`). Or rules are
+    not told by the records at all (`patterns`), beside k^m.
 
     If a code of a set is suppressed, the `rest` must occur in k records or none; with `whole`, nothing more is required
     of it.
@@ -116,6 +119,7 @@ class ProtectPolicy:
     k: int = 0  # 0: the policy's
     sensitive: tuple[str, ...] = ()  # codes, or groups of the system
     share: float = 0.0
+    support: int = 0  # the fewest records that make a pattern; 0: one
     rules: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  # known codes, secret codes
     look_for: Literal["rest", "whole"] = "rest"
 

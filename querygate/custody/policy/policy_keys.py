@@ -53,7 +53,7 @@ KEYS = {
         *("pieces", "expected", "alphas"),
     ),
     "columns.*.protect": (
-        *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
+        *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "support", "rules", "look_for"),
     ),
     "columns.*.utility": ("kind", "level", "groups", "spare"),
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search", "target"),

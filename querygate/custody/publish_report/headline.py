@@ -119,7 +119,7 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
             if protect.kind != "uncertainty":
                 yield found_measure(column.name, protect), ("at least", protect.k or policy.k)
             if protect.share:
-                yield told_measure(column.name), ("at most", protect.share)
+                yield told_measure(column.name, protect), ("at most", protect.share)
     if policy.k_map is not None:
         yield "people of the population", ("at least", policy.k_map.k)
 

@@ -43,9 +43,9 @@ def found_measure(name: str, asked: ProtectPolicy) -> str:
     return f"fewest records with {'known' if asked.look_for == 'rest' else 'whole known sets of'} codes of {name}"
 
 
-def told_measure(name: str) -> str:
-    """The name of the measure for how surely codes reveal a sensitive one."""
-    return f"surest sensitive code of {name}"
+def told_measure(name: str, asked: ProtectPolicy) -> str:
+    """The name of the measure for how surely codes reveal a sensitive one, or records a pattern."""
+    return f"surest {'hidden pattern' if asked.kind == 'patterns' else 'sensitive code'} of {name}"
 
 
 def open_measure(name: str) -> str:
@@ -73,9 +73,15 @@ def measure_known(
             )
         )
     if asked.share:
-        promise = f"no sensitive code of {name} is inferred with a confidence above {asked.share:g}"
-        kept.append(GuaranteeCheck(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
+        promise = f"no {_what_is_told(asked)} of {name} is inferred with a confidence above {asked.share:g}"
+        kept.append(GuaranteeCheck(promise, told_measure(name, asked), surest, surest <= asked.share + ROUNDING))
     return kept
+
+
+def _what_is_told(asked: ProtectPolicy) -> str:
+    if asked.kind != "patterns":
+        return "sensitive code"
+    return f"listed pattern that {asked.support:,} records tell" if asked.support > 1 else "listed pattern"
 
 
 def _found(
@@ -92,6 +98,9 @@ def _found(
             return int(np.bincount(told.numbers, told.counts)[np.unique(told.numbers)].min()), 0.0
         case "rules":
             return _by_rules(listed_rules(column, system), system, told)
+        case "patterns":
+            fewest = _fewest(told.held(), told.counts, asked.m)
+            return fewest, _surest_told(listed_rules(column, system), system, told, asked.support)
         case "coherence" | "uncertainty":
             return _by_sets(sensitive_codes(column, system), system, told, asked)
     listed = [(codes, ()) for codes in known_sets(column, system, staging)]
@@ -122,6 +131,23 @@ def _by_rules(
             share = int(told.counts[having & finder.having(secret)].sum()) / number
             surest = max(surest, share) if finder.tells(secret) else surest
     return fewest, surest
+
+
+def _surest_told(
+    rules: Sequence[tuple[Sequence[int], Sequence[int]]], system: CodeSystem, told: PublishedCodeSets, support: int
+) -> float:
+    """Of the records that tell what is known, those that tell the secret as well: the largest share, among rules that
+    enough records tell. A code is told by an item that stands for nothing else."""
+    alone = {item: next(iter(codes)) for item, codes in told.items.items() if len(codes) == 1}
+    named = [{alone[item] for item in items if item in alone} for items in told.held()]
+    surest = 0.0
+    for known, secret in rules:
+        first, all_of = ({system.codes[code] for code in codes} for codes in (known, (*known, *secret)))
+        number = sum(n for codes, n in zip(named, told.counts.tolist(), strict=True) if all_of <= codes)
+        if number >= max(1, support):
+            having = sum(n for codes, n in zip(named, told.counts.tolist(), strict=True) if first <= codes)
+            surest = max(surest, number / having)
+    return surest
 
 
 def _open(sets: Sequence[Sequence[int]], system: CodeSystem, told: PublishedCodeSets, k: int) -> float:

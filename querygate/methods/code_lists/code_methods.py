@@ -7,6 +7,7 @@
 `coherence`: run(baskets, sensitive, k, p, share) -> Items.
 `rules`: run(baskets, rules, k, confidence, levels=None, sensitive=()) -> Items.
 `uncertainty`: run(baskets, sensitive, rho, length=None) -> Items; tdcontrol takes levels besides.
+`patterns`: run(baskets, rules, k, m, share, support=1) -> LocalItems.
 
 >>> METHODS.get("ugaclip").kind
 'policy'
@@ -21,6 +22,7 @@ from typing import Any
 from querygate.core.registry import Registry
 from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.coherence import coherent
+from querygate.methods.code_lists.hidden_patterns import hidden_patterns
 from querygate.methods.code_lists.km.km import km_anonymous
 from querygate.methods.code_lists.km.local_km import local_km
 from querygate.methods.code_lists.km.vertical_km import vertical_km
@@ -65,4 +67,7 @@ METHODS.register("rho", CodeMethod(rho_uncertain, "uncertainty", "rho-uncertaint
 METHODS.register(
     "tdcontrol",
     CodeMethod(td_control, "uncertainty", "rho-uncertainty by generalising public codes (Cao et al. 2010)"),
+)
+METHODS.register(
+    "unknowns", CodeMethod(hidden_patterns, "patterns", "rules hidden by unknowns (Saygin, Verykios, Clifton 2001)")
 )

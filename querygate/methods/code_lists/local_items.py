@@ -13,7 +13,8 @@ from querygate.methods.code_lists.subtrees import Subtrees
 
 @dataclass(frozen=True)
 class LocalItems:
-    """What is published of each record: item i says that it has at least one of the codes groups[i]."""
+    """What is published of each record: item i says that it has at least one of the codes groups[i]. Where the number
+    after the last code is among them, it may as well have none."""
 
     published: Baskets
     groups: tuple[tuple[int, ...], ...]

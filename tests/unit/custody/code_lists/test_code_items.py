@@ -344,7 +344,7 @@ def test_the_policies_of_the_guide_load(tmp_path: Path) -> None:
     tmp_path.joinpath("diseases.csv").write_text("250;250.00\n401.1;401.9\n", encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     loaded = [parse_policy(make_policy("t", {"age": AGE}) + block, folder=tmp_path) for block in blocks]
-    assert [policy.column("dx").role for policy in loaded] == ["codes"] * 6
+    assert [policy.column("dx").role for policy in loaded] == ["codes"] * 7
 
 
 # -- what the verifier stops ---------------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ KINDS = {
     "rules": """{ kind = "rules", share = 0.4, k = 4, rules = [
         { known = ["401.0"], secret = ["295.0"] }, { known = ["401.1", "402.2"], secret = ["295.0", "296.1"] } ] }""",
     "uncertainty": '{ kind = "uncertainty", sensitive = ["295.0", "296.1"], m = 2, share = 0.5 }',
+    "patterns": """{ kind = "patterns", share = 0.1, k = 4, m = 2, rules = [
+        { known = ["401.0"], secret = ["295.0"] }, { known = ["295.0"], secret = ["401.0"] },
+        { known = [], secret = ["402.0"] } ] }""",
 }
 
 
@@ -103,6 +106,15 @@ def judge(kind: str, seen: Published) -> None:
         for known in sets_upto(CODES, 2):
             assert_untold(seen.having(known), known, 0.5)
 
+    if kind == "patterns":
+        for known in sets_upto(CODES, 2):
+            found = seen.having(known)
+            assert not found or len(found) >= 4
+        told = [{min(item) for item in one if len(item) == 1} for _, one in seen.records]
+        for first, second in (({"401.0"}, "295.0"), ({"295.0"}, "401.0"), (set[str](), "402.0")):
+            holding = [codes for codes in told if first <= codes]
+            assert sum(second in codes for codes in holding) <= 0.1 * len(holding)
+
 
 def assert_untold(found: list[Any], known: tuple[str, ...], share: float) -> None:
     for secret in SECRET:
@@ -122,6 +134,8 @@ def test_what_is_asked_for_is_kept(kind: str, seed: int, tmp_path: Path) -> None
         assert measured["fewest records with known codes of dx"] >= (3 if kind == "classes" else 4)
     if kind in ("coherence", "rules", "uncertainty"):
         assert measured["surest sensitive code of dx"] <= 0.5
+    if kind == "patterns":
+        assert measured["surest hidden pattern of dx"] <= 0.1
     for code in CODES:
         low, high = ends(opened, "COUNT(*)", f"has_code(dx, '{code}')")
         assert low <= sum(code in held for held in rows["dx"]) <= high
@@ -186,6 +200,10 @@ def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
             "as known in one place",
         ),
         ('{ kind = "rules", share = 0.5, rules = [{ known = ["401"], secret = ["295.0"] }] }', "401 is not a code"),
+        ('{ kind = "patterns", share = 0.5, rules = [{ known = ["401.0"], secret = [] }] }', "is not a list of rules"),
+        ('{ kind = "patterns", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }', "on both sides"),
+        ('{ kind = "patterns", share = 0.5, support = 0, rules = [] }', "protect.support"),
+        ('{ kind = "rules", share = 0.5, support = 3, rules = [] }', "does not apply to kind rules"),
         ('{ kind = "complete", m = 2 }', "does not apply to kind complete"),
         ('{ kind = "classes", m = 9 }', "protect.m"),
         ('{ kind = "complete", k = 4000 }', "k = 4,000"),

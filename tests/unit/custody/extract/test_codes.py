@@ -68,6 +68,27 @@ def test_items_stand_for_codes_and_keep_the_promise(tmp_path: Path) -> None:
     assert "Code lists" in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_a_pattern_is_hidden_in_the_records_that_leave(tmp_path: Path) -> None:
+    """A record of which a code is unknown says so; the guarantee is counted on the extract."""
+    table = patients(150)
+    lists = [
+        sorted({*codes, "250.00", "401.9"}) if row % 2 else codes for row, codes in enumerate(table["dx"].to_pylist())
+    ]
+    table = table.set_column(1, "dx", pa.array(lists, pa.list_(pa.string())))
+    rule = {"known": ["250.00"], "secret": ["401.9"]}
+    protect = {"kind": "patterns", "rules": [rule], "share": 0.2}
+    body = extract(
+        tmp_path, table=table, policy=POLICY.but(columns={"dx": {"protect": protect, "method": "unknowns"}}),
+        method="mondrian",
+    )  # fmt: skip
+    held = [set((dx or "").split("; ")) for *_, dx in read(tmp_path)]
+    known = [items for items in held if "250.00" in items]
+    assert known
+    assert sum("401.9" in items for items in known) <= 0.2 * len(known)
+    assert any("401.9?" in items for items in held)
+    assert "surest hidden pattern of dx" in {one["measure"] for one in body["guarantees"]}
+
+
 def test_a_condensed_extract_has_no_lists(tmp_path: Path) -> None:
     with pytest.raises(ExtractRefused) as refused:
         extract(tmp_path / "a", table=patients(), policy=POLICY, kind="condensed", k=10, columns=["age", "dx"])
