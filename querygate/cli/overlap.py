@@ -20,6 +20,9 @@ from querygate_adapters.sources.open_source import open_source
 
 KIND = "overlap.reply"
 
+MOST_BYTES = 4 << 30
+"""Of a file: some fifty million people."""
+
 _file = click.Path(path_type=Path, dir_okay=False, exists=True)
 _source = click.option("--source", required=True, metavar="SOURCE", help="Any source that `querygate publish` accepts.")
 _column = click.option("--column", required=True, metavar="NAME", help="Column with the identifiers of people.")
@@ -48,7 +51,7 @@ def overlap() -> None:
 )
 def ask(source: str, column: str, secret: Path, out: Path, keep: Path) -> None:
     """Make a request for the other custodian, and a file that you keep to open the reply."""
-    shared = SharedSecret.read(secret.read_bytes())
+    shared = SharedSecret.read(_read(secret))
     made = make_request(person_marks(open_source(source), column, shared), shared)
     with new_file(keep) as kept, new_file(out) as message:
         kept.write(made.kept)
@@ -84,7 +87,7 @@ def reply(
             "This partner has already had a reply, and two counts together can reveal a single person.",
             "If there is a good reason, give it with --again.",
         )
-    data, shared = request.read_bytes(), SharedSecret.read(secret.read_bytes())
+    data, shared = _read(request), SharedSecret.read(_read(secret))
     made = make_reply(data, person_marks(open_source(source), column, shared), shared)
     told = {"partner": partner, "asked": made.asked, "request": hashlib.sha256(data).hexdigest(), "again": again}
     with new_file(out) as message:
@@ -99,7 +102,16 @@ def reply(
 @format_option
 def count(reply_file: Path, keep: Path, form: str) -> None:
     """Open a reply: how many people both custodians have."""
-    found = count_common(reply_file.read_bytes(), keep.read_bytes())
+    found = count_common(_read(reply_file), _read(keep))
     body = {"own": found.own, "common": found.common}
     text = f"{found.common:,} of your {counted(found.own, 'person', 'people')} are also at the other custodian."
     print_record(body, form, lambda: text)
+
+
+def _read(path: Path) -> bytes:
+    """A file that somebody else may have made: not more than the largest count needs."""
+    if path.stat().st_size > MOST_BYTES:
+        raise ConfigError(
+            "QG802", f"{path.name} is too large for a count.", "Ask the other custodian for the file again."
+        )
+    return path.read_bytes()

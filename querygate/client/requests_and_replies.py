@@ -95,8 +95,12 @@ class Patience:
 
 def check_address(url: str) -> str:
     """Keys go out over TLS, or stay on this machine."""
-    parts = urllib.parse.urlsplit(url)
-    if not parts.hostname or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+    try:
+        parts = urllib.parse.urlsplit(url)
+        told = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # brackets without an end, or no port that there is
+        told = False
+    if not told or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
         raise ConfigError(
             "QG805", "The address of the gate must be an https address.", "Use, for example, https://gate.example.org."
         )

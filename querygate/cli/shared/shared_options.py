@@ -88,15 +88,19 @@ def open_here(site: Path) -> OpenSite:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file of the owner's alone; nothing is replaced."""
+    """A file of the owner's alone; nothing is replaced, and of what fails nothing is left."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise click.UsageError(f"{path} already exists.") from None
     except OSError as error:
         raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
-    with os.fdopen(handle, "wb") as stream:
-        yield stream
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

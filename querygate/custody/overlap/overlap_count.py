@@ -24,9 +24,13 @@ from querygate.custody.overlap.shared_secret import SIGNATURE, SharedSecret, is_
 LEAST_PEOPLE = 20
 """With fewer people in a request, or in a reply, the count would reveal too much about each."""
 
+HIDDEN, TOLD = 33, 5
+"""The fewest bytes of a person in a request, and among the people of a reply."""
+
 _REQUEST, _REPLY, _KEPT = b"QGO1", b"QGO2", b"QGO0"
 _KEPT_HEAD = struct.Struct(">4sQ32s64s")
-"""Format mark, number of people in the request, hash of the request, signing key; the private key follows."""
+"""Format mark, number of people in the request, hash of the request, signing key; the private key follows, and a
+signature of it all: a key that lost a byte would open the reply and count nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,16 @@ def make_request(marks: Sequence[str], secret: SharedSecret) -> OverlapRequest:
     key, hidden = confined(hidden_sets.hide, list(marks), people=len(marks))
     message = _signed(_REQUEST, secret.signing_key, hidden)
     kept = _KEPT_HEAD.pack(_KEPT, len(marks), hashlib.sha256(message).digest(), secret.signing_key)
-    return OverlapRequest(message, kept + key)
+    return OverlapRequest(message, kept + key + sign(secret.signing_key, kept, key))
 
 
 def make_reply(request: bytes, marks: Sequence[str], secret: SharedSecret) -> OverlapReply:
     check_size(len(marks))
     hidden = _checked(_REQUEST, secret.signing_key, request)
     try:
-        number, setup, response = confined(hidden_sets.hide_again, hidden, list(marks), people=len(marks) + len(hidden))
+        number, setup, response = confined(
+            hidden_sets.hide_again, hidden, list(marks), people=len(marks) + len(hidden) // HIDDEN
+        )
     except NotFromHere:
         raise _not_ours() from None
     check_size(number)
@@ -75,13 +81,18 @@ def count_common(reply: bytes, kept: bytes) -> OverlapCount:
     if len(kept) < _KEPT_HEAD.size or not kept.startswith(_KEPT):
         raise _not_ours()
     _, own, asked, signing_key = _KEPT_HEAD.unpack_from(kept)
+    kept, signature = kept[:-SIGNATURE], kept[-SIGNATURE:]
+    if not is_signed(signing_key, signature, kept):
+        raise _not_ours()
     body = _checked(_REPLY, signing_key, reply, asked)
     if len(body) < 8:
         raise _not_ours()
     end = 8 + struct.unpack(">Q", body[:8])[0]
     key, setup, response = kept[_KEPT_HEAD.size :], body[8:end], body[end:]
     try:
-        return OverlapCount(own, confined(hidden_sets.count_common, key, own, setup, response, people=own + len(setup)))
+        return OverlapCount(
+            own, confined(hidden_sets.count_common, key, own, setup, response, people=own + len(setup) // TOLD)
+        )
     except NotFromHere:
         raise _not_ours() from None
 

@@ -100,6 +100,10 @@ def test_files_made_with_another_secret_or_changed_on_the_way_are_refused(desk: 
     assert "QG802" in count(replied, "second-own.qgo")
     for changed in (replied[:-1], replied + b"x", flipped(replied, 60), flipped(replied, len(replied) - 40)):
         assert "QG802" in count(changed)
+    kept = (desk / "ask-own.qgo").read_bytes()
+    for damaged in (kept[:-1], kept[:-40], flipped(kept, 120), flipped(kept, 8)):
+        (desk / "second-own.qgo").write_bytes(damaged)
+        assert "QG802" in count(replied, "second-own.qgo")
     (desk / "ask.qgo").write_bytes(flipped(asked, 80))
     assert "QG802" in reply(desk, "--again", "x", out="x.qgo").output
     (desk / "ask.qgo").write_bytes(asked)
@@ -159,3 +163,17 @@ def test_a_column_or_a_secret_that_is_none(desk: Path) -> None:
     (desk / "short").write_text("short")
     assert "QG805" in run("ask", *source, "--column", "id", "--secret", desk / "short", *out).output
     assert not (desk / "x").exists()
+
+
+def test_a_request_that_cannot_be_written_leaves_nothing(desk: Path) -> None:
+    (desk / "ask.qgo").write_text("somebody's")
+    assert "already exists" in ask(desk).output
+    assert not (desk / "ask-own.qgo").exists()
+    assert (desk / "ask.qgo").read_text() == "somebody's"
+
+
+def test_a_file_that_no_count_needs_is_not_read(desk: Path) -> None:
+    for name in ("reply.qgo", "own.qgo"):
+        with (desk / name).open("wb") as file:
+            file.truncate(5 << 30)  # takes no room on disk
+    assert "too large" in run("count", desk / "reply.qgo", "--keep", desk / "own.qgo").output

@@ -214,7 +214,7 @@ def test_what_a_newer_gate_or_none_at_all_says() -> None:
         assert read_problem(content).code == "QG804"
 
 
-@each("url", ["http://gate.example.org", "gate.example.org", "ftp://127.0.0.1", ""])
+@each("url", ["http://gate.example.org", "gate.example.org", "ftp://127.0.0.1", "https://[::1", "https://a:99999", ""])
 def test_addresses_that_no_key_is_sent_to(url: str) -> None:
     with pytest.raises(ConfigError, match="https"):
         querygate.connect(url, "k")
