@@ -195,6 +195,128 @@ def explain_line(which: str, shown: str) -> Line:
     ]
 
 
+def headline(shown: str, form: str, published: str, *names: str) -> Line:
+    """A figure of the literature: how ours are written, and the published one beside them."""
+    return lambda rows: [shown, form.format(*map(rows.value, names)), published]
+
+
+LEARNED = "made-up notes and 750 labelled sentences"
+WAYS = ("rules", "tagger", "both")
+CLASSES = ("mondrian", "bottom-up", "top-down", "r-tree", "top-down-greedy", "gather")
+COUNTY = "patients of a county"
+TOLD = "Adult, salary predicted by a logistic"
+PEOPLE = "1,000 people"
+HEADLINES = (
+    headline(
+        "surest belief in the hospital of Martin et al., 0, 1 and 2 pieces known",
+        "{:.0f}, {:.1f} and {:.0f} %",
+        "the same",
+        *(f"hospital of Martin et al.: surest belief, {pieces} pieces" for pieces in range(3)),
+    ),
+    headline(
+        "surest belief on Adult, (0.7,1)-safety required; classes with and without",
+        "{:.1f} %; {:,.0f} and {:,.0f}",
+        "a bound of 70 %",
+        "Adult, (0.7,1)-safety: surest belief, 1 pieces",
+        *(f"Adult, {guard}: classes" for guard in ("(0.7,1)-safety", "k alone")),
+    ),
+    headline(
+        "policies not dominated, bisecting and directed",
+        "{:.1f} and {:.1f} of 100",
+        "95 and 83",
+        *(f"{COUNTY}, {way}: not dominated, mean of 5" for way in ("bisecting", "directed")),
+    ),
+    headline(
+        "policies measured, bisecting and directed",
+        "{:,.0f} and {:,.0f}",
+        "670 and 5,140 (Adult)",
+        *(f"{COUNTY}, {way}: policies measured" for way in ("bisecting", "directed")),
+    ),
+    headline(
+        "diseases of 18 that stay countable, CBA, UGACLIP and ACLIP (SynPUF)",
+        "{:.0f}, {:.0f} and {:.0f}",
+        "14, 11 and 0",
+        *(f"SynPUF 1: diseases kept, {method}" for method in ("CBA", "UGACLIP", "ACLIP")),
+    ),
+    headline(
+        "loss for rho-uncertainty, suppression and TDControl (SynPUF)",
+        "{:.1f} and {:.1f} %",
+        "TDControl loses less",
+        *(f"SynPUF 1: loss for rho-uncertainty, {method}" for method in ("suppression", "TDControl")),
+    ),
+    headline(
+        "entries left by local and by global suppression, k = 5, m = 2 (SynPUF)",
+        "{:.1f} and {:.1f} %",
+        "local keeps more",
+        *(f"SynPUF 1: entries as they were, {way} suppression" for way in ("local", "global")),
+    ),
+    headline(
+        "NCP on Adult, 3,000 records, k = 10: Mondrian, bottom-up, top-down, R-tree, greedy top-down, gather",
+        "{:.1f}, {:.1f}, {:.1f}, {:.1f}, {:.1f} and {:.1f} %",
+        "clusterings lose less than their Mondrian",
+        *(f"Adult, NCP of {method}" for method in CLASSES),
+    ),
+    headline(
+        "radius of gather over a lower bound of the best (Adult, 1,000 records, k = 10)",
+        "{:.1f}",
+        "at most 2",
+        "Adult, radius of gather over a lower bound of the best",
+    ),
+    headline(
+        "names removed by rules, by a learned tagger, by both (presidio, templates not seen)",
+        "{:.1f}, {:.1f} and {:.1f} %",
+        "about 97 % (HIDE, its own reports)",
+        *(f"name removed by {way}, {LEARNED}" for way in WAYS),
+    ),
+    headline(
+        "places, the same", "{:.1f}, {:.1f} and {:.1f} %", "", *(f"place removed by {way}, {LEARNED}" for way in WAYS)
+    ),
+    headline(
+        "salary predicted by logistic regression (Adult, k = 100): Mondrian, made for it, raw",
+        "{:.1f}, {:.1f} and {:.1f} %",
+        "hardly worse than raw, Mondrian worse (curves)",
+        *(f"{TOLD}, {records}" for records in ("mondrian, k = 100", "mondrian-target, k = 100", "raw records")),
+    ),
+    headline(
+        "growth of the time to condense with attributes, from 160 to 320: exponent",
+        "{:.1f}",
+        "at most 2",
+        "condensed: exponent in attributes",
+    ),
+    headline("amplification allowed for 5 to 50 %", "{:.0f}", "19", "gamma allowed for 5 % to 50 %"),
+    headline(
+        "of 1,000 equally frequent values kept, 10 to 50 %: small domains and randomised response",
+        "{:.0f} and {:.1f} %",
+        "far more",
+        *(f"of 1,000 values alike kept, {way}, 10 to 50 %" for way in ("small domains", "responses")),
+    ),
+    headline(
+        "Cox model outside the interval, R-microhybrid and MDAV (rotterdam, K = 20)",
+        "{:.0f} and {:.0f} %",
+        "drawn records keep more",
+        *(f"rotterdam, Cox, K = 20, {way}: outside the interval" for way in ("r-microhybrid", "mdav")),
+    ),
+    headline(
+        "people found in the frequencies of 20,000 SNPs, a pool of 1,000 (simulated): Homer, likelihood ratio",
+        "{:.1f} and {:.1f} %",
+        "found with 10,000 to 50,000 SNPs (HapMap)",
+        *(f"{PEOPLE}, all 20,000 SNPs (20,000): {test}" for test in ("homer", "likelihood ratio")),
+    ),
+    headline(
+        "the same, at the 131 SNPs that the guard lets pass",
+        "{:.1f} and {:.1f} %",
+        "at most the bound, here 10 %",
+        *(f"{PEOPLE}, guarded SNPs (131): {test}" for test in ("homer", "likelihood ratio")),
+    ),
+    headline(
+        "average risk of a limited data set over Safe Harbor's (a made-up state)",
+        "{:.0f} times",
+        "154 times (patients of a state)",
+        "Liu 2015: R of a limited data set over Safe Harbor's",
+    ),
+)
+
+
 STUDIES = {"demo study (NHANES 2015-16)": (5, 10, 20), "NHANES 2009-10": (5, 10, 20), "flchain": (10,), "Adult": (10,)}
 """With the k that the page shows."""
 PAPER = "counts, prevalences, means"
@@ -275,6 +397,7 @@ TABLES = (
             search_line("bisecting, complete", "bisecting, kept apart and complete", "-"),
         ),
     ),
+    Table("explanation/literature.md", "literature", ("figure", "here", "published"), HEADLINES),
     Table(
         "how-to/watch-live.md",
         "honest",

@@ -77,8 +77,8 @@ def _classified() -> Iterator[dict[str, Any]]:
         return {name: model.fit(trained, known).score(tested, asked) for name, model in CLASSIFIERS.items()}
 
     for name, right in accuracy(None).items():
-        yield figure(f"Adult, salary told by a {name}, raw records", 100 * right, "%", "a curve")
-    yield figure("Adult, salary told by its commonest value", 100 * np.bincount(asked).max() / asked.size, "%", "none")
+        yield figure(f"Adult, salary predicted by a {name}, raw records", 100 * right, "%", "a curve")
+    yield figure("Adult, salary predicted by its commonest value", 100 * np.bincount(asked).max() / asked.size, "%", "none")
     for k in KS:
         found = {}
         for method in ("mondrian", "mondrian-target"):
@@ -87,7 +87,7 @@ def _classified() -> Iterator[dict[str, Any]]:
             found[method] = accuracy(labels)
             yield figure(f"Adult, NCP of {method}, k = {k}", 100 * ncp(train, labels), "%", "none")
             for name, right in found[method].items():
-                yield figure(f"Adult, salary told by a {name}, {method}, k = {k}", 100 * right, "%", "a curve")
+                yield figure(f"Adult, salary predicted by a {name}, {method}, k = {k}", 100 * right, "%", "a curve")
     ahead = found["mondrian-target"]["logistic"] - found["mondrian"]["logistic"]
     yield figure("Adult, logistic gains by the target, k = 100", 100 * ahead, "points", "> 0", met=ahead > 0)
 
