@@ -231,8 +231,8 @@ def _shift_of(told: ClassMoments, place: Ints, weight: Floats, points: _NumberPo
 
 
 def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
-    """Every item of a list as one of its codes, each in turn. A code that is in no item stays suppressed: nothing is
-    published about who has it."""
+    """Every item of a list as one of its codes, each in turn; one that may stand for none as none, since what may be
+    hidden is not guessed. A code that is in no item stays suppressed: nothing is published about who has it."""
     told = column.dictionary
     known = np.flatnonzero(~told.suppressed)
     item_of = np.full(len(told.codes), MISSING)
@@ -245,7 +245,8 @@ def _code_points(column: CodeColumn, u: Floats) -> CodeColumn:
     turn = np.modf(u[rows] + item * _GOLDEN)[0]
     entry = first[item] + np.minimum(np.floor(turn * told.sizes[item]).astype(np.int64), told.sizes[item] - 1)
     code = told.entry_code[order][entry]
-    held = code != MISSING
+    unsure = np.bincount(told.entry_item[told.entry_code == MISSING], minlength=told.sizes.size) > 0
+    held = ~unsure[item]
     starts = np.append(0, np.cumsum(np.bincount(rows[held], minlength=column.sets.size)))
     sets = CodeSets(told.codes, np.arange(known.size), known, starts, item_of[code[held]])
     return CodeColumn(np.arange(column.sets.size), sets)

@@ -19,7 +19,7 @@ from querygate.methods.code_lists import Items, LocalItems
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.site.open_gate import OpenSite
 from tests.policies import ROUGH_AGE, code_list, make_policy
-from tests.unit.custody.publish.publications import ends, new_site, put
+from tests.unit.custody.publish.publications import ask, ends, new_site, put
 
 CODES = tuple(f"{group}.{digit}" for group in ("295", "296", "401", "402") for digit in range(4))
 ROWS = "".join(f"{code};{code[:3]};{code[0]};any\n" for code in CODES)
@@ -175,6 +175,18 @@ def test_records_that_are_not_told_say_nothing(tmp_path: Path) -> None:
     low, high = ends(opened, "COUNT(*)", "has_code(dx, '401.0')")
     assert low <= 4 <= high
     assert ends(opened, "COUNT(*)", "has_code(dx, '402.3')") == (0, 0)
+
+
+def test_an_estimate_does_not_tell_a_hidden_pattern(tmp_path: Path) -> None:
+    """Half of the marks are true: to count each as a half would tell what they hide."""
+    rows: dict[str, list[Any]] = {"age": [40] * 100, "dx": [["401.0", "295.0"]] * 40 + [["401.0"]] * 40 + [[]] * 20}
+    rule = '{ known = ["401.0"], secret = ["295.0"] }'
+    opened, _ = publish(tmp_path, rows, f'{{ kind = "patterns", share = 0.1, rules = [{rule}] }}')
+    both = "SELECT COUNT(*) AS n, COUNT_IF(has_code(dx, '295.0')) AS both FROM t WHERE has_code(dx, '401.0')"
+    (row,) = ask(opened, both)
+    assert row["n"]["estimate"] == 80
+    assert row["both"]["low"] <= row["both"]["estimate"] <= 8
+    assert row["both"]["high"] >= 40
 
 
 def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
