@@ -17,6 +17,8 @@ import numpy as np
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
+from querygate.methods.code_lists.confidence import together
+from querygate.methods.code_lists.hidden_patterns import hidden_patterns
 from querygate.methods.code_lists.km.km import km_anonymous
 from querygate.methods.code_lists.km.local_km import local_km
 from querygate.methods.code_lists.km.vertical_km import vertical_km
@@ -25,6 +27,7 @@ from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.losses import changes, frequent_sets, workload_errors
 from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
+from querygate.methods.code_lists.sensitive_rules import SensitiveRule
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.td_control import td_control
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
@@ -51,6 +54,7 @@ def _of(study: Study) -> Iterator[dict[str, Any]]:
     yield from _diseases(study, name)
     yield from _known_pairs(study, name)
     yield from _inferred(study, name)
+    yield from _patterns(study, name)
 
 
 def _diseases(study: Study, name: str) -> Iterator[dict[str, Any]]:
@@ -104,6 +108,41 @@ def _inferred(study: Study, name: str) -> Iterator[dict[str, Any]]:
         met = share <= lost["suppression"] if method == "TDControl" else None
         published = "TDControl loses less than suppression (web data)"
         yield figure(f"{name}: loss for rho-uncertainty, {method}", 100 * share, "%", published, met=met)
+
+
+def _patterns(study: Study, name: str) -> Iterator[dict[str, Any]]:
+    """The ten surest rules between two codes that fifty records have, hidden: what is told of them, and of all else."""
+    baskets = study.baskets
+    joint = together(baskets, baskets).toarray()
+    sure = np.where(joint >= 50, joint / np.maximum(1, np.diag(joint))[:, None], 0.0)
+    np.fill_diagonal(sure, 0.0)
+    best = np.argsort(-sure, axis=None, kind="stable")[:10]
+    rules = [
+        SensitiveRule((int(one),), (int(other),))
+        for one, other in zip(*np.unravel_index(best, sure.shape), strict=True)
+    ]
+    made = hidden_patterns(baskets, rules, K, M, 0.1)
+    told = made.published.lists()
+    found = max(_confidence(told, rule) for rule in rules)
+    before = 100 * float(sure.flat[best].mean())
+    yield figure(
+        f"{name}: surest of ten hidden rules",
+        100 * found,
+        "%",
+        f"below a threshold, here 10; {before:.0f} before",
+        met=found <= 0.1,
+    )
+    changed = changes(baskets, made)
+    exact = 1 - changed.suppressed - changed.generalised
+    yield figure(
+        f"{name}: entries as they were, ten rules hidden", 100 * exact, "%", "little else changes (other data)"
+    )
+
+
+def _confidence(records: list[list[int]], rule: SensitiveRule) -> float:
+    """Item i is code i, where it is told."""
+    known = sum(rule.known[0] in held for held in records)
+    return sum({*rule.known, *rule.secret} <= set(held) for held in records) / max(1, known)
 
 
 def _lost(baskets: Baskets, items: Items) -> float:
