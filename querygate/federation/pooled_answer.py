@@ -105,7 +105,9 @@ def _asked(
         sound = all(_is_range(group[name]) for group in groups for name in (*names, "records"))
         sound = sound and all(_is_count(group["records"]) for group in groups)
         keyed = only is not None or all(map(_is_key, (key for group in groups for key in _keys(statement, group))))
-        if not (sound and keyed and isinstance(answer.version, int) and isinstance(answer.id, str)):
+        if not (
+            sound and keyed and _is_headed(answer) and isinstance(answer.version, int) and isinstance(answer.id, str)
+        ):
             raise _no_answer(member)
         return answer, groups
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, IndexError):
@@ -133,8 +135,20 @@ def _is_range(cell: object) -> bool:
     return (numbers or type(cell.low) is type(cell.high)) and bool(cell.low <= cell.high)  # type: ignore[operator]
 
 
+def _is_headed(answer: Answer) -> bool:
+    """Columns with names and types, and notes: texts that can be written out."""
+    notes = answer.body["notes"]
+    heads = [column[key] for column in answer.body["columns"] for key in ("name", "type")]
+    return isinstance(notes, list) and all(map(_is_text, (*heads, *notes)))
+
+
 def _is_key(cell: object) -> bool:
-    return cell is None or isinstance(cell, bool | int | float | str | dt.date | dt.datetime)
+    return cell is None or isinstance(cell, bool | int | float | dt.date | dt.datetime) or _is_text(cell)
+
+
+def _is_text(cell: object) -> bool:
+    """JSON can have halves of characters, which no file can."""
+    return isinstance(cell, str) and cell.encode(errors="replace").decode() == cell
 
 
 def _is_count(cell: object) -> bool:
