@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from querygate.core.expression import Constant
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Plan
 from querygate.core.predicate import TRUE, And, Atom, Predicate, columns, is_not_null
 from querygate.core.types import Scalar
@@ -15,7 +15,7 @@ MOST_KEPT = 32
 memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskedParts:
     """Conditions, and keys by their places; `all_keys` is how many keys the plan has."""
 

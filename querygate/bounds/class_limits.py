@@ -20,6 +20,7 @@ from querygate.bounds.asked_parts import MOST_KEPT, AskedParts
 from querygate.bounds.frame_counts import Counted, FrameCounts
 from querygate.bounds.group_rows import GroupRows
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
 from querygate.core.predicate import Predicate, both
 from querygate.core.types import Bools, Cells, Ints, Scalar
@@ -34,7 +35,7 @@ Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
 Count = Callable[[Counted, Block, int], FrameCounts]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nesting:
     """Classes of a margin by rising label, with their sizes; and of classes of counts, by rising label, the position of
     the class that contains each, one past the last if unknown. `is_known` says for which classes all classes of counts
@@ -122,7 +123,7 @@ def _members(column: SetColumn) -> Bools:
     return table[column.sets]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Meeting:
     """Records that certainly meet something."""
 
@@ -134,7 +135,7 @@ _MEETINGS: WeakKeyDictionary[Block, dict[tuple[Predicate, ...], _Meeting]] = Wea
 """The records with values in some columns, cached by block."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Totals:
     """By group and class, the least and most records that satisfy the conditions on quasi-identifiers; and by group, or
     once where all groups are alike, the records that certainly satisfy the rest."""
@@ -230,14 +231,17 @@ class ClassLimits:
             self._met[rest] = self._by_row(rest)
         size, of_rest = self.nesting.size.size, self._met[rest]
         least, most = (ends[:, :size] for ends in self._asked[own].of([own.keys_of(group) for group in groups]))
-        none = _Meeting(np.zeros_like(self.block.n), np.zeros_like(self.nesting.size))
-        kinds = [of_rest.get(rest.keys_of(group), none) for group in (groups if rest.keys else groups[:1])]
+        kinds = [of_rest.get(rest.keys_of(group)) or self._nobody for group in (groups if rest.keys else groups[:1])]
         return _Totals(
             np.where(self.nesting.is_known, least, 0),
             np.where(self.nesting.is_known, most, self.nesting.size),
-            np.stack([met.by_row for met in kinds]),
-            np.stack([met.by_class for met in kinds]),
+            np.array([met.by_row for met in kinds]),
+            np.array([met.by_class for met in kinds]),
         )
+
+    @cached_property
+    def _nobody(self) -> _Meeting:
+        return _Meeting(np.zeros_like(self.block.n), np.zeros_like(self.nesting.size))
 
     def _by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
         if not rest.is_of_all:

@@ -6,7 +6,6 @@ block that a row came from distinguishes its parts in different groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +15,7 @@ from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, NumberColumn
 from querygate.core.cell_stack import ClassStack
 from querygate.core.expression import Ref
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import Measure, MeasureCells, Plan
 from querygate.core.predicate import Atom, columns, is_not_null, leaves
 from querygate.core.types import Bools, Catalog, Cells, ClassCells, Floats, Ints
@@ -49,7 +49,8 @@ def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
     conditions = (p for measure in plan.measures for p in (measure.where, *measure.splits))
     cutting = (leaf for leaf in leaves(conditions) if isinstance(leaf, Atom) and leaf.column in told)
     cut = {leaf.column for leaf in cutting if leaf != is_not_null(leaf.column)}
-    return frozenset(name for name in told if name in summed_columns(plan) or (name in cut and told[name].shared))
+    summed = summed_columns(plan)
+    return frozenset(name for name in told if name in summed or (name in cut and told[name].shared))
 
 
 _AT_ONCE = 2**20
@@ -59,7 +60,7 @@ NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64),
 """For a column without class sums: beside one that has them, its intervals are added up by class too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownRows:
     """The rows of a block with values of one number, sorted by class label and then by value.
 
@@ -139,7 +140,7 @@ class ClassRows:
         return ClassStack.joined(stacks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _GroupClasses:
     """All members of the classes that groups touch: `every` are places among the known rows, and `group` the class of
     each among those of all groups. Per touched class `classes` is its number and `class_of` its group; `at` is where

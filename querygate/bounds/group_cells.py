@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from querygate.bounds.true_intervals import pieces_of
 from querygate.core.block import Block, NumberColumn
 from querygate.core.cell_stack import CellStack
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
 from querygate.core.predicate import (
     TRUE,
@@ -64,7 +65,7 @@ def gather(
     return [group for each in stacks for group in each.groups_with_cells()]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StackedGroups:
     """Groups, and for each measure of the plan the cells of all of them; None for a measure that is not wanted."""
 
@@ -362,7 +363,7 @@ def _is_tied(measure: Measure, cut: frozenset[str], block: Block) -> bool:
     return bool(block.told) and (not block.told.isdisjoint(cut) or bool(undecided(measure, block)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Measured:
     """Measures as they were asked for, with the condition of a case, and their cells in a spread block; `apart` is as
     in `ClassCells`, and `wanted` are the places of those that are read (None: all)."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.types import Ints
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupRows:
     """Rows of a spread block, and the group of each."""
 

@@ -8,7 +8,6 @@ which usually decides conditions on it. A row whose values all lead to one key c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
@@ -26,13 +25,14 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.expression import Lookup, told_key
+from querygate.core.frozen_classes import frozen
 from querygate.core.types import Bools, Ints, Scalar
 
 Keys: TypeAlias = "tuple[tuple[Lookup, tuple[Scalar, ...]], ...]"
 """Functions of one column each, with the values of the key in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpandedRows:
     """Rows with their group. `keys` are the groups in order, each key as the position of its value; `members` are the
     rows of each group, and `place` is the group of each row."""

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 
 from querygate.core.cell_stack import CellStack, ClassStack, together
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import MeasureCells
 from querygate.core.types import Bools, Cells, Ints
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readings:
     """Cells of one measure in one group; each reading describes all records that the measure selects.
 
@@ -41,7 +42,7 @@ Limits: TypeAlias = "tuple[Ints, Ints] | None"
 """The least and most records that a measure selects, by group and frame cell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StackedReadings:
     """The same for several groups; only those in `has_mosaic` have a mosaic."""
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.types import Bools, Floats, Ints
 
 MISSING = -1
@@ -21,7 +22,7 @@ MISSING = -1
 NO_NULLS, SOME_NULLS, ALL_NULLS = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dictionary:
     """Sets 0..m-1 over values 0..v-1: set s holds value ids members[starts[s]:starts[s + 1]], never none.
 
@@ -52,7 +53,7 @@ class Dictionary:
         return np.diff(self.starts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberColumn:
     """Intervals. Ends are int64 on whole-number axes (integers, dates), else float64; moot where all are missing."""
 
@@ -69,7 +70,7 @@ class NumberColumn:
         return NumberColumn(self.low[rows], self.high[rows], self.null[rows], self.tight)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetColumn:
     """Value sets by id."""
 
@@ -80,7 +81,7 @@ class SetColumn:
         return SetColumn(self.sets[rows], self.dictionary)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeSets:
     """Sets 0..m-1 of generalised items over codes 0..c-1: set s holds items members[starts[s]:starts[s + 1]].
 
@@ -148,7 +149,7 @@ def _listed(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
     return starts, np.concatenate([starts[:0], *found])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeColumn:
     """Sets of generalised items by id."""
 
@@ -162,7 +163,7 @@ class CodeColumn:
 BlockColumn: TypeAlias = NumberColumn | SetColumn | CodeColumn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassMoments:
     """What is published of a number in classes `label`, rising: the sum of its `n` known values lies in [sum_low,
     sum_high], their variance in [var_low, var_high] (NaN: not told). A class that is not listed tells nothing.
@@ -182,7 +183,7 @@ class ClassMoments:
         return np.where(found, at, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowClasses:
     """The class of each row, the row of the projected block that it came from, and what is told about classes."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import MeasureCells, SelectedAmong
 from querygate.core.types import Bools, Cells, ClassCells, Ints
 
@@ -21,7 +21,7 @@ OF_CLASSES = ("sum_low", "sum_high", "var_low", "var_high")
 OF_SOME_CLASSES = ("frame", "total_least", "total_most")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassStack:
     """Cells of several groups with the classes they belong to; `selection` is the group of each class, `is_told` says
     of which groups classes are told. A class of two groups is there twice."""
@@ -130,7 +130,7 @@ def _totals(cells: ClassCells) -> tuple[Ints, Ints]:
     return least, most
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellStack:
     """Cells of one measure in several groups; `of` is the group of each row, rising. Places of `among` are of all
     groups. What is told of classes is beside the cells, for each wanted value. Where `frames` is not 0, each group has
@@ -208,6 +208,15 @@ class CellStack:
 
 
 _COUNTS = ("least", "most", "size")
+
+
+def joined_values(parts: Sequence[MeasureCells]) -> Cells:
+    """The intervals of the first wanted value of all parts, one after the other."""
+    values = [part.values[0] for part in parts]
+    low, high, least, most = (
+        np.concatenate([getattr(value, name) for value in values]) for name in ("low", "high", "least", "most")
+    )
+    return Cells(low, high, least, most, values[0].integer)
 
 
 def together(parts: Sequence[MeasureCells]) -> SelectedAmong | None:

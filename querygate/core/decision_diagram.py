@@ -43,6 +43,9 @@ class _Node(NamedTuple):
     missing: int
 
 
+_Told: TypeAlias = "tuple[Variable, tuple[Cut, ...], list[int], int]"
+
+
 class Diagrams:
     """Diagrams that share their nodes. A diagram is the number of its first node."""
 
@@ -119,18 +122,18 @@ class Diagrams:
         """A text that is equal for equal functions, whichever diagrams they share nodes with."""
         if root <= TRUE:
             return ("false", "null", "true")[root]
-        numbers: dict[int, int] = {ABSENT: ABSENT, FALSE: FALSE, NULL: NULL, TRUE: TRUE}
-        told: list[tuple[Variable, tuple[Cut, ...], list[int], int]] = []
-
-        def visit(place: int) -> int:
-            if place not in numbers:
-                variable, cuts, pieces, missing = self._nodes[place]
-                told.append((variable, cuts, [visit(piece) for piece in pieces], visit(missing)))
-                numbers[place] = len(numbers)
-            return numbers[place]
-
-        visit(root)
+        told: list[_Told] = []
+        self._visit(root, {ABSENT: ABSENT, FALSE: FALSE, NULL: NULL, TRUE: TRUE}, told)
         return "diagram " + hashlib.sha256(repr(told).encode()).hexdigest()[:32]
+
+    def _visit(self, place: int, numbers: dict[int, int], told: list[_Told]) -> int:
+        """The number of a node, which is told after those below it."""
+        if place not in numbers:
+            variable, cuts, pieces, missing = self._nodes[place]
+            below = [self._visit(piece, numbers, told) for piece in pieces]
+            told.append((variable, cuts, below, self._visit(missing, numbers, told)))
+            numbers[place] = len(numbers)
+        return numbers[place]
 
 
 def _aligned(one: _Node, other: _Node) -> tuple[list[Cut], list[tuple[int, int]]]:

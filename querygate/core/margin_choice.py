@@ -10,23 +10,25 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.frozen_classes import frozen
 from querygate.core.plan import Plan
 from querygate.core.types import Catalog
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarginChoice:
     """Aggregates of a plan that are answered from the same margins, by their places in it and in the catalog.
 
-    `plan` is the plan with no other aggregates, and no measure that none of them needs but the first. `around` are
-    margins that have fewer of its columns, and may still tell more narrowly how many records there are: the counts, of
-    which sensitive ones are a part, and the other views of the unit.
+    `plan` is the plan with no other aggregates, and no measure that none of them needs but the first, and `columns` are
+    those of the plan. `around` are margins that have fewer of them, and may still tell more narrowly how many records
+    there are: the counts, of which sensitive ones are a part, and the other views of the unit.
     """
 
     plan: Plan
+    columns: frozenset[str]
     places: tuple[int, ...]
     margins: tuple[int, ...]
     around: tuple[int, ...] = ()
@@ -102,14 +104,14 @@ def _used(plan: Plan, places: Sequence[int]) -> list[int]:
 def _choice(
     part: Plan, quasi: frozenset[str], places: tuple[int, ...], chosen: tuple[int, ...], catalog: Catalog
 ) -> MarginChoice:
-    unit = catalog.margins[chosen[0]].sensitive
+    unit, names = catalog.margins[chosen[0]].sensitive, part.columns
     if not unit:
-        return MarginChoice(part, places, chosen)
-    asked = part.columns & quasi
+        return MarginChoice(part, names, places, chosen)
+    asked = names & quasi
     counts = [i for i, margin in enumerate(catalog.margins) if not margin.sensitive]
     whole = [i for i in counts if asked <= catalog.margins[i].columns]
     others = [i for i, margin in enumerate(catalog.margins) if margin.sensitive == unit and i not in chosen]
-    return MarginChoice(part, places, chosen, tuple(sorted([*(whole or counts), *others])))
+    return MarginChoice(part, names, places, chosen, tuple(sorted([*(whole or counts), *others])))
 
 
 def _margins_of(names: frozenset[str], sensitive: frozenset[str], catalog: Catalog) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ and the aggregates, by id.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup
+from querygate.core.frozen_classes import frozen
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Cells, ClassCells, Ints, Scalar
 
@@ -22,7 +22,7 @@ MOST_DIGITS = 15
 """Digits after the point that numbers are shown with as asked: a double has no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOut:
     """GROUPING of some keys: which of them a grouping set leaves out, as a number with a bit for each, the first key's
     the highest. It tells a subtotal from a group of missing values."""
@@ -39,7 +39,7 @@ class LeftOut:
         return sum((place not in chosen) << i for i, place in enumerate(reversed(self.places)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupKey:
     """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
 
@@ -54,7 +54,7 @@ class GroupKey:
     order: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measure:
     """A selection of records with the values that are wanted of them, and conditions that divide them in two.
 
@@ -70,7 +70,7 @@ Family = Literal["column", "distinct", "sets", "pair", "groups", "table"]
 Empty = Literal["refuse", "null", "exists"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aggregate:
     """A statistic over a measure, with its parameters. `family` is the registry that knows it.
 
@@ -99,7 +99,7 @@ class Aggregate:
         return frozenset({self.measure, *self.sides} | ({self.may_vanish} if self.may_vanish is not None else set()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rank:
     """One term that the groups of a window are ordered by: a key, by its place, with the order of its values where the
     policy says it; or a formula."""
@@ -111,7 +111,7 @@ class Rank:
     order: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """A number of each group that others have a part in: a statistic of `argument` over the groups that have the same
     keys at the places `among`, a rank among them, or what one aggregate is of all of them together ("whole").
@@ -135,7 +135,7 @@ class Window:
     parameters: tuple[int | float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """One column of the answer: a group key (`source` indexes Plan.keys) or a formula over the group's aggregates.
 
@@ -161,7 +161,7 @@ class Output:
         return int(places.value) if known else None  # type: ignore[union-attr,arg-type]  # a constant number
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """ORDER BY one output of the plan."""
 
@@ -170,7 +170,7 @@ class Order:
     nulls_first: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """A statement understood. Measure 0 is always the selection of the WHERE itself, which counts each group.
 
@@ -220,7 +220,7 @@ class Plan:
         return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SelectedAmong:
     """Rows that belong together, `place` says which: of place i between least[i] and most[i] records are selected."""
 
@@ -229,7 +229,7 @@ class SelectedAmong:
     most: Ints
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureCells:
     """The cells of one group for one measure, a row each: how many records, of how many, with which values.
 
@@ -272,7 +272,7 @@ class MeasureCells:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchedGroup:
     """Keys of one possible group and, for each measure of the plan, its cells.
 

@@ -10,10 +10,11 @@ canonical form.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.valueset import ValueSet
 
 Truth = Literal["true", "false", "null"]
@@ -24,14 +25,14 @@ _OPPOSITE = {"<": ">=", "<=": ">", "=": "<>", "<>": "="}
 _RANK: dict[Truth, int] = {"false": 0, "null": 1, "true": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A condition that has the same truth for every record."""
 
     truth: Truth
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Atom:
     """All that is said about one column: TRUE on `true`, FALSE on `false`, NULL elsewhere; `null` for a missing value.
 
@@ -42,7 +43,7 @@ class Atom:
 
     column: str
     true: ValueSet
-    false: ValueSet
+    false: ValueSet = field(hash=False)  # nearly always what `true` leaves over
     null: Truth
 
     def at(self, value: object) -> Truth:
@@ -51,7 +52,7 @@ class Atom:
         return "true" if value in self.true else "false" if value in self.false else "null"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HasAny:
     """The record has one of these codes at least; negated, it has none of them. Never NULL: no list is no codes.
 
@@ -80,7 +81,7 @@ class Operand(Protocol):
     def present(self) -> Predicate: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """left OP right, of expressions that no single column decides; `null` is its truth where either side is NULL.
 
@@ -98,12 +99,12 @@ class Comparison:
         return both([self.left.present, self.right.present])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class And:
     parts: tuple[Predicate, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Or:
     parts: tuple[Predicate, ...]
 

@@ -7,7 +7,6 @@ import hashlib
 import json
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -15,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.rights import Right, UserRole, may
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -60,7 +60,7 @@ def folded(name: str) -> str:
 # -- what is published ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """One published column, as a researcher may know it. `index` names its physical columns in the store."""
 
@@ -101,7 +101,7 @@ SEPARATOR = "\x1f"
 """The character that separates texts of a reference where they stand in a row; no text has it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reference:
     """A public table that statements may join: a text or a number for each key, by column.
 
@@ -133,7 +133,7 @@ USUAL_LEAST = 0.001
 """Epsilon that a noisy answer costs at least, unless a policy says otherwise or allows less."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseOptions:
     """The privacy budget of a dataset, and whom it protects. All of it is public.
 
@@ -157,7 +157,7 @@ class NoiseOptions:
         object.__setattr__(self, "epsilon_least", min(self.epsilon_least, self.epsilon_per_query))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Margin:
     """What a view publishes as one table: counts by its quasi-identifiers, and by sensitive columns that stay linked in
     it (none: only counts). Every record is in one class of every margin.
@@ -178,7 +178,7 @@ def _united(quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> frozenset[str
     return frozenset((*quasi, *sensitive))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalog:
     """What one version of a dataset says about itself. It is stored with the cells and is all public."""
 
@@ -237,7 +237,7 @@ class Catalog:
 # -- what the engine reads and the statistics bound ------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cells:
     """Cells of one group for one measure: values in [low, high], between `least` and `most` records selected.
 
@@ -259,7 +259,7 @@ class Cells:
         return int(self.most.sum())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassCells:
     """Cells of one group with the classes they belong to, for a column of which class sums are published.
 
@@ -290,7 +290,7 @@ class ClassCells:
     total_most: Ints | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """A guaranteed range. The truth is in [low, high], or NULL where `may_be_null`.
 
@@ -327,7 +327,7 @@ class Range:
 # -- who asks, and what is given back --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Principal:
     """Somebody who is signed in."""
 
@@ -341,7 +341,7 @@ class Principal:
         return may(self.role, right, self.scopes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryOptions:
     """What a request may say besides the SQL. Defaults: ranges if they are allowed, and the most epsilon there is."""
 
@@ -352,7 +352,7 @@ class QueryOptions:
     explain: bool = False  # with the causes of its width, of ranges
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """One incoming question."""
 
@@ -362,7 +362,7 @@ class Request:
     options: QueryOptions = QueryOptions()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """A likely number inside a range, judging by the published store, not guaranteed; or why there is none."""
 
@@ -370,7 +370,7 @@ class Estimate:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """One row of an answer: its keys, one range per statistic, and how many records it may hold.
 
@@ -395,7 +395,7 @@ class Group:
         return most == 0 or (most if self.holds is None else self.holds) >= least
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerColumn:
     """A column of an answer: a group key, or the range of a statistic. `source` is its place in the groups' tuples.
     `texts` are what the numbers of a range stand for, in their order, where it is one of texts. `digits` are those
@@ -409,7 +409,7 @@ class AnswerColumn:
     digits: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limited:
     """What LIMIT and OFFSET ask for, ranks from `first` to `last`, and of how many rows it is certain or possible."""
 
@@ -420,7 +420,7 @@ class Limited:
     possible: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The answer that is sent. Renderers turn it into JSON, CSV, Arrow, Parquet, HTML or a table for a terminal."""
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
+from querygate.core.frozen_classes import frozen
 from querygate.core.types import DISCRETE
 
 Kind = Literal["integer", "number", "text"]
@@ -47,7 +47,7 @@ def _after(kind: Kind, value: Point) -> Cut:
     return (value + 1, 0) if kind == "integer" else _before(math.nextafter(value, math.inf))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueSet:
     """A union of intervals. `inside` tells whether minus infinity belongs to it."""
 

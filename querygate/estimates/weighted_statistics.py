@@ -23,7 +23,8 @@ HALF = 0.5
 
 
 def _mean(x: Floats, w: Floats) -> Figure:
-    return float((w * x).sum() / w.sum()) if w.sum() > 0 else None
+    total = w.sum()
+    return float((w * x).sum() / total) if total > 0 else None
 
 
 def _moment(x: Floats, w: Floats, power: int) -> float:

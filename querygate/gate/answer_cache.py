@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from querygate.core.answer_bodies import AnswerBody
+from querygate.core.frozen_classes import frozen
 from querygate.core.types import Answer, QueryOptions
 from querygate.gate.likely_values import TOO_LONG
 
@@ -23,7 +23,7 @@ OVERHEAD = 2048
 """What one more answer takes, however short it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerKey:
     """Two questions with the same have the same answer. `user` is whom it was given to: nobody learns by how fast an
     answer comes what others have asked. `published`: the versions of a site that is made anew begin with one again."""
@@ -38,7 +38,7 @@ class AnswerKey:
     options: QueryOptions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptAnswer:
     """An answer, and the hash of what its question means, for the log."""
 

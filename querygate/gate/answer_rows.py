@@ -82,8 +82,7 @@ def make_groups(
     """What the statement makes of its aggregates, for the groups that HAVING and QUALIFY may keep."""
     _check_numbers(plan, ranged, inner)
     certain = np.array([group.always or (group.count.low or 0) > 0 for group in ranged], dtype=np.bool_)
-    block = _groups_block(plan, ranged)
-    members = Membership(block, check)
+    members = Membership(_groups_block(plan, ranged), check)
     early = [window for window in plan.windows if window.statistic in BESIDE_GROUPS]
     for windows in (early, [window for window in plan.windows if window not in early]):
         for window in windows:
@@ -161,8 +160,11 @@ def _passes_on(e: Expression) -> bool:
 
 
 def _groups_block(plan: Plan, ranged: Sequence[RangedGroup]) -> Block:
-    """One row per group: keys are known, aggregates lie in their ranges."""
+    """One row per group: keys are known, aggregates lie in their ranges. Without columns where nothing reads them."""
     columns: dict[str, BlockColumn] = {}
+    formed = (output for output in plan.outputs if output.kind == "range" and _aggregate_of(output, plan) is None)
+    if not plan.windows and plan.having is None and plan.qualify is None and not any(formed):
+        return Block(np.ones(len(ranged), dtype=np.int64), columns)
     for i, key in enumerate(plan.keys):
         columns[key.id] = _key_column([group.keys[i] for group in ranged], key.type)
     for i, aggregate in enumerate(plan.aggregates):
@@ -207,11 +209,9 @@ def _outward_of(ends: Sequence[tuple[int | float, int | float]], low: Floats, hi
 
 def _output_ranges(output: Output, plan: Plan, members: Membership, ranged: Sequence[RangedGroup]) -> list[Range]:
     """The range of one output for every group."""
-    formula = output.formula
-    if isinstance(formula, Ref):
-        place = next((i for i, a in enumerate(plan.aggregates) if a.id == formula.column), None)
-        if place is not None:
-            return [group.ranges[place] for group in ranged]
+    place, formula = _aggregate_of(output, plan), output.formula
+    if place is not None:
+        return [group.ranges[place] for group in ranged]
     there_least, there_most = members.counts(formula.present)
     low, high = expression_bounds(formula, members, formula.present)
     ranges = []
@@ -223,6 +223,14 @@ def _output_ranges(output: Output, plan: Plan, members: Membership, ranged: Sequ
         made = Range(ends[0], ends[1], None, None, sharp=ends[0] == ends[1], may_be_null=bool(there_least[i] == 0))
         ranges.append(made)
     return _with_attained(formula, plan, members, ranged, ranges)
+
+
+def _aggregate_of(output: Output, plan: Plan) -> int | None:
+    """The place of the aggregate that an output shows as it is."""
+    formula = output.formula
+    if not isinstance(formula, Ref):
+        return None
+    return next((i for i, a in enumerate(plan.aggregates) if a.id == formula.column), None)
 
 
 def _with_attained(

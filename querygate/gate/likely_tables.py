@@ -17,6 +17,7 @@ import numpy as np
 
 from querygate.core.block import Block
 from querygate.core.expression import Ref
+from querygate.core.frozen_classes import frozen
 from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, PublishedVersion
@@ -36,7 +37,7 @@ Key = tuple[object, ...]
 Kept = TypeVar("Kept", Block, FittedTable)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PointSheet:
     """Aggregates of a plan, by their places in it, and the points that they are computed of."""
 
@@ -110,7 +111,7 @@ class LikelyTables:
             return _of_classes(plan, version, release, limits)
         found = []
         for choice in choose_margins(plan, catalog):
-            unit, names = catalog.margins[choice.margins[0]].sensitive, choice.plan.columns
+            unit, names = catalog.margins[choice.margins[0]].sensitive, choice.columns
             views = _Views(version, release, limits, check)
             points = version.get((unit, names), lambda: make_points(views.table(unit, names).cells(names)))  # noqa: B023
             found.append(version.sheet(choice.plan, choice.places, points, (unit, names)))
@@ -153,7 +154,7 @@ def _of_classes(plan: Plan, version: _OfVersion, release: PublishedVersion, limi
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Views:
     """The fitted tables of a version of views."""
 

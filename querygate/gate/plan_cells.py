@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -32,6 +32,7 @@ from querygate.bounds import (
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Choice, Lookup
+from querygate.core.frozen_classes import frozen
 from querygate.core.margin_choice import choose_margins, part_of
 from querygate.core.plan import FetchedGroup, LeftOut, Measure, Plan
 from querygate.core.ports import Limits, PublishedVersion
@@ -52,7 +53,7 @@ def too_large() -> UnsupportedSQL:
     return UnsupportedSQL("QG212", "The answer would be too large.", "Use fewer groups or fewer columns per statement.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InsideCounts:
     """Classes of counts with the columns of a plan, and which classes of a margin they are in, as frame cells too."""
 
@@ -68,7 +69,7 @@ _INSIDE: WeakKeyDictionary[Block, dict[int, InsideCounts]] = WeakKeyDictionary()
 """By the block of counts, for as long as the version keeps it, and the margin."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sheet:
     """Aggregates of a plan, by their places in it, and the blocks that tell of them: the plan without the others.
 
@@ -100,7 +101,7 @@ def _without_totals(plan: Plan) -> Plan:
     return part_of(replace(plan, aggregates=tuple(alone)), range(len(plan.aggregates)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RangedGroup:
     """A possible group: the range of each aggregate in case it is there, and of the number of its records; of a group
     of groups, how many records these may have.
@@ -121,27 +122,28 @@ def fetch_sheets(plan: Plan, release: PublishedVersion, limits: Limits) -> tuple
         return (Sheet.whole(plan, release.project(plan.columns, limits, moment_columns(plan, catalog))),)
     sheets = []
     for choice in choose_margins(plan, catalog):
-        names, moments = choice.plan.columns, moment_columns(choice.plan, catalog)
-        inside = tuple(_inside(choice.plan, margin, release, limits) for margin in choice.margins)
+        names, moments = choice.columns, moment_columns(choice.plan, catalog)
+        inside = tuple(_inside(names, margin, release, limits) for margin in choice.margins)
         blocks = tuple(
             release.project(names, limits, moments, margin, by_class=one is not None)
             for margin, one in zip(choice.margins, inside, strict=True)
         )
         known = tuple(catalog.margins[margin].columns for margin in choice.margins)
-        around = tuple(
-            (release.project(names, limits, frozenset(), margin), catalog.margins[margin].columns)
-            for margin in choice.around
+        held = [catalog.margins[margin].columns for margin in choice.around]
+        around = tuple(  # of these columns alone, for the first sheet counts the same block
+            (release.project(names & own, limits, (), margin), own)
+            for margin, own in zip(choice.around, held, strict=True)
         )
         sheets.append(Sheet(choice.plan, choice.places, blocks, known, around, inside))
     return tuple(sheets)
 
 
-def _inside(plan: Plan, margin: int, release: PublishedVersion, limits: Limits) -> InsideCounts | None:
+def _inside(names: frozenset[str], margin: int, release: PublishedVersion, limits: Limits) -> InsideCounts | None:
     """The classes of counts inside those of a margin of a sensitive column; None where they say no more."""
     margins = release.catalog.margins
     own = margins[margin]
     quasi = frozenset(own.quasi)
-    asked = plan.columns & quasi
+    asked = names & quasi
     if not own.sensitive or not asked:
         return None
     counts = next((i for i, one in enumerate(margins) if not one.sensitive and frozenset(one.quasi) == quasi), None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Never, Protocol
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ExplanationBody, Verdict
+from querygate.core.frozen_classes import frozen
 from querygate.core.limits.turn import Turn
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, PublishedVersion, QueryLog, Store
@@ -23,7 +24,7 @@ LATER: Never = None  # type: ignore[assignment]
 """The value of a field that a later step fills."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gate:
     """All that a query may touch."""
 
@@ -41,7 +42,7 @@ class Gate:
     turn: Turn = field(default_factory=lambda: Turn(lambda: 0.0))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """A request on its way to either kind of answer. Each step returns a copy that knows more."""
 
@@ -58,7 +59,7 @@ class Passage:
         return self.release.catalog
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State(Passage):
     """A request on its way to guaranteed ranges."""
 

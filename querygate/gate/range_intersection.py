@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from querygate.bounds import Readings, StackedReadings
-from querygate.core.cell_stack import CellStack, ClassStack
+from querygate.core.cell_stack import CellStack, ClassStack, joined_values, together
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.limits.pace import take_share
 from querygate.core.plan import Aggregate, MeasureCells
@@ -161,8 +161,7 @@ def _plain_means(
         if rows.size:
             of.append(number[way][stack.of[rows]])
             cells.append(stack.cells.take(rows))
-    joined = CellStack.joined(cells).cells
-    found = stacked_means(joined.values[0], np.concatenate(of), len(places), joined.among)
+    found = stacked_means(joined_values(cells), np.concatenate(of), len(places), together(cells))
     if found is not None:
         return places, found
     parts = [stack.parts() for stack in ways]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.core.frozen_classes import frozen
 from querygate.core.jobs import JobKind, JobUnderway
 from querygate.core.types import Catalog, Principal
 from querygate.gate.query_record import follow, intend
@@ -22,7 +23,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.sql.noisy_plan import understand_noisy
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskedPassage(Passage):
     """A request on its way to the exchange; `meaning` is the hash of its plan."""
 

@@ -7,15 +7,17 @@ SPEARMAN, KENDALL, RISK, RISK_DIFF, RISK_RATIO, ODDS_RATIO, CHI_SQUARE.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from sqlglot import exp
 
+from querygate.core.frozen_classes import frozen
+
 Family = Literal["column", "pair", "groups", "table"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aggregation:
     """A statistic under a name of SQL: of a column, of two, of a column in two groups, or of two conditions.
 
@@ -123,7 +125,7 @@ _READ = ("this", "expression", "quantile", "expressions")
 """Where the parser keeps the arguments of an aggregate, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AggregateCall:
     """An aggregate as it was written: its name, its arguments, and what stands around them."""
 

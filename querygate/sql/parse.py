@@ -69,6 +69,18 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
     return trees[0]
 
 
+def written(tree: exp.Expr) -> str:
+    """The text of a tree, which is used up: its nodes get other parents."""
+    return _DIALECT.generate(tree, copy=False)
+
+
+def let_go(tree: exp.Expr) -> None:
+    """Nobody needs the tree any more. As its nodes know their parents, its memory would be free only once Python has
+    looked for such circles, which takes longer than this."""
+    for node in tree.walk():
+        node.parent = None
+
+
 class _Marks(dict[str, object]):
     """What a node is marked with, such as its place in the text: values that nobody changes. To copy these one by one
     is most of what a copy of a tree costs."""

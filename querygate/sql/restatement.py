@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Span, SyntaxRefused
 from querygate.core.ports import Native
-from querygate.sql.parse import DIALECT
+from querygate.sql.parse import let_go, written
 
 _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
 _RENAMED = (exp.Log, exp.LogicalOr, exp.LogicalAnd, exp.Mode, exp.PercentileCont, exp.PercentileDisc)
@@ -44,7 +44,10 @@ def own_wording(tree: exp.Expr, *, copy: bool = True) -> str:
             bracket = exp.Paren()
             node.replace(bracket)
             bracket.set("this", node)
-    return tree.sql(dialect=DIALECT, copy=False)
+    text = written(tree)
+    if copy:
+        let_go(tree)
+    return text
 
 
 def plain_wording(tree: exp.Expr) -> str:
@@ -54,7 +57,7 @@ def plain_wording(tree: exp.Expr) -> str:
         plain = _plain(node)
         if plain is not None:
             node.replace(plain)
-    return tree.sql(dialect=DIALECT, copy=False)
+    return written(tree)
 
 
 def wording_over_x(node: exp.Expr) -> str:

@@ -15,7 +15,7 @@ from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
 from querygate.sql.allow_list import allow
 from querygate.sql.compose import compose, reading_notes
-from querygate.sql.parse import at_function, parse, too_deep
+from querygate.sql.parse import at_function, let_go, parse, too_deep
 from querygate.sql.person_column import tell_of_several_rows
 from querygate.sql.planner import make_plan
 from querygate.sql.restatement import check_wording, own_wording
@@ -107,12 +107,14 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     own = own_wording(tree)  # before its parts are put together anew
     notes = reading_notes(tree, catalog)
-    bounded = WorkLimit(native)
-    plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
+    bounded, queries = WorkLimit(native), compose(tree, catalog)
+    plans = [make_plan(query, catalog, bounded, limits) for query in queries]
     said = tuple(dict.fromkeys([*notes, *(note for plan in plans for note in plan.notes)]))
     joined = replace(join_plans(plans), notes=said)
     check_linked(joined, catalog)
     check_wording(sql, own, native)
+    for query in queries:
+        let_go(query.tree)
     return joined
 
 

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -60,7 +61,8 @@ class Metrics:
         self.running = library.Gauge("querygate_requests_in_progress", "Requests being answered.", **live)
         self.queued = library.Gauge("querygate_requests_queued", "Requests that wait for a thread.", **live)
         self.queue: Callable[[], int] = lambda: 0
-        self.stop = listen(lambda step, seconds: self.steps.labels(step).observe(seconds))
+        of_step = cache(self.steps.labels)
+        self.stop = listen(lambda step, seconds: of_step(step).observe(seconds))
 
     def text(self, opened: OpenSite) -> bytes:
         """All figures of all processes, and of the site."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
+from querygate.core.frozen_classes import frozen
 from querygate.core.limits.cancellation import check_cancelled
 from querygate.core.limits.turn import pass_turn
 
@@ -22,7 +22,7 @@ FOR_RANGES = 0.7
 _BORROWED = 4.0  # shares of the ranges after it that one range may use up: most need far less than theirs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deadline:
     """A moment on a clock."""
 

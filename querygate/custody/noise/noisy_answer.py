@@ -18,11 +18,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from querygate.core.answer_bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
 from querygate.core.budget_types import Budgets, Cost, PriorAnswer, Scope
 from querygate.core.errors import NotPermitted
+from querygate.core.frozen_classes import frozen
 from querygate.core.limits.deadline import check_deadline
 from querygate.core.noise_ports import RowReader, Tallied
 from querygate.core.plan import Output
@@ -44,7 +45,7 @@ from querygate.methods.dp import MECHANISMS, Entropy, share
 from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoisyState(Passage):
     """The state of a request for a noisy answer."""
 
@@ -61,7 +62,7 @@ class NoisyState(Passage):
         return noise_options(self.catalog)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noise:
     """The noisy path of a site, and what it may use besides the gate."""
 
@@ -144,7 +145,7 @@ class Noise:
         return {scope.kind: left for scope, left in zip(scopes, self.budgets.left(scopes), strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """What the steps may use."""
 

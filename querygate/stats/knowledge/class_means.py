@@ -195,8 +195,8 @@ def is_usable(cells: ClassCells) -> bool:
     """At least one record can be selected, and ends are doubles."""
     if not cells.most.any() or not (np.isfinite(cells.sum_low).all() and np.isfinite(cells.sum_high).all()):
         return False
-    reaches = _reaches(cells)
-    return all(map(math.isfinite, reaches)) and not (cells.integer and max(reaches) >= EXACT)
+    reach = reach_of(cells)
+    return math.isfinite(reach) and not (cells.integer and reach >= EXACT)
 
 
 def is_exact(cells: ClassCells) -> bool:
@@ -205,11 +205,9 @@ def is_exact(cells: ClassCells) -> bool:
 
 
 def reach_of(cells: ClassCells) -> float:
-    return max(_reaches(cells))
-
-
-def _reaches(cells: ClassCells) -> list[float]:
-    return [float(np.abs(end).max(initial=0)) for end in (cells.floor, cells.ceiling, cells.low, cells.high)]
+    """The largest magnitude of an end; not finite where one is not."""
+    ends = np.concatenate((cells.floor, cells.ceiling, cells.low, cells.high))
+    return float(np.maximum.reduce(np.abs(ends), initial=0))
 
 
 def mirrored(cells: ClassCells) -> ClassCells:
