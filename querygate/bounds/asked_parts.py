@@ -61,8 +61,11 @@ class AskedParts:
 
     def keys_of(self, group: FetchedGroup | None) -> tuple[Scalar, ...]:
         """The keys of a group that are used here, None in place of the others."""
-        told = group.keys if group is not None else (None,) * self.all_keys
-        return tuple(value if i in self.keys else None for i, value in enumerate(told))
+        if group is None or not self.keys:
+            return (None,) * self.all_keys
+        if len(self.keys) == self.all_keys:
+            return group.keys
+        return tuple(value if i in self.keys else None for i, value in enumerate(group.keys))
 
 
 def _tells_apart(key: GroupKey) -> bool:

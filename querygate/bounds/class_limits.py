@@ -223,14 +223,13 @@ class ClassLimits:
         rest = asked.without(own)
         if own.is_nothing:
             return None
-        if own not in self._asked:
-            # Classes of counts that are in no known class come after the last.
-            counted = Counted(self.plan.keys, own.keys, both(own.parts))
-            self._asked[own] = self.count(counted, self.counts, 1 + self.nesting.size.size)
-        if rest not in self._met:
-            self._met[rest] = self._by_row(rest)
-        size, of_rest = self.nesting.size.size, self._met[rest]
-        least, most = (ends[:, :size] for ends in self._asked[own].of([own.keys_of(group) for group in groups]))
+        counts, of_rest, size = self._asked.get(own), self._met.get(rest), self.nesting.size.size
+        if counts is None:  # classes of counts that are in no known class come after the last
+            counts = self.count(Counted(self.plan.keys, own.keys, both(own.parts)), self.counts, 1 + size)
+            self._asked[own] = counts
+        if of_rest is None:
+            of_rest = self._met[rest] = self._by_row(rest)
+        least, most = (ends[:, :size] for ends in counts.of([own.keys_of(group) for group in groups]))
         kinds = [of_rest.get(rest.keys_of(group)) or self._nobody for group in (groups if rest.keys else groups[:1])]
         return _Totals(
             np.where(self.nesting.is_known, least, 0),

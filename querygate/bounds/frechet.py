@@ -103,9 +103,10 @@ class JointLimits:
 
     def _counts(self, margin: int, asked: AskedParts, groups: Sequence[FetchedGroup]) -> tuple[Ints, Ints]:
         """Least and most records by frame cell for the given group keys and conditions."""
-        if (margin, asked) not in self._read:
-            self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
-        return self._read[margin, asked].of([asked.keys_of(group) for group in groups])
+        counts = self._read.get((margin, asked))
+        if counts is None:
+            counts = self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
+        return counts.of([asked.keys_of(group) for group in groups])
 
     def _gathered(self, block: Block, asked: AskedParts) -> FrameCounts:
         if not asked.is_of_all:

@@ -163,7 +163,7 @@ def counts_by_frame(
     for constants, condition in _cases(plan_keys, [i for i in chosen if i not in spreading]):
         asked = where if condition == TRUE else both([where, condition])
         least, most = Membership(rows.block, check).counts(asked)
-        for some, *table in _by_group(rows, (np.where(rows.alone, least, 0), most), frames, check):
+        for some, *table in _by_group(rows, (least * rows.alone, most), frames, check):
             keys += _told(plan_keys, constants, spreading, some)
             counts.append((table[0], table[1]))
     return FrameCounts.made(keys, counts, frames)
@@ -230,7 +230,7 @@ def _leads_to(by: Choice, value: Scalar) -> Predicate:
 def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> MeasureCells:
     """Count bounds and values of one measure, a cell per row of the spread block."""
     least, most = members.counts(measure.where)
-    least = np.where(rows.alone, least, 0)
+    least = least * rows.alone
     sets: tuple[frozenset[int], ...] = ()
     ends, solid = [], True
     for value in measure.values:

@@ -148,7 +148,7 @@ def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints
     if has_nulls:
         must = ((column.null == ALL_NULLS) | within) & ((column.null == NO_NULLS) | null_true)
         may = ((column.null != ALL_NULLS) & touched) | ((column.null != NO_NULLS) & null_true)
-    least, most = np.where(must, block.n, 0), np.where(may, block.n, 0)
+    least, most = block.n * must, block.n * may
     summed = summed_rows(atom.column, column, block)
     if summed is not None and pieces is not None and len(pieces.first) == 1:
         fewest, greatest = inside(summed, pieces)

@@ -40,6 +40,7 @@ start.
 """
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
+_LONGEST_NUMBER = 64
 
 
 def version_file(folder: Path, version: int) -> Path:
@@ -61,10 +62,13 @@ def current_version(folder: Path | str) -> int | None:
     if is_withdrawn(folder):
         return None
     try:
-        with open(f"{folder}/current", "rb", buffering=0) as stream:
-            return int(stream.read())
+        file = os.open(f"{folder}/current", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    try:
+        return int(os.read(file, _LONGEST_NUMBER))
+    finally:
+        os.close(file)
 
 
 class DuckDBStore:
