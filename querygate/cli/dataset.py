@@ -49,6 +49,12 @@ reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dat
     type=click.Choice(["refuse", "sticky", "extend", "retire"]),
     help="What to do if the version reveals too much combined with earlier ones.  [default: set in the policy]",
 )
+@click.option(
+    "--vault",
+    default="",
+    metavar="spark:FOLDER",
+    help="Publish a Spark source inside Spark, and keep its raw rows there, in this folder.",
+)
 @reinstate_option
 @click.option(
     "--report",
@@ -60,7 +66,14 @@ reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dat
 @format_option
 @site_option
 def publish(
-    policy: Path, source: str, on_overlap: OnOverlap | None, reinstate: bool, kind: Kind, form: str, site: Path
+    policy: Path,
+    source: str,
+    on_overlap: OnOverlap | None,
+    vault: str,
+    reinstate: bool,
+    kind: Kind,
+    form: str,
+    site: Path,
 ) -> None:
     """Publish a table as the next version of its dataset.
 
@@ -83,6 +96,7 @@ def publish(
             on_overlap=on_overlap,
             reinstate=reinstate,
             tables=file.raw,
+            vault=vault,
         )
     record = {**asdict(done.published), "report": str(done.file) if done.file else None}
     print_record(record, form, lambda: explain_report(done.published, of_people=_counts_people(file.policy)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.derived_columns import DerivedColumn, EventCondition
@@ -13,6 +13,8 @@ from querygate.core.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 
 class Source(Protocol):
@@ -253,7 +255,23 @@ class ListedCodes(Protocol):
         ...
 
 
-class ClassAssignment(Protocol):
+class CodedCombinations(Protocol):
+    """Combinations of coded quasi-identifiers, of a whole table or of a part of it."""
+
+    def combinations(
+        self, *, by_record: bool = False, parts: Parts = 0, part: int = 0, classes: range | None = None
+    ) -> Combinations:
+        """The distinct combinations, in rising order, of all records or of those of one part, or once there are classes
+        of some of these; or each record by itself, in the order of its codes, and always the same order.
+        """
+        ...
+
+    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        """(combination, code, records) of a coded column, in the order of the last `combinations` or `each_part`."""
+        ...
+
+
+class ClassAssignment(CodedCombinations, Protocol):
     """Combinations of coded quasi-identifiers, and the class of each."""
 
     @property
@@ -263,14 +281,6 @@ class ClassAssignment(Protocol):
 
     def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
         """Once all codes are set: make ready to combine these quasi-identifiers, and to tell the numbers' extremes."""
-        ...
-
-    def combinations(
-        self, *, by_record: bool = False, parts: Parts = 0, part: int = 0, classes: range | None = None
-    ) -> Combinations:
-        """The distinct combinations, in rising order, of all records or of those of one part, or once there are classes
-        of some of these; or each record by itself, in the order of its codes, and always the same order.
-        """
         ...
 
     def record_rows(self) -> Ints:
@@ -287,10 +297,6 @@ class ClassAssignment(Protocol):
 
     def count_combinations(self, parts: Parts) -> Mapping[int, int]:
         """How many distinct combinations each part has."""
-        ...
-
-    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
-        """(combination, code, records) of a coded column, in the order of the last `combinations` or `each_part`."""
         ...
 
     def add_classes(self, classes: Ints) -> None:
@@ -376,3 +382,15 @@ class VerifierTables(CountedValues, ListedCodes, VerifierCounts, Protocol):
 
 class StagingTables(LoadedRows, ClassAssignment, ClassedRows, VerifierTables, Protocol):
     """All of it. It lives in the vault and is given to publishers only."""
+
+
+@runtime_checkable
+class PartDivision(Protocol):
+    """Staging tables whose engine has parts divided by its own workers, where the rows are."""
+
+    def divide_parts(self, parts: Parts, work: Callable[[CodedCombinations], tuple[Ints, T]]) -> Sequence[T]:
+        """Divide every part, and keep the class of its records. What `work` leaves of each part, from left to right: it
+        returns the class of each combination of one part, counted from 0, and whatever its caller wants of it. A worker
+        runs it, so it and what it returns are sent there and back.
+        """
+        ...

@@ -36,6 +36,7 @@ from querygate.site.open_gate import OpenSite, noted_publication, now
 from querygate.site.sign_on.sign_on_settings import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
+from querygate_adapters.store.vault_pointer import pointed_in
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
@@ -143,7 +144,7 @@ def digest_health(opened: OpenSite) -> Iterator[Health]:
 
 def _files(dataset: str, store: Path, vault: Path) -> Health:
     name, retired = f"files of {dataset}", retired_in(store)
-    there, rows = ({*versions_in(folder)} - retired.keys() for folder in (store, vault))
+    there, rows = ({*versions_in(folder), *pointed_in(folder)} - retired.keys() for folder in (store, vault))
     for version in sorted(rows ^ there):
         file = version_file(vault, version).name
         if (vault / f"{STAGED}{file}").exists():

@@ -1,8 +1,9 @@
 """Spark killed while it is read from, copied to and asked: what is served stays served, and the next run goes on.
 
 The driver is a real process and is killed from outside (SIGKILL): after some batches of a source, while a copy is read
-back, and between two questions. So are the Python workers that have rows, and an executor with a process of its own, in
-whose place Spark puts another. No publication may come of fewer rows than there are.
+back, between two questions, and at every step of a publication inside Spark. So are the Python workers that have rows,
+and an executor with a process of its own, in whose place Spark puts another. No publication may come of fewer rows than
+there are, and no rows stay behind of one that was not served.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -30,6 +32,7 @@ from querygate_adapters.sources import spark_table
 from querygate_adapters.store import spark_session
 from querygate_adapters.store.spark_store import SparkStore
 from querygate_adapters.vault import spark_writer
+from querygate_adapters.vault.spark_engine import SparkEngine
 from tests import spark
 from tests.policies import AGE, SEX, make_policy, sensitive
 from tests.report import row
@@ -40,6 +43,7 @@ BATCH_ROWS = 10_000
 AFTER = (0, 5, 17)
 """Batches that have come when it happens."""
 
+SOON_S = 1.0
 CLUSTER = "local-cluster[1,1,768]"
 SQL = "SELECT sex, COUNT(*), AVG(sbp) FROM t WHERE age >= 40 GROUP BY sex"
 POLICY = make_policy(
@@ -77,6 +81,13 @@ def _all(folder: Path, wrong: list[str]) -> int:
     to = f"spark:{folder}/store"
     wrong += [f"while a copy is read back: {text}" for text in _while_copied(opened, to)]
     wrong += [f"between questions: {text}" for text in _while_served(opened, to)]
+    (folder / "inside").mkdir()
+    inside = new_site(folder / "inside")
+    publish_to(inside, POLICY.parsed(), f"spark:{source}", user="carl", vault=f"spark:{folder}/inside/rows")
+    for who, step in ((_driver, "coded"), (_driver, "divided"), (_driver, "row_class"), (_workers_soon, "divided")):
+        moments += 1
+        found = _while_inside(inside, source, who, step)
+        wrong += [f"{who.__name__} inside Spark before {step}: {text}" for text in found]
     return moments + 2
 
 
@@ -92,7 +103,10 @@ def _in_a_cluster(folder: Path, wrong: list[str]) -> int:
     for after in AFTER:
         found = _while_read(opened, folder / "people", _executor, after)
         wrong += [f"_executor after {after} batches: {text}" for text in found]
-    return len(AFTER)
+    inside = open_gate(open_site(folder / "inside" / "site"))
+    found = _while_inside(inside, folder / "people", _executor, "divided")
+    wrong += [f"_executor inside Spark before divided: {text}" for text in found]
+    return len(AFTER) + 1
 
 
 def _people(folder: Path) -> Path:
@@ -133,6 +147,40 @@ def _while_read(opened: OpenSite, source: Path, kill: Callable[[], bool], after:
     publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl")
     if opened.store.current("t").catalog.rows != ROWS:
         yield "the next publication does not go on"
+
+
+def _while_inside(opened: OpenSite, source: Path, kill: Callable[[], bool], step: str) -> Iterator[str]:
+    """A publication inside Spark that is cut off when it is about to write a table, and the next one."""
+    before, right, killed = ask(opened, SQL), SparkEngine.put, []
+    version, vault = opened.store.current("t").catalog.version, f"spark:{opened.site.folder.parent}/rows"
+
+    def cut(engine: SparkEngine, table: str, *given: Any) -> None:
+        if table == step:
+            killed.append(kill())
+        right(engine, table, *given)
+
+    with mock.patch.object(SparkEngine, "put", cut):
+        try:
+            publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl", vault=vault)
+        except ConfigError as error:
+            told = str(error)
+            if error.code != "QG804" or (kill is _driver and "lost" not in told):
+                yield f"it says {error.code}: {told}"
+            if (opened.store.current("t").catalog.version, ask(opened, SQL)) != (version, before):
+                yield "another version is served"
+        else:
+            if kill is _driver:
+                yield "nothing is said"
+            if opened.store.current("t").catalog.rows != ROWS:
+                yield "a version of fewer rows is served"
+    if killed != [True]:
+        yield "nobody was killed"
+    publish_to(opened, POLICY.parsed(), f"spark:{source}", user="carl", vault=vault)
+    if opened.store.current("t").catalog.rows != ROWS or ask(opened, SQL) != before:
+        yield "the next publication does not go on"
+    kept = {path.read_text() for path in (opened.site.vault / "t").glob("v*.rows-in")}
+    if {str(path) for path in (opened.site.folder.parent / "rows" / "t").iterdir()} != kept:
+        yield "rows stay behind"
 
 
 def _while_copied(opened: OpenSite, to: str) -> Iterator[str]:
@@ -183,6 +231,12 @@ def _driver() -> bool:
 
     SparkContext._gateway.proc.kill()
     SparkContext._gateway.proc.wait()
+    return True
+
+
+def _workers_soon() -> bool:
+    """The same, but while the next job runs."""
+    threading.Timer(SOON_S, _workers).start()
     return True
 
 

@@ -67,6 +67,15 @@ class SparkTable:
         """The wanted columns as a stream of Arrow record batches."""
         return self._read(self._rows, columns)
 
+    @property
+    def rows(self) -> DataFrame:
+        """The rows, where they are."""
+        return self._rows
+
+    def selection(self, columns: Sequence[str]) -> DataFrame:
+        """The same with the wanted columns alone."""
+        return _selection(self._rows, columns)
+
     def selected(self, columns: Sequence[str], either: Sequence[EventCondition]) -> pa.RecordBatchReader:
         """The same for rows for which a condition may be true: Spark's workers leave the others out."""
         with self.reading():
@@ -76,7 +85,7 @@ class SparkTable:
 
     def _read(self, rows: DataFrame, columns: Sequence[str]) -> pa.RecordBatchReader:
         with self.reading():
-            wanted = rows.select(*(_name(name) for name in columns))
+            wanted = _selection(rows, columns)
             return pa.RecordBatchReader.from_batches(to_arrow_schema(wanted.schema), _stream(wanted))
 
     @contextmanager
@@ -105,6 +114,10 @@ def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
     if not place:
         return session.table(fragment)
     return session.read.options(**_CSV).csv(place) if fragment == "csv" else session.read.parquet(place)
+
+
+def _selection(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    return rows.select(*(_name(name) for name in columns))
 
 
 def _name(column: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from querygate.core.files.file_digest import FileDigest
 from querygate_adapters.store.duckdb_store import current_version, versions_in
 from querygate_adapters.store.retired_versions import retired_in
+from querygate_adapters.store.vault_pointer import pointed_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class NotedVersions:
 
 def ever_published(store: Path, vault: Path, noted: NotedVersions) -> frozenset[int]:
     """Every version that got a number."""
-    found = {*versions_in(store), *versions_in(vault), *retired_in(store), *noted.published}
+    found = {*versions_in(store), *versions_in(vault), *pointed_in(vault), *retired_in(store), *noted.published}
     served = current_version(store)
     return frozenset(found if served is None else found | {served})
 

@@ -21,6 +21,7 @@ from querygate.core.version_overlap import ClassHistory, OverlapRule, ValueChang
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import in_memory
+from querygate_adapters.store.vault_pointer import pointer_file
 
 # A number, or a moment as a number, by its type in the vault. {x} is the column.
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
@@ -134,6 +135,7 @@ def spill_beside(vault: Path) -> Path:
 def check_there(vaults: Iterable[Path]) -> None:
     missing = [path for path in vaults if not path.is_file()]
     if missing:
+        _tell_elsewhere(missing)
         names = ", ".join(path.stem for path in missing)
         steps = ", ".join(f"`querygate retire {path.parent.name} {int(path.stem[1:])}`" for path in missing)
         raise ConfigError(
@@ -141,6 +143,20 @@ def check_there(vaults: Iterable[Path]) -> None:
             f"The vault does not have the raw rows of {names}, so no version can be compared with it.",
             f"Restore the file from a backup, or retire the version: {steps}.",
         )
+
+
+def _tell_elsewhere(missing: Iterable[Path]) -> None:
+    """ConfigError if raw rows are in Spark, where nobody compares them."""
+    for path in missing:
+        dataset, version = path.parent.name, int(path.stem[1:])
+        if pointer_file(path.parent, version).is_file():
+            raise ConfigError(
+                "QG803",
+                f"The raw rows of version {version} of {dataset} are in Spark, where only publishing reaches them.",
+                "Publish into Spark again, with the same --vault and --on-overlap retire. Or publish without --vault "
+                f"after taking it out of service: `querygate withdraw {dataset}`, `querygate retire {dataset} "
+                f"{version}`, then publish with --reinstate.",
+            )
 
 
 def read_past(

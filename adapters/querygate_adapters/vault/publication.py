@@ -44,6 +44,9 @@ _STORE = "store_of_{}"
 class DuckDBPublication:
     """One publication of one dataset, under the dataset's lock."""
 
+    _rows_file = staticmethod(version_file)
+    """Which file of the vault has the raw rows, or says where they are."""
+
     def __init__(
         self,
         store: Path,
@@ -62,7 +65,8 @@ class DuckDBPublication:
         self._staging: DuckDBStagingTables | None = None
         self._numbers = count()
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
-        self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
+        self._kept_rows = self._rows_file(vault, self.version)
+        self._staged_vault = vault / f"{STAGED}{self._kept_rows.name}"
 
     @property
     def staged(self) -> tuple[Path, Path]:
@@ -256,7 +260,7 @@ class DuckDBPublication:
         check_in_service(self._store, self._reinstate)
         self._switching()
         flush(self._staged_vault)
-        os.link(self._staged_vault, version_file(self._vault, self.version))  # unlike a rename it never replaces a file
+        os.link(self._staged_vault, self._kept_rows)  # unlike a rename it never replaces a file
         flush(self._vault)
         if retire:
             mark(self._store, retire, by=self.version)

@@ -43,13 +43,14 @@ from querygate_adapters.vault.carried_rows import CHANGED, GONE, SAME, carry, fo
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.code_words import packed, unpacked, words_of
+from querygate_adapters.vault.combination_figures import combinations_of, figures_sql
 from querygate_adapters.vault.kept_version import read_column
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past
 from querygate_adapters.vault.raw_arrays import arrow_array, raw_array
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.staged_file import StagedFile, StagedInMemory
 from querygate_adapters.vault.value_counts import count_values
-from querygate_adapters.vault.verifier_counts import Checks
+from querygate_adapters.vault.verifier_counts import Checks, DuckDBEngine
 
 # A typed column as a value on its axis: days for dates, text for booleans.
 _AXIS = {
@@ -213,7 +214,7 @@ class DuckDBStagingTables:
         self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
         self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
-        return self._combined(found, unpacked(found, self._quasi, self._coded))
+        return combinations_of(found, unpacked(found, self._quasi, self._coded), self._sensitive)
 
     def record_rows(self) -> Ints:
         order = ", ".join([*self._keys, "row_id"])
@@ -222,7 +223,7 @@ class DuckDBStagingTables:
 
     def each_part(self, parts: Parts) -> Combinations:
         self._numbered = number_of(parts, self._coded_as), "coded"
-        return self._combined(self._figures([f"{self._numbered[0]} AS part"], "FROM coded"), {})
+        return combinations_of(self._figures([f"{self._numbered[0]} AS part"], "FROM coded"), {}, self._sensitive)
 
     def count_codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
         return self._counts.codes(column, parts)
@@ -237,27 +238,9 @@ class DuckDBStagingTables:
 
     def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Array]:
         """Records grouped by these, and for every sensitive number the extremes of its values and of its codes."""
-        figures = "".join(
-            f", MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
-            for i, name in enumerate(self._sensitive)
-            for v, x in [(f"v{self._numbers[name]}", self._code(name))]
-        )
-        numbers = ", ".join(str(i + 1) for i in range(len(by)))
-        found: Mapping[str, Array] = self._db.execute(
-            f"SELECT {', '.join(by)}, COUNT(*) AS n{figures} {rows} GROUP BY {numbers} ORDER BY {numbers}"
-        ).fetchnumpy()
+        numbers = [(f"v{self._numbers[name]}", self._code(name)) for name in self._sensitive]
+        found: Mapping[str, Array] = self._db.execute(figures_sql(by, rows, numbers)).fetchnumpy()
         return found
-
-    def _combined(self, found: Mapping[str, Array], codes: Mapping[str, Ints]) -> Combinations:
-        named = list(enumerate(self._sensitive))
-        return Combinations(
-            codes,
-            ints(found["n"]),
-            {name: floats(found[f"lo{i}"]) for i, name in named},
-            {name: floats(found[f"hi{i}"]) for i, name in named},
-            {name: ints(found[f"lc{i}"]) for i, name in named},
-            {name: ints(found[f"hc{i}"]) for i, name in named},
-        )
 
     def _make_coded(self, sensitive: Sequence[str], words: Sequence[Sequence[str]]) -> None:
         """One row per person with codes in place of values (and the value itself where a hull is needed), and the
@@ -358,7 +341,7 @@ class DuckDBStagingTables:
             judged = [name for name in self._coded if self._types[name] != "codes"]
             numeric = [name for name in judged if self._types[name] not in ("boolean", "category")]
             axes = {name: self._axis(name, "r.") for name in judged}
-            self._judged = Checks(self._db, self._row, axes, numeric, self._made_of)
+            self._judged = Checks(DuckDBEngine(self._db), self._row, axes, numeric, self._made_of)
         return self._judged
 
     def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:

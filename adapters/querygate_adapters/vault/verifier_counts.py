@@ -9,6 +9,7 @@ sets) are either one for each class or disjoint over all classes; any others cou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import duckdb
 import numpy as np
@@ -24,18 +25,56 @@ BITS = 62
 """The most values of a category that fit into the bits of one number."""
 
 
+class Engine(Protocol):
+    """Who has the tables of a vault. All statements below are in SQL that every engine understands alike."""
+
+    def query(self, sql: str) -> Mapping[str, Array]: ...
+
+    def keep(self, table: str, select: str) -> None:
+        """The result of a statement as a table."""
+        ...
+
+    def give(self, table: str, rows: pa.Table) -> None:
+        """A table of the publisher's, for the statements that follow."""
+        ...
+
+    def drop(self, table: str) -> None:
+        """Take back what was given."""
+        ...
+
+
+class DuckDBEngine:
+    """DuckDB as such an engine."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self._db = database
+
+    def query(self, sql: str) -> Mapping[str, Array]:
+        found: Mapping[str, Array] = self._db.execute(sql).fetchnumpy()
+        return found
+
+    def keep(self, table: str, select: str) -> None:
+        self._db.execute(f"CREATE TABLE {table} AS {select}")
+
+    def give(self, table: str, rows: pa.Table) -> None:
+        self._db.register(table, rows)
+
+    def drop(self, table: str) -> None:
+        self._db.unregister(table)
+
+
 class Checks:
     """Raw rows with their classes, from the tables of a vault. `axes` says in SQL how to read a column of row r."""
 
     def __init__(
         self,
-        database: duckdb.DuckDBPyConnection,
+        engine: Engine,
         row: str,
         axes: Mapping[str, str],
         numeric: Sequence[str],
         rows: str = "rows",
     ):
-        self._db, self._numeric = database, tuple(numeric)
+        self._engine, self._numeric = engine, tuple(numeric)
         self._names = {name: f"y{i}" for i, name in enumerate(axes)}
         self._texts = {
             name: self._distinct(axis, f"{rows} r").tolist() for name, axis in axes.items() if name not in numeric
@@ -46,11 +85,11 @@ class Checks:
             y = self._names[name]
             values.append(f"{axis if name in numeric else f'COALESCE(t{y}.place, {MISSING})'} AS {y}")
             if name in self._texts:
-                database.register(f"texts_{y}", _places(pa.array(self._texts[name], pa.string())))
+                engine.give(f"texts_{y}", _places(pa.array(self._texts[name], pa.string())))
                 joins.append(f"LEFT JOIN texts_{y} t{y} ON t{y}.value = {axis}")
-        database.execute(f"CREATE TABLE judged AS SELECT {', '.join(values)} FROM {' '.join(joins)}")
+        engine.keep("judged", f"SELECT {', '.join(values)} FROM {' '.join(joins)}")
         for name in self._texts:
-            database.unregister(f"texts_{self._names[name]}")
+            engine.drop(f"texts_{self._names[name]}")
 
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value), in order of class; NaN where all are missing."""
@@ -60,9 +99,9 @@ class Checks:
     def values(self, column: str) -> tuple[Ints, Array, Ints]:
         """(class, value, records) of a number, sorted by class and value, without missing ones."""
         y = self._names[column]
-        found = self._db.execute(
+        found = self._engine.query(
             f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL GROUP BY ALL ORDER BY ALL"
-        ).fetchnumpy()
+        )
         return ints(found["class"]), np.asarray(found["v"]), ints(found["n"])
 
     def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
@@ -126,7 +165,7 @@ class Checks:
             for y in (self._names[name] for name, texts in self._texts.items() if len(texts) <= BITS):
                 wanted.append(f"BIT_OR(CAST(1 AS BIGINT) << ({y} + 1)) AS has_{y}")
             sql = f"SELECT {', '.join(wanted)} FROM judged GROUP BY class ORDER BY class"
-            self._extremes = self._db.execute(sql).fetchnumpy()
+            self._extremes = self._engine.query(sql)
         return self._extremes
 
     def _outside(self, column: str, n: Ints, classes: Ints, low: Array, high: Array, state: Ints) -> int:
@@ -172,12 +211,12 @@ class Checks:
         values = self._distinct(y, "judged")
         place = np.searchsorted(edge, values, side="right") - 1
         inside = (place >= 0) & (values <= top[place] if edge.size else False)
-        self._db.register("given", _places(values, np.where(inside, place, NOWHERE)))
+        self._engine.give("given", _places(values, np.where(inside, place, NOWHERE)))
         found = self._tallied(
             f"CASE WHEN j.{y} IS NULL THEN {MISSING} ELSE COALESCE(p.place, {NOWHERE}) END",
             f"judged j LEFT JOIN given p ON p.value = j.{y}",
         )
-        self._db.unregister("given")
+        self._engine.drop("given")
         return found
 
     def _by_text(self, column: str, texts: Sequence[str]) -> tuple[Ints, Ints, Ints]:
@@ -188,13 +227,13 @@ class Checks:
         return classes, places[value], n
 
     def _tallied(self, place: str, rows: str) -> tuple[Ints, Ints, Ints]:
-        found = self._db.execute(
+        found = self._engine.query(
             f"SELECT j.class, {place} AS place, COUNT(*) AS n FROM {rows} GROUP BY ALL ORDER BY ALL"
-        ).fetchnumpy()
+        )
         return ints(found["class"]), ints(found["place"]), ints(found["n"])
 
     def _distinct(self, axis: str, rows: str) -> Array:
-        found = self._db.execute(f"SELECT DISTINCT {axis} AS v FROM {rows} WHERE {axis} IS NOT NULL").fetchnumpy()
+        found = self._engine.query(f"SELECT DISTINCT {axis} AS v FROM {rows} WHERE {axis} IS NOT NULL")
         return np.asarray(found["v"])
 
 

@@ -28,6 +28,8 @@ from querygate_adapters.store.retired_versions import (
     retired_in,
     settle,
 )
+from querygate_adapters.store.vault_pointer import pointed_in, pointer_file
+from querygate_adapters.vault import parquet_vault
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
 from querygate_adapters.vault.publication import DuckDBPublication, check_in_service, put_back
@@ -45,7 +47,8 @@ from querygate_adapters.vault.report_files import (
 class DuckDBVersionWriter:
     """Where publications are made: the store and the vault of a site. With `reinstate`, publishing or serving a version
     of a dataset that was withdrawn puts it back into service; otherwise that is refused. `switching` is called before a
-    new version is served. `noted` returns what the log says about the versions of a dataset.
+    new version is served. `noted` returns what the log says about the versions of a dataset. `publication` makes one
+    publication of a dataset: by default with the raw rows in a file of the vault.
     """
 
     def __init__(
@@ -57,9 +60,11 @@ class DuckDBVersionWriter:
         reinstate: bool = False,
         switching: Callable[[], object] = lambda: None,
         noted: Callable[[str], NotedVersions] = lambda dataset: NotedVersions(),
+        publication: Callable[..., DuckDBPublication] = DuckDBPublication,
     ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
         self._reinstate, self._switching, self._noted = reinstate, switching, noted
+        self._publication = publication
 
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
@@ -77,7 +82,7 @@ class DuckDBVersionWriter:
             version = max(ever_published(store, vault, noted), default=0) + 1
             _sweep(store, vault, resumable=version)
             try:
-                yield DuckDBPublication(
+                yield self._publication(
                     store,
                     vault,
                     self._memory_mb,
@@ -155,6 +160,7 @@ class DuckDBVersionWriter:
     def holding(self, dataset: str, person: Person) -> dict[int, int]:
         """How many rows of a person each version has in the vault, including retired ones; versions without any are
         left out."""
+        parquet_vault.check_none(dataset, self._folders(dataset)[1])
         return holding(self._vaults(dataset), person)
 
     def without(self, dataset: str, version: int, more: Sequence[str], person: Person) -> Without:
@@ -164,6 +170,7 @@ class DuckDBVersionWriter:
     def remove(self, dataset: str, person: Person) -> int:
         """Remove a person's rows from the vault of every version; returns how many there were."""
         store, vault = self._folders(dataset)
+        parquet_vault.check_none(dataset, vault)
         with locked(store / "lock"):
             settle(store)
             _undo_cut_off(store, vault)
@@ -210,7 +217,8 @@ class DuckDBVersionWriter:
 
     def in_vault(self, dataset: str) -> tuple[int, ...]:
         """Versions whose raw rows are in the vault."""
-        return versions_in(self._folders(dataset)[1])
+        vault = self._folders(dataset)[1]
+        return tuple(sorted({*versions_in(vault), *pointed_in(vault)}))
 
     def check_retired(self, dataset: str, versions: Sequence[int]) -> None:
         kept = sorted(set(versions) - set(self.retired(dataset)))
@@ -230,6 +238,8 @@ class DuckDBVersionWriter:
             for version in versions:
                 for left in vault.glob(f"{version_file(vault, version).name}*"):  # a journal may lie beside it
                     left.unlink()
+            for version in set(versions).intersection(pointed_in(vault)):
+                parquet_vault.remove(pointer_file(vault, version))
             remove_reports(vault, versions)
             flush(vault)
 
@@ -292,12 +302,18 @@ def _undo_cut_off(store: Path, vault: Path) -> None:
         if staged.exists() and staged.samefile(file) and not version_file(store, version).exists():
             file.unlink()
             staged.unlink()
+    for version in pointed_in(vault):
+        pointer = pointer_file(vault, version)
+        staged = vault / f"{STAGED}{pointer.name}"
+        if staged.exists() and staged.samefile(pointer) and not version_file(store, version).exists():
+            pointer.unlink()  # the folder goes with what is staged
 
 
 def _sweep(store: Path, vault: Path, *, resumable: int | None = None) -> None:
     """Remove staged files, except for rows that the next publication may continue from."""
     staged = vault / f"{STAGED}{version_file(vault, resumable or 0).name}"
     kept = (staged, staged.with_name(f"{staged.name}.wal")) if resumable else ()
+    parquet_vault.sweep(vault)
     for folder in (store, vault):
         for left in folder.glob(f"{STAGED}*"):
             if left not in kept:

@@ -31,7 +31,7 @@ from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Column
-from querygate.core.vault_ports import JoinedTable, Source, StagingTables
+from querygate.core.vault_ports import JoinedTable, PartDivision, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.code_lists import code_groups
 from querygate.custody.code_lists.code_items import CodeReport
@@ -47,6 +47,7 @@ from querygate.custody.publish.extension import extend
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
+from querygate.custody.publish.parts_in_place import divide_in_place
 from querygate.custody.publish.republication_guard import (
     Republication,
     VersionHandling,
@@ -252,6 +253,8 @@ def code(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if isinstance(state.staging, PartDivision):
+        return divide_in_place(state, state.staging, job.clock_s)
     if state.policy.views is not None:
         state = decide(state, job.publication.earlier() if job.handling.compare else {}, job.handling)
         with job.publication.kept(state.beside) as kept:
@@ -313,7 +316,9 @@ def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
     if state.views is not None:
         return replace(state, view_figures=summarise(state, state.views), views=None)
-    return replace(state, number_reports=describe_numbers(state) if state.carried is None else ())
+    if state.carried is not None or isinstance(state.staging, PartDivision):  # it takes every value of every class
+        return state
+    return replace(state, number_reports=describe_numbers(state))
 
 
 def close(state: PublicationState, job: PublicationJob) -> PublicationState:

@@ -13,6 +13,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.use_cases.kept_policy import read_kept_policy
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import current_version, version_file
+from querygate_adapters.store.vault_pointer import pointed_in
 from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.shared_people import count_shared
 
@@ -23,6 +24,11 @@ def people_elsewhere(opened: OpenSite, policy: Policy, version: int) -> Iterator
         return
     vaults = opened.site.vault
     own = version_file(vaults / policy.dataset, version)
+    if version in pointed_in(own.parent):
+        yield (
+            "The raw rows are in Spark, so nobody has looked for people of this dataset in others. Both keep at least "
+            "k people together, but a figure of one minus a figure of the other can be about a single person."
+        )
     for folder in sorted(path for path in vaults.iterdir() if path.is_dir() and path.name != policy.dataset):
         served = current_version(opened.site.store / folder.name)
         there = version_file(folder, served) if served else None

@@ -15,6 +15,7 @@ from typing import Any
 
 from querygate.control import SqliteRequests, stamp_now
 from querygate.core.count_text import counted
+from querygate.core.errors import ConfigError
 from querygate.core.extracts.extracts_of_views import is_synthetic
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.json_body import to_json
@@ -25,19 +26,26 @@ from querygate.custody.policy import Policy
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import OnOverlap, VersionHandling
+from querygate.custody.publish.spark_policies import check_spark_policy
 from querygate.custody.use_cases.kept_policy import write_kept_policy
 from querygate.custody.use_cases.people_elsewhere import people_elsewhere
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.known_versions import NotedVersions
+from querygate_adapters.vault.parquet_vault import vault_folder
+from querygate_adapters.vault.publication import DuckDBPublication
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 def open_version_writer(
-    opened: OpenSite, *, reinstate: bool = False, switching: Callable[[], object] = lambda: None
+    opened: OpenSite,
+    *,
+    reinstate: bool = False,
+    switching: Callable[[], object] = lambda: None,
+    publication: Callable[..., DuckDBPublication] = DuckDBPublication,
 ) -> DuckDBVersionWriter:
     site = opened.site
     return DuckDBVersionWriter(
@@ -47,7 +55,22 @@ def open_version_writer(
         reinstate=reinstate,
         switching=switching,
         noted=partial(_noted_versions, opened),
+        publication=publication,
     )
+
+
+def _publication_in(vault: str, handling: VersionHandling) -> Callable[..., DuckDBPublication]:
+    """How a publication is made whose raw rows go to this vault; empty: to the site's own."""
+    if not vault:
+        return DuckDBPublication
+    root = vault_folder(vault)
+    try:
+        from querygate_adapters.vault.spark_publication import SparkPublication
+    except ImportError:
+        raise ConfigError(
+            "QG804", "A vault in Spark needs PySpark.", "Install it: pip install 'querygate[spark]'."
+        ) from None
+    return partial(SparkPublication, root=root, retires=handling.on_overlap == "retire")
 
 
 def _noted_versions(opened: OpenSite, dataset: str) -> NotedVersions:
@@ -72,17 +95,26 @@ def publish_to(
     reinstate: bool = False,
     tables: RawTable | None = None,
     noted: Mapping[str, str] = NOTHING_MORE,
+    vault: str = "",
 ) -> Report:
     """Publish a source into a site and log it. `base_dir` is the folder of the policy file, and `tables` are what it
     says.
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
-    `reinstate` is a dataset served again that was withdrawn. `noted` is put on record with it.
+    `reinstate` is a dataset served again that was withdrawn. `noted` is put on record with it. With a `vault` such as
+    spark:/data/querygate the source is published inside Spark, and its raw rows stay there.
     """
     check_differencing(policy.audit.on_differencing, opened.site.settings)
+    handling = handling or VersionHandling.by(policy, on_overlap)
+    publication = _publication_in(vault, handling)
+    if vault:
+        check_spark_policy(policy)
     with ExitStack() as to_the_record:  # from the switch on, Ctrl-C waits until the version is logged
         writer = open_version_writer(
-            opened, reinstate=reinstate, switching=lambda: to_the_record.enter_context(uninterrupted())
+            opened,
+            reinstate=reinstate,
+            switching=lambda: to_the_record.enter_context(uninterrupted()),
+            publication=publication,
         )
         was_withdrawn, before = writer.is_withdrawn(policy.dataset), writer.served(policy.dataset)
         stands = f" Version {before} is still served." if before else ""
@@ -95,7 +127,7 @@ def publish_to(
                 clock_s=time.perf_counter,
                 open_beside=lambda specification: open_source(specification, base_dir),
                 progress=progress,
-                handling=handling or VersionHandling.by(policy, on_overlap),
+                handling=handling,
                 kept=write_kept_policy(policy, base_dir, tables),
             )
         more_warnings = (*_extracts_beside(opened, policy), *people_elsewhere(opened, policy, report.version))

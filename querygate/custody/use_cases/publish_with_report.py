@@ -69,9 +69,10 @@ def publish_with_report(
     reinstate: bool = False,
     tables: RawTable | None = None,
     noted: Mapping[str, str] = NOTHING_MORE,
+    vault: str = "",
 ) -> ReportedPublication:
     """Publish, and then make the report. A failed report is mentioned, and changes nothing. `tables` are those of the
-    policy file: with them the report says which edits of it would help.
+    policy file: with them the report says which edits of it would help. There is none of a version in Spark.
     """
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(
@@ -85,8 +86,9 @@ def publish_with_report(
         reinstate=reinstate,
         noted=noted,
         tables=tables,
+        vault=vault,
     )
-    if kind == "none":
+    if kind == "none" or vault:  # a report compares answers with the raw rows
         return ReportedPublication(published)
     try:
         progress("making the report")

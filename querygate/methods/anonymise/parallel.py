@@ -15,6 +15,8 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import NoReturn, TypeVar
 
@@ -25,6 +27,18 @@ TICKET = 4
 
 MOST = 10_000
 """The most pieces of work whose numbers a pipe holds at once."""
+
+_IS_ALONE = ContextVar("is_alone", default=False)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Whatever is worked out inside is worked out by this process: others use the processors."""
+    token = _IS_ALONE.set(True)
+    try:
+        yield
+    finally:
+        _IS_ALONE.reset(token)
 
 
 def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
@@ -46,7 +60,7 @@ def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
 
 def _from_helpers(work: Callable[[int], T], number: int) -> Iterator[tuple[int, T]]:
     processors = min(number, len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
-    if processors < 2 or number > MOST:
+    if processors < 2 or number > MOST or _IS_ALONE.get():
         return
     tickets, filled = os.pipe()
     os.write(filled, b"".join(piece.to_bytes(TICKET, "big") for piece in range(number)))

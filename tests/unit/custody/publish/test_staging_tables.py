@@ -14,7 +14,7 @@ from querygate_adapters.sources.files import ParquetFile
 from querygate_adapters.vault import code_words, verifier_counts
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
-from querygate_adapters.vault.verifier_counts import Checks
+from querygate_adapters.vault.verifier_counts import Checks, DuckDBEngine
 from tests.engine import reading, scratch
 from tests.unit.custody.publish.publications import write_parquet
 
@@ -169,7 +169,7 @@ def checks() -> Checks:
     database.executemany("INSERT INTO rows VALUES (?, ?, ?)", list(zip(range(9), AGES, SEXES, strict=True)))
     database.execute("CREATE TABLE row_class (row_id BIGINT, class BIGINT)")
     database.executemany("INSERT INTO row_class VALUES (?, ?)", list(enumerate(CLASSES)))
-    return Checks(database, "row_id", {"age": "r.age", "sex": "r.sex"}, ["age"])
+    return Checks(DuckDBEngine(database), "row_id", {"age": "r.age", "sex": "r.sex"}, ["age"])
 
 
 def ages(checks: Checks, *cells: tuple[int, int | None, int | None, int, int]) -> int:
