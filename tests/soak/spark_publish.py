@@ -24,22 +24,37 @@ from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.spark_tables import PART_BYTES
 from querygate_adapters.vault.written_store import WrittenStore
 from tests import spark
-from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, PolicyText, diverse, make_policy, quasi, sensitive
+from tests.policies import (
+    AGE,
+    IDENTIFIER,
+    ILLNESS,
+    SEX,
+    ZIP,
+    PolicyText,
+    diverse,
+    make_policy,
+    public,
+    quasi,
+    sensitive,
+)
 from tests.report import row
 from tests.unit.custody.publish.publications import new_site
 
 CASES = int(os.environ.get("SPARK_PUBLISH_CASES", "40"))
 FILES = 3
+ODD = 'an "odd", `long`.name (%) ä'
 QUASI = {
     "age": AGE,
     "zip": ZIP,
     "sex": SEX,
-    "site": quasi("category"),
+    ODD: quasi("category"),
     "gone": quasi("integer", (0, 9)),
     "moved": quasi("boolean"),
     "born": quasi("date", ("1900-01-01", "2030-01-01"), grid=365),
     "seen": quasi("timestamp", ("1900-01-01", "2030-01-01")),
     "height": quasi("number", (0, 3)),
+    "blood": quasi("category", values=["A", "B", "AB", "0"], groups=[["A", "AB"], ["B", "0"]]),
+    "wing": public("category"),
 }
 SECRET = {
     "sbp": [
@@ -79,7 +94,7 @@ def run() -> list[dict[str, Any]]:
 def _case(folder: Path, seed: int) -> str:
     """What differs; `refused` if both refuse."""
     chance = np.random.default_rng(seed)
-    rows = int(chance.choice([1, 7, 60, 500, 3_000]))
+    rows = int(chance.choice([0, 1, 7, 60, 500, 3_000]))
     policy = _policy(chance)
     (folder / "people").mkdir()
     table = _people(chance, rows)
@@ -136,11 +151,13 @@ def _people(chance: np.random.Generator, rows: int) -> pa.Table:
             "age": pa.array(age, pa.int32(), mask=masked()),
             "zip": pa.array(chance.choice(["00123", "00199", "01000", "99999"], rows), mask=masked()),
             "sex": pa.array(chance.choice(["F", "M, or so", 'the "third"', "Ω 日本"], rows), mask=masked()),
-            "site": pa.array(["only one"] * rows),
+            ODD: pa.array(["only one"] * rows),
             "gone": pa.array([None] * rows, pa.int64()),
             "moved": pa.array(chance.random(rows) < 0.5, mask=masked()),
             "born": pa.array(days, mask=masked()),
             "seen": pa.array(moments, mask=masked()),
+            "blood": pa.array(chance.choice(["A", "B", "AB", "0"], rows), mask=masked()),
+            "wing": pa.array(chance.choice(["north", "south"], rows)),
             "height": pa.array(np.abs(chance.normal(1.7, 0.2, rows)).clip(0, 3), mask=masked()),
             "sbp": pa.array(np.round(chance.normal(130, 15, rows), 1).clip(40, 300), mask=masked()),
             "cost": pa.array(cost, mask=masked()),

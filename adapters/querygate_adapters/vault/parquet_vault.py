@@ -93,7 +93,7 @@ class ParquetVault:
                 flush(path)
 
 
-def remove(pointer: Path) -> None:
+def remove(pointer: Path, *, keep_pointer: bool = False) -> None:
     """Remove the rows that a pointer names, and then the pointer. ConfigError QG804 where they are out of reach."""
     folder = Path(pointer.read_text(encoding="utf-8"))
     if folder.is_dir() and _FOLDER.fullmatch(folder.name):
@@ -106,16 +106,21 @@ def remove(pointer: Path) -> None:
             "Mount the folder, and try again. If it is gone for good, remove the file "
             f"{pointer.parent.name}/{pointer.name} from the vault.",
         )
-    pointer.unlink()
+    if not keep_pointer:
+        pointer.unlink()
 
 
-def sweep(vault: Path) -> None:
-    """Remove what publications that were stopped have left; not the rows of a version that is in place."""
+def sweep(vault: Path, *, is_over: bool) -> None:
+    """Remove what a publication that was stopped has left; not the rows of a version that is in place.
+
+    Tasks of Spark may outlive the publication and write once more. So when it `is_over` its pointer stays, and the next
+    publication looks again.
+    """
     for staged in vault.glob(f"{STAGED}v*{SUFFIX}"):
         if staged.with_name(staged.name.removeprefix(STAGED)).exists():
             staged.unlink()
         else:
-            remove(staged)
+            remove(staged, keep_pointer=is_over)
 
 
 def check_none(dataset: str, vault: Path) -> None:

@@ -28,7 +28,7 @@ from querygate_adapters.store.retired_versions import (
     retired_in,
     settle,
 )
-from querygate_adapters.store.vault_pointer import pointed_in, pointer_file
+from querygate_adapters.store.vault_pointer import SUFFIX, pointed_in, pointer_file
 from querygate_adapters.vault import parquet_vault
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
@@ -313,9 +313,9 @@ def _sweep(store: Path, vault: Path, *, resumable: int | None = None) -> None:
     """Remove staged files, except for rows that the next publication may continue from."""
     staged = vault / f"{STAGED}{version_file(vault, resumable or 0).name}"
     kept = (staged, staged.with_name(f"{staged.name}.wal")) if resumable else ()
-    parquet_vault.sweep(vault)
+    parquet_vault.sweep(vault, is_over=resumable is None)
     for folder in (store, vault):
         for left in folder.glob(f"{STAGED}*"):
-            if left not in kept:
+            if left not in kept and left.suffix != SUFFIX:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
     sweep_reports(vault, retired_in(store))

@@ -88,8 +88,11 @@ def publish_with_report(
         tables=tables,
         vault=vault,
     )
-    if kind == "none" or vault:  # a report compares answers with the raw rows
+    if kind == "none":
         return ReportedPublication(published)
+    if vault:
+        what = "A report compares answers with the raw rows, which are in Spark."
+        return ReportedPublication(published, problem=ConfigError("QG804", what, "Add --report none."))
     try:
         progress("making the report")
         folder = report_on(

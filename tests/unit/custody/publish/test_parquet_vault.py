@@ -1,4 +1,4 @@
-"""Rows that lie in a folder of Parquet: a pointer and its folder come and go together, whatever was stopped in between."""
+"""Rows in a folder of Parquet: a pointer and its folder come and go together, whatever was stopped in between."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.anonymise import mondrian
-from querygate.methods.anonymise.parallel import side_by_side
+from querygate.methods.anonymise.parallel import alone, side_by_side
 from tests.unit.methods.anonymise.tables import random_table
 
 
@@ -34,6 +34,12 @@ def test_every_piece_comes_back():
     assert sorted(piece for piece, _, _ in found) == list(range(50))
     assert all(figures.size == piece for piece, figures, _ in found)
     assert ours not in {worker for _, _, worker in found}
+
+
+def test_whoever_works_alone_forks_nobody():
+    with alone():
+        assert set(side_by_side(lambda piece: os.getpid(), 50)) == {os.getpid()}
+    assert os.getpid() not in set(side_by_side(lambda piece: os.getpid(), 50))
 
 
 @pytest.mark.parametrize("end", [lambda: os._exit(3), lambda: os.kill(os.getpid(), signal.SIGKILL)])
