@@ -78,7 +78,9 @@ def _classified() -> Iterator[dict[str, Any]]:
 
     for name, right in accuracy(None).items():
         yield figure(f"Adult, salary predicted by a {name}, raw records", 100 * right, "%", "a curve")
-    yield figure("Adult, salary predicted by its commonest value", 100 * np.bincount(asked).max() / asked.size, "%", "none")
+    yield figure(
+        "Adult, salary predicted by its commonest value", 100 * np.bincount(asked).max() / asked.size, "%", "none"
+    )
     for k in KS:
         found = {}
         for method in ("mondrian", "mondrian-target"):
