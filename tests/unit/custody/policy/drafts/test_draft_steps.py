@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from functools import cache
-from itertools import islice
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -22,17 +19,7 @@ from tests.unit.custody.publish.publications import ask, new_site, put, write_pa
 from tests.unit.custody.publish.studies import claims, people, survey
 
 ADULT = DATA / "adult_30162.csv.gz"
-
-
-def adult(folder: Path) -> Path:
-    """Records of the census, as many as one trial takes a moment for."""
-    path = folder / "adult.csv"
-    with gzip.open(ADULT, "rt", encoding="utf-8") as file:
-        path.write_text("".join(islice(file, 8_001)), encoding="utf-8")
-    return path
-
-
-MAKERS = {"survey": survey, "people": people, "claims": claims, "adult": adult}
+MAKERS = {"survey": survey, "people": people, "claims": claims, "adult": lambda folder: ADULT}
 
 
 @pytest.fixture(scope="module")
