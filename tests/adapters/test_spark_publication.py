@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +21,11 @@ from querygate.custody.publish import partition
 from querygate.custody.publish.publish import Report
 from querygate.custody.use_cases.delete_person import delete_from
 from querygate.custody.use_cases.publish_version import publish_to
+from querygate.custody.use_cases.publish_with_report import ReportedPublication, publish_with_report
 from querygate.site.health import files_health
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
+from querygate_adapters.vault import spark_engine
 from querygate_adapters.vault.spark_tables import PART_BYTES
 from querygate_adapters.vault.written_store import WrittenStore
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, diverse, make_policy, quasi, sensitive
@@ -77,7 +80,7 @@ class Published:
     folder: Path
     policy: Policy
     sites: list[OpenSite]
-    reports: list[Report]
+    done: list[ReportedPublication]
     came: list[list[pa.Table]]
 
     def publish(self, **more: Any) -> Report:
@@ -101,8 +104,15 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
             (folder / str(i)).mkdir()
             found.sites.append(new_site(folder / str(i)))
             with watched() as came:
-                report = publish_to(found.sites[i], found.policy, f"spark:{folder}/people", user="carl", vault=vault)
-            found.reports.append(report)
+                done = publish_with_report(
+                    found.sites[i],
+                    found.policy,
+                    f"spark:{folder}/people",
+                    user="carl",
+                    vault=vault,
+                    kind="json" if vault else "none",
+                )
+            found.done.append(done)
             found.came.append(came)
     return found
 
@@ -139,11 +149,25 @@ def watched() -> Iterator[list[pa.Table]]:
 def test_the_same_cells_as_embedded(published: Published) -> None:
     own, inside = (WrittenStore(version_file(site.site.store / "t", 1)).tables() for site in published.sites)
     assert own == inside
-    first, second = published.reports
+    first, second = (done.published for done in published.done)
     assert (second.rows, second.classes, second.cells, second.loss) == (ROWS, first.classes, first.cells, first.loss)
     assert second.measured == first.measured
     assert "parts" in first.comparison[0].note
     assert first.comparison[0].note.split()[1] == second.comparison[0].note.split()[1] != "1"
+
+
+def test_there_is_no_report_on_rows_in_spark(published: Published) -> None:
+    assert [done.file for done in published.done] == [None, None]
+    assert published.done[1].problem is not None
+    assert "in Spark" in str(published.done[1].problem)
+
+
+def test_workers_have_the_same_querygate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    session()
+    monkeypatch.setattr(spark_engine, "version", lambda name: str(os.getpid()))
+    with pytest.raises(ConfigError, match="Spark's workers do not have QueryGate") as refused:
+        spark_engine.SparkEngine(tmp_path)
+    assert refused.value.code == "QG804"
 
 
 def test_rows_and_classes_stay_in_spark(published: Published) -> None:

@@ -7,11 +7,13 @@ codes, boxes and cells. Nobody asks for rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from querygate.core.errors import ConfigError
@@ -38,6 +40,24 @@ class SparkEngine:
             self.session: SparkSession = open_session(CODE).newSession()
             for name, value in _SQL.items():
                 self.session.conf.set(name, value)
+        self._check_workers()
+
+    def _check_workers(self) -> None:
+        """ConfigError if Spark's workers cannot run what this process sends them."""
+        here, found = version("querygate"), []
+
+        def have(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for _ in batches:
+                yield pa.RecordBatch.from_pydict({"same": [version("querygate") == here]})
+
+        with asking(self.session), suppress(PySparkException):
+            found = self.figures(self.session.range(1).mapInArrow(have, "same boolean"))[0].to_pylist()
+        if found != [True]:
+            raise ConfigError(
+                CODE,
+                f"Spark's workers do not have QueryGate {here}.",
+                "Install the same version there, and have PYSPARK_PYTHON name the interpreter that has it.",
+            )
 
     def query(self, sql: str) -> dict[str, Array]:
         """Figures as arrays; masked where a value is missing."""
