@@ -36,7 +36,7 @@ from querygate.site.open_gate import OpenSite, noted_publication, now
 from querygate.site.sign_on.sign_on_settings import load_sign_on
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
-from querygate_adapters.store.vault_pointer import pointed_in
+from querygate_adapters.store.vault_pointer import folder_of, pointed_in, pointer_file
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
@@ -163,6 +163,11 @@ def _files(dataset: str, store: Path, vault: Path) -> Health:
             detail = f"The vault has lost the raw rows of version {version}."
             remedy = f"Restore vault/{dataset}/{file} from a backup, or {retire}: until then publishing is refused."
         return Health(name, False, detail, remedy)
+    for version in pointed_in(vault):
+        folder = folder_of(pointer_file(vault, version))
+        if not folder.is_dir():
+            detail = f"The raw rows of version {version} are in {folder}, which cannot be reached."
+            return Health(name, False, detail, "Mount the folder, or restore it from a backup.")
     return Health(name, True, "complete")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ from querygate.site.health import files_health
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault import spark_engine
-from querygate_adapters.vault.spark_tables import PART_BYTES
+from querygate_adapters.vault.part_tables import PartLayout
+from querygate_adapters.vault.spark_tables import PART_BYTES, _divided
 from querygate_adapters.vault.written_store import WrittenStore
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, diverse, make_policy, quasi, sensitive
 from tests.spark import MARKS, session
@@ -242,3 +244,15 @@ def test_values_that_cannot_be_read(published: Published, tmp_path: Path) -> Non
         assert "secret" not in str(refused.value)
         assert not list((tmp_path / "vault" / "u").iterdir())
         assert not list((opened.site.vault / "u").glob("v*"))
+
+
+def test_a_refusal_comes_back_from_a_worker() -> None:
+    def work(tables: Any) -> Any:
+        assert tables.combinations().codes["age"].tolist() == [0, 1]
+        raise ConfigError("QG803", "It cannot be done.", "Do something else.")
+
+    layout = PartLayout([["age"]], {"age": 5}, {"age": "x0"}, [])
+    found = _divided(layout, work, pa.table({"part": [3, 3], "k0": [1, 2], "n": [4, 4]}))
+    assert (found["part"].to_pylist(), found["told"].null_count) == ([3, 3], 1)
+    told = pickle.loads(found["told"][0].as_py()).error()
+    assert (told.code, told.detail, told.remedy) == ("QG803", "It cannot be done.", "Do something else.")

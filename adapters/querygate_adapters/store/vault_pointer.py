@@ -16,6 +16,11 @@ def pointer_file(folder: Path, version: int) -> Path:
     return folder / f"v{version:05d}{SUFFIX}"
 
 
+def folder_of(pointer: Path) -> Path:
+    """The folder that a pointer names."""
+    return Path(pointer.read_text(encoding="utf-8"))
+
+
 def pointed_in(folder: Path) -> tuple[int, ...]:
     """Versions whose raw rows are elsewhere, in rising order."""
     found = (_POINTER.fullmatch(path.name) for path in folder.glob(f"v*{SUFFIX}"))

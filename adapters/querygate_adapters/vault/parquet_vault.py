@@ -22,7 +22,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.files.full_disk import is_full_disk
 from querygate.core.files.private_files import for_owner
 from querygate_adapters.store.retired_versions import STAGED, flush
-from querygate_adapters.store.vault_pointer import SUFFIX, pointed_in, pointer_file
+from querygate_adapters.store.vault_pointer import SUFFIX, folder_of, pointed_in, pointer_file
 
 KIND = "spark:"
 _FOLDER = re.compile(r"v\d{5,}-[0-9a-f]{8}")
@@ -95,7 +95,7 @@ class ParquetVault:
 
 def remove(pointer: Path, *, keep_pointer: bool = False) -> None:
     """Remove the rows that a pointer names, and then the pointer. ConfigError QG804 where they are out of reach."""
-    folder = Path(pointer.read_text(encoding="utf-8"))
+    folder = folder_of(pointer)
     if folder.is_dir() and _FOLDER.fullmatch(folder.name):
         shutil.rmtree(folder)
         flush(folder.parent)
@@ -126,7 +126,7 @@ def sweep(vault: Path, *, is_over: bool) -> None:
 def check_none(dataset: str, vault: Path) -> None:
     """ConfigError QG804 if rows of a version are in Spark: nobody can be looked up or deleted there."""
     if versions := pointed_in(vault):
-        folder = pointer_file(vault, versions[-1]).read_text(encoding="utf-8").strip()
+        folder = folder_of(pointer_file(vault, versions[-1]))
         listed = ", ".join(map(str, versions))
         raise ConfigError(
             "QG804",

@@ -82,11 +82,13 @@ def test_rows_are_erased_with_their_folder_or_not_at_all(tmp_path: Path) -> None
         with pytest.raises(ConfigError, match="in Spark") as refused:
             refused_call()
         assert refused.value.code in ("QG803", "QG804")
+    assert all(found.ok for found in files_health(opened.site))
     shelf.retire("t", 1)
     made.folder.parent.rename(tmp_path / "away")
     with pytest.raises(ConfigError, match="cannot be reached"):
         shelf.erase("t", [1])
     assert pointed_in(vault) == (1,)
+    assert ["cannot be reached" in found.detail for found in files_health(opened.site)] == [True]
     (tmp_path / "away").rename(made.folder.parent)
     shelf.erase("t", [1])
     assert (folders(tmp_path / "spark"), pointed_in(vault)) == ([], ())
