@@ -49,9 +49,7 @@ def _sharp_sections(told: Mapping[str, Any]) -> Iterator[str]:
     """Which conditions are decided for everybody, and what is known together."""
     sharp = [(c["name"], text) for c in told["columns"] if (text := _sharp(c))]
     if sharp:
-        yield from _section(
-            "Sharp conditions: where this version was divided, not always at the cuts of its policy", sharp
-        )
+        yield from _section("Sharp conditions: no record is in doubt", sharp)
     if told.get("together"):
         rows = [(", ".join(one["columns"]), f"{one['decided']:.1%} of the records") for one in told["together"]]
         yield from _section("Known together, ordered columns up to the next cut", rows)
@@ -60,19 +58,28 @@ def _sharp_sections(told: Mapping[str, Any]) -> Iterator[str]:
 def _sharp(column: Mapping[str, Any]) -> str:
     cuts = column.get("cuts")
     if cuts is not None:
-        more = " ..." if len(cuts) > SHOWN_VALUES else ""
-        return f"begin or end at {', '.join(map(str, cuts[:SHOWN_VALUES]))}{more}" if len(cuts) > 1 else "none"
+        wanted = column.get("policy_cuts", [])
+        sharp = [cut for cut in wanted if cut in cuts]
+        parts = (
+            ("begin or end at", sharp or cuts),
+            ("also at", [cut for cut in cuts if cut not in wanted] if sharp else []),
+            ("in doubt at the policy's", [cut for cut in wanted if cut not in cuts]),
+        )
+        return "; ".join(f"{said} {_listed(found)}" for said, found in parts if found) if len(cuts) > 1 else "none"
     if "decided" not in column:
         return ""
     return f"{column['decided']:.1%} of the records have a value of their own"
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(map(str, values[:SHOWN_VALUES])) + (" ..." if len(values) > SHOWN_VALUES else "")
 
 
 def _public(column: Mapping[str, Any]) -> str:
     """What is public of the values: a domain, or the first of them."""
     if column.get("domain"):
         return " .. ".join(map(str, column["domain"]))
-    values = column.get("values") or []
-    return ", ".join(values[:SHOWN_VALUES]) + (" ..." if len(values) > SHOWN_VALUES else "")
+    return _listed(column.get("values") or [])
 
 
 def _section(title: str, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -22,7 +22,8 @@ class DatasetBody(TypedDict):
 class PublishedColumnBody(TypedDict):
     """Numbers have a public domain, others public values.
 
-    `cuts` are where conditions on a number may begin (>=) or end (<) with nobody in doubt. `exact_values` are never
+    `cuts` are where conditions on a number may begin (>=) or end (<) with nobody in doubt, `policy_cuts` those that the
+    policy names, whether all of them are so or not. `exact_values` are never
     published in a set with others; `decided` is the share of the records whose value is published by itself.
     """
 
@@ -35,6 +36,7 @@ class PublishedColumnBody(TypedDict):
     values: NotRequired[list[str]]
     groups: NotRequired[dict[str, list[str]]]  # the codes of each group of a list that is told, by its column
     cuts: NotRequired[list[int | float | str]]
+    policy_cuts: NotRequired[list[int | float | str]]
     exact_values: NotRequired[list[str]]
     decided: NotRequired[float]
 

@@ -5,7 +5,7 @@ Figures are of raw data. They may be shown to its custodian and to nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -60,6 +60,16 @@ class ColumnFigures:
 
 
 class Surveyor(Protocol):
-    """Looks over a source. `patterns` are regular expressions (RE2) by name."""
+    """Looks over a source, or the chosen columns: the sampled records are the same. `patterns` are regular expressions
+    (RE2) by name.
+    """
 
-    def __call__(self, source: Source, patterns: Mapping[str, str]) -> tuple[ColumnFigures, ...]: ...
+    def __call__(
+        self, source: Source, patterns: Mapping[str, str], chosen: Collection[str] | None = None
+    ) -> tuple[ColumnFigures, ...]: ...
+
+
+def with_changed(figures: Iterable[ColumnFigures], changed: Iterable[ColumnFigures]) -> tuple[ColumnFigures, ...]:
+    """The figures where some columns were looked over again, or are new: these come last."""
+    found = {c.name: c for c in figures} | {c.name: c for c in changed}
+    return tuple(found.values())

@@ -80,6 +80,7 @@ class Column:
     rare: str = ""  # the value that stands for all values that too few people have, category
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (column, codes): true where one of them is there; codes
     order: tuple[str, ...] = ()  # the values, the least first, where they are greater and smaller than each other
+    cuts: tuple[int | float, ...] = ()  # those of the policy, where conditions are likely to end; quasi-identifiers
 
     @property
     def is_numeric(self) -> bool:

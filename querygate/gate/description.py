@@ -274,6 +274,8 @@ def _column(column: Column, sharpness: Sharpness, *, tells_nulls: bool) -> Publi
         ends = [column.low, column.high]
         domain = [_public_end(column, end) for end in ends if end is not None]
         body = {**body, "domain": domain or None}
+        if column.cuts:
+            body["policy_cuts"] = [_public_end(column, cut) for cut in column.cuts]
         cuts = sharpness.cuts.get(column.name)
         if cuts is not None:
             body["cuts"] = [_public_end(column, cut) for cut in _thinned(cuts)]

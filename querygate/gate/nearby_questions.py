@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from querygate.core.types import Answer
+from querygate.core.types import Answer, Scalar
 from querygate.gate.straddled_cells import FIVE_TIMES, PlaceCells
 from querygate.gate.widths import mean_widths, range_names
 from querygate.sql import Filling, Place, StatementPlaces
@@ -22,6 +22,9 @@ MOST_ASKED = 48
 
 MOST_SUGGESTED = 5
 """Questions that one explanation suggests."""
+
+FEW = 0.1
+"""Groups with at most this part of the records may be left out of a question that is otherwise the same."""
 
 GAIN = 0.95
 """What leaves more of the width than this is no help."""
@@ -74,6 +77,9 @@ class NearbyQuestions:
     def search(self, straddled: Sequence[Place]) -> None:
         """Try what may be sharper. Raises QG305 when there is no time for more; what was found is kept."""
         options = {place: self.cells.fillings(place) for place in straddled}
+        for place in self.statement.places:
+            if place.kind == "key" and (kept := self._narrow_groups(place)):
+                self._trial({place: kept})
         if any(place.other is not None for place in self.statement.places):  # may take all the time that there is
             self._try_shares(options, {})
             self._try_shares(options, self._without_parts)
@@ -89,6 +95,25 @@ class NearbyQuestions:
         if not self._is_sharp:
             self._trial(self._without_parts)
             self._try_shares(options, self._without_parts)
+
+    def _narrow_groups(self, place: Place) -> frozenset[str]:
+        """The groups of a category without those that make the answer wide, where few records are in these."""
+        column = self.answer.columns[self.statement.item_of(place)]
+        if place.column.type != "category" or column.kind != "key":
+            return frozenset()
+        before = mean_widths(self.answer)
+        narrow: dict[Scalar, bool] = {}
+        records: dict[Scalar, int] = {}
+        for group in self.answer.groups:
+            key = group.keys[column.source]
+            widths = mean_widths(replace(self.answer, groups=(group,)))
+            parts = [_part(now, then) for now, then in zip(widths, before, strict=True) if then > 0]
+            narrow[key] = narrow.get(key, True) and max(parts, default=0.0) <= FIVE_TIMES
+            records[key] = records.get(key, 0) + int(group.count.high or 0)
+        wide = [key for key, is_narrow in narrow.items() if not is_narrow]
+        if not wide or sum(records[key] for key in wide) > FEW * sum(records.values()):
+            return frozenset()
+        return frozenset(str(key) for key in narrow if key not in wide and key is not None)
 
     @property
     def _without_parts(self) -> Fillings:
@@ -208,6 +233,8 @@ def _distance(place: Place, filling: Filling) -> float:
     """How far another filling is from what was asked: a part of the domain, or more for what is left out."""
     if place.kind == "average":
         return 2.0
+    if isinstance(filling, frozenset) and place.kind == "key":
+        return 0.0  # the groups that are left are those that were asked about
     if isinstance(filling, frozenset):
         return 0.3 + 0.05 * len(filling ^ place.values)
     if filling is None or place.cut is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from querygate.bounds import Membership
+from querygate.bounds.asked_parts import AskedParts
 from querygate.core.answer_bodies import StraddleBody
 from querygate.core.block import ALL_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.limits.deadline import check_deadline
 from querygate.core.plan import Plan
+from querygate.core.predicate import columns
 from querygate.core.types import Bools, Column
 from querygate.gate.plan_cells import Sheet
 from querygate.gate.straddles import find_cuts, mixed_rows, published_ranges, sharp_values, straddling_rows
@@ -75,14 +78,15 @@ class PlaceCells:
             every = frozenset(place.column.values)
             found = [
                 values
-                for _, blocks in self._telling(name)
-                for block in blocks
+                for sheet, blocks in self._telling(name)
+                for block in _allowed(sheet.plan, blocks, name)
                 for values in sharp_values(block.category(name), block.n, place.values)
                 if values != every and len(values) <= MOST_VALUES
             ]
             return list(dict.fromkeys(found))
         listed: list[Filling] = []
-        for _, blocks in self._telling(name):
+        for sheet, telling in self._telling(name):
+            blocks = _allowed(sheet.plan, telling, name)
             cuts, cut = find_cuts(blocks, name), place.cut or 0
             here = min(int(block.n[straddling_rows(block.number(name), cut)].sum()) for block in blocks)
             listed += [*cuts.nearest(cut, here * FIVE_TIMES), *cuts.nearest(cut, 0)]
@@ -123,6 +127,17 @@ def _crossing(place: Place, block: Block) -> Bools:
             return several
         return straddling_rows(column, place.cut or 0)
     return np.zeros(block.size, dtype=np.bool_)
+
+
+def _allowed(plan: Plan, blocks: Sequence[Block], name: str) -> list[Block]:
+    """The records that the conditions on other columns may select: who else straddles does not matter."""
+    parts = [p for p in AskedParts.of(plan, (), plan.measures[0].where).parts if name not in columns(p)]
+    found = []
+    for block in blocks:
+        member = Membership(block, check_deadline)
+        rows = np.logical_and.reduce([np.ones(block.size, np.bool_), *(member.counts(p)[1] > 0 for p in parts)])
+        found.append(replace(block, n=np.where(rows, block.n, 0)))
+    return found
 
 
 def _possible(plan: Plan, block: Block) -> Bools:

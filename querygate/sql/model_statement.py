@@ -3,7 +3,7 @@
     formula = outcome "~" term { "+" term } [ "|" stratum { "+" stratum } ]
     term    = factor { ":" factor }                 several factors: their product
     factor  = column | condition | expression       as GROUP BY takes it
-            | bands(column) | bands(column, 40, 60) ordered columns cut into bands, where the data is cut or as given
+            | bands(column) | bands(column, 40, 60) ordered columns in bands: as policy and data are cut, or as given
             | C(column)                             numbers as categories
 
 What stands between the signs is SQL, and is read as SQL: it goes into a statement that the gate checks as any other, so
@@ -180,7 +180,9 @@ class _Factors:
         given = [edge for edge in edges if edge is not None]
         if len(given) < len(edges) or given != sorted(set(given)):
             raise refused("the starts of bands must be ascending numbers.", self._formula, piece)
-        edges_used = given or _thinned(column, self._cuts(column.name))
+        sharp = () if given else self._cuts(column.name)
+        told = [cut for cut in column.cuts if cut in sharp]
+        edges_used = given or _thinned(column, told, 2 * MOST_BANDS) or _thinned(column, sharp, MOST_BANDS)
         if not edges_used:
             remedy = f"Write where the bands start: bands({name_text(column.name)}, 40, 60)."
             raise refused("this column has no published cuts.", self._formula, piece, remedy=remedy)
@@ -202,11 +204,11 @@ def _number(tree: exp.Expr) -> int | float | None:
         return None
 
 
-def _thinned(column: Column, cuts: Sequence[int | float]) -> list[int | float]:
-    """Cuts inside the domain, so far apart that each is worth a band."""
+def _thinned(column: Column, cuts: Sequence[int | float], most: int) -> list[int | float]:
+    """Cuts inside the domain, so far apart that each is worth a band: those of the policy may be nearer."""
     if column.low is None or column.high is None:
         return []
-    apart, kept = (column.high - column.low) / MOST_BANDS, [column.low]
+    apart, kept = (column.high - column.low) / most, [column.low]
     for cut in sorted(cuts):
         if cut - kept[-1] >= apart and column.high - cut >= apart / 2:
             kept.append(cut)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections import Counter, defaultdict
@@ -150,10 +151,10 @@ def test_a_store_without_moments_is_what_it_was(tmp_path: Path) -> None:
 def test_a_store_with_moments_says_that_it_is_newer(tmp_path: Path) -> None:
     case = case_of(2, tmp_path)
     text = catalog_to_json(case.opened.store.current("t").catalog)
-    assert '"format": 3' in text
+    assert json.loads(text)["format"] > 3, "its ages have cuts too"
     assert catalog_from_json(text) == case.opened.store.current("t").catalog
     with pytest.raises(ConfigError, match="newer"):
-        catalog_from_json(text.replace('"format": 3', '"format": 99'))
+        catalog_from_json(json.dumps(json.loads(text) | {"format": 99}))
 
 
 def test_damaged_moments_are_not_read(tmp_path: Path) -> None:

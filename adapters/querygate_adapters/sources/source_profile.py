@@ -6,7 +6,7 @@ An in-memory database holds the rows, and spills into a private folder that is r
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import duckdb
@@ -39,19 +39,10 @@ TYPES = ("integer", "number", "date", "timestamp", "boolean")
 _AXIS = {"date": "CAST({x} - DATE '1970-01-01' AS BIGINT)", "timestamp": "epoch_us({x})"}
 
 
-Known = dict[tuple[str, ...], ColumnFigures]
-"""Figures of columns by what they follow from: name, stored type, a fingerprint of the values, and the patterns."""
-
-KNOWN_ROWS = 100_000
-"""Of more rows nothing is remembered: several threads read them, so that a second sample is of other records."""
-
-
 def survey(
-    source: Source, patterns: Mapping[str, str], *, known: Known | None = None, memory_mb: int = 4096
+    source: Source, patterns: Mapping[str, str], chosen: Collection[str] | None = None, *, memory_mb: int = 4096
 ) -> tuple[ColumnFigures, ...]:
-    """Figures of every column of the source. Those in `known` are not computed again, and new ones are added to it: a
-    source that is surveyed once more usually differs in a few columns.
-    """
+    """Figures of every column of the source, or of these. All columns are read, so that the sample is the same."""
     with tempfile.TemporaryDirectory(prefix="querygate-") as folder:
         memory = f"{memory_mb}MB"
         with in_memory(spill=Path(folder), memory_limit=memory, lock_configuration="true") as database:
@@ -64,14 +55,8 @@ def survey(
                 f"CREATE TABLE sample AS SELECT * FROM raw USING SAMPLE reservoir({SAMPLE} ROWS) REPEATABLE (1)"
             )
             found = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE raw").fetchall()}
-            columns = [_Column(database, name, found[name]) for name in names]
-            if known is None or database.execute("SELECT COUNT(*) > ? FROM raw", [KNOWN_ROWS]).fetchall()[0][0]:
-                return tuple(column.figures(patterns) for column in columns)
-            keys = [(*column.fingerprint(), *patterns.values()) for column in columns]
-            for column, key in zip(columns, keys, strict=True):
-                if key not in known:
-                    known[key] = column.figures(patterns)
-            return tuple(known[key] for key in keys)
+            shown = [name for name in names if chosen is None or name in chosen]
+            return tuple(_Column(database, name, found[name]).figures(patterns) for name in shown)
 
 
 def _axis(kind: str | None, casts: Mapping[str, str]) -> str | None:
@@ -86,11 +71,6 @@ class _Column:
         self._db, self._name, self._stored = database, name, stored
         self._x = quoted(name)
         self._text = f"CAST({self._x} AS VARCHAR)"
-
-    def fingerprint(self) -> tuple[str, str, str]:
-        """The same for the same values in the same order."""
-        rows, mark = self._one(f"SELECT COUNT(*), BIT_XOR(hash(hash(rowid, {self._x}))) FROM raw")
-        return self._name, self._stored, f"{rows} {mark}"
 
     def figures(self, patterns: Mapping[str, str]) -> ColumnFigures:
         casts = {kind: cast_to(self._name, kind, self._stored) for kind in TYPES}

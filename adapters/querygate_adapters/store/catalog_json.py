@@ -21,11 +21,11 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 10
+FORMAT = 11
 """The newest store format that can be read. Each feature raises the format: code lists (2), moments of classes (3),
 noisy answers (4), a rule about differencing that the gate has to keep (5), columns only for extracts and one that
 identifies persons (6), people with several rows or a name for rare values (7), views (8), groups of codes in views (9),
-ordered categories (10). A store with none of them has the first format, and does not name it."""
+ordered categories (10), cuts of a policy (11). A store with none of them has the first format, and does not name it."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -36,7 +36,7 @@ def catalog_to_json(catalog: Catalog) -> str:
             del column["parents"]
         if column["moments"] == "none":
             del column["moments"], column["shared"]
-        for name in ("rare", "groups", "order"):
+        for name in ("rare", "groups", "order", "cuts"):
             if not column[name]:
                 del column[name]
     if any(column.is_codes for column in catalog.columns):
@@ -68,6 +68,8 @@ def catalog_to_json(catalog: Catalog) -> str:
         body["format"] = 9
     if any(column.order for column in catalog.columns):
         body["format"] = 10
+    if any(column.cuts for column in catalog.columns):
+        body["format"] = 11
     return json.dumps(body, ensure_ascii=False, default=_fields)
 
 

@@ -194,14 +194,15 @@ _PERSON_KEY = (
 _KEY = r"(^|\b)(id|uid|uuid|guid|ident|identifier)$"
 _NOT_PEOPLE = (
     r"\b(provider|prvdr|physician|doctor|nurse|site|ward|unit|hospital|clinic|cent(er|re)|facility|department|dept|room"
-    r"|bed|batch|study|trial|plan|product|drug|item|concept|region|county|city|country|school|device|lab|code)s?\b"
+    r"|bed|batch|study|trial|plan|product|drug|item|concept|region|county|city|country|school|device|lab|code"
+    r"|household|hh|haushalt|family|dwelling|address)s?\b"
 )
 
 
 def key_name(name: str) -> KeyName | None:
     """Whether a column is named like a key of people, or any other key; None if neither.
 
-    >>> key_name("patientID"), key_name("encounter_id"), key_name("ward_id"), key_name("weight")
+    >>> key_name("patientID"), key_name("encounter_id"), key_name("ward_id"), key_name("hh_id")
     (<KeyName.PERSON: 0>, <KeyName.ANY: 1>, None, None)
     """
     words = words_of(name)

@@ -282,6 +282,12 @@ class Policy:
         """The columns that define the classes of views: public columns are certified like quasi-identifiers."""
         return self.named("quasi-identifier", "public")
 
+    def cuts_of(self, column: ColumnPolicy) -> tuple[Number, ...]:
+        """Where conditions on a quasi-identifier are likely to end: its cuts, or those that views prefer."""
+        if column.role != "quasi-identifier":
+            return ()
+        return column.cuts or dict(self.views.prefer if self.views else ()).get(column.name, ())
+
     @property
     def published(self) -> tuple[ColumnPolicy, ...]:
         """Published columns in the order of the file. A list of codes with published groups is not published itself."""

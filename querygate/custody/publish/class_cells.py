@@ -160,6 +160,7 @@ def _published(state: PublicationState, index: int, column: ColumnPolicy, nullab
         parents=made.system.parents if made else (),
         rare=column.rare,
         order=column.order,
+        cuts=state.policy.cuts_of(column),
         moments=state.policy.anonymise.class_moments if has_moments(column) else "none",
         shared=state.policy.anonymise.class_moments != "none" and has_moments(column) and column.carry in PER_CLASS,
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from textwrap import wrap
 
 from querygate.core.count_text import counted
@@ -18,6 +17,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.drafts.column_proposal import named_from
 from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.drafts.draft_file import WIDTH
 from querygate.custody.policy.drafts.draft_steps import DraftedPolicy, LookedOver, draft_policy, look_over
@@ -75,8 +75,8 @@ SHARE_MISSING = 0.05
 """Of the records, so few may be without a value of a category for that to be a rare value."""
 
 FRAMED = (
-    "A few people have rare values of {name}, or none. In classes with others they make most answers about it too "
-    "wide. With this column as the frame, tried on this table, {after:.0%} of counts, prevalences and means about k "
+    "A few people have rare values of {name}, or none. In classes with others they make answers about it wider. "
+    "With this column as the frame, tried on this table, {after:.0%} of counts, prevalences and means about k "
     "people or more can be printed, instead of {before:.0%} with the usual frame."
 )
 WITHOUT = (
@@ -93,7 +93,7 @@ def draft_from(source: str, progress: Progress = no_progress) -> DraftedPolicy:
 def tried_draft(source: Source, title: str, progress: Progress = no_progress) -> DraftedPolicy:
     """A proposed policy whose quasi-identifiers were tried: four with few values each, or three, or fewer."""
     progress("looking over the source")
-    looked = look_over(source, title, partial(survey, known={}), amended, datetime.date.today())
+    looked = look_over(source, title, survey, amended, datetime.date.today())
     first = draft_policy(looked)
     if first.rows < FEWEST or not _quasi(first) or parse_policy(first.text).views is None:
         return first
@@ -119,9 +119,23 @@ class _Trials:
             named = counted(len(_quasi(drafted)), "quasi-identifier")
             tried.append(self._try(drafted, f"a draft with {named}"))
             if tried[-1].tells(ENOUGH):
-                return drafted
+                return self._without_blur(tried[-1])
         before = next(one.share for one in tried if one.drafted.text == self.first.text)
         return self._in_a_frame(tried, before) or self._without_a_column(before)
+
+    def _without_blur(self, own: Tried) -> DraftedPolicy:
+        """The draft in the frame of a column that a few people have a rare value of, if that tells as much: answers
+        about everybody else are then free of them.
+        """
+        figures = {c.name: c for c in self.looked.figures}
+        for name in _with_rare_values(self.looked, own.drafted):
+            c = figures[name]
+            if not c.missing and not any(n < named_from(c.rows, own.drafted.k) for _, n in c.values):
+                continue  # all of its values that are merged are common ones
+            now = self._try(in_frame(own.drafted, name), f"a frame of {name}")
+            if now.drafted.text != own.drafted.text and now.share >= own.share and now.of_all >= own.of_all:
+                return in_frame(own.drafted, name, FRAMED.format(name=name, before=own.share, after=now.share))
+        return own.drafted
 
     def _in_a_frame(self, tried: Sequence[Tried], before: float) -> DraftedPolicy | None:
         """The draft in the frame of a column with rare values, so that these are published only in total and blur no

@@ -69,6 +69,7 @@ def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -
                 shared=moments == policy.anonymise.class_moments != "none" and column.carry in ("hull", "joint"),
                 rare=column.rare,
                 order=column.order,
+                cuts=policy.cuts_of(column),
             )
         )
     return Catalog(

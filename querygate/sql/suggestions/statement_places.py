@@ -26,8 +26,8 @@ from querygate.sql.restatement import plain_wording
 
 PlaceKind = Literal["low", "high", "values", "key", "condition", "average"]
 Filling: TypeAlias = "int | float | tuple[int | float, int | float] | frozenset[str] | None"
-"""Of an end or an average the first value above it, of a statistic of two columns one for each, of values these; None
-leaves the place out."""
+"""Of an end or an average the first value above it, of a statistic of two columns one for each, of values these, of a
+key the groups that are kept; None leaves the place out."""
 
 LONGEST = 2_000
 """A longer statement has no places: each filling costs a parse, and nobody would read the outcome."""
@@ -87,6 +87,12 @@ class StatementPlaces:
         aggregates = {id(item) for item in items if any(map(is_aggregate, item.walk()))}
         return [i for i, node in enumerate(self._tree.walk() if self._tree else ()) if id(node) in aggregates]
 
+    def item_of(self, place: Place) -> int:
+        """Which item of the select list a key is."""
+        nodes = list(self._tree.walk()) if self._tree else []
+        items = self._tree.expressions if isinstance(self._tree, exp.Select) else []
+        return next(i for i, item in enumerate(items) if item is nodes[place.node])
+
     def filled(self, fillings: Mapping[Place, Filling]) -> str | None:
         """The statement with these fillings; None where they leave nothing to ask for."""
         if self._tree is None:
@@ -100,10 +106,13 @@ class StatementPlaces:
         for number, changed in by_node.items():
             if (made := self._written(number, changed)) is not None:
                 nodes[number].replace(made)
-        dropped = [place for place in fillings if place.kind in ("key", "condition")]
+        dropped = [place for place, fill in fillings.items() if place.kind in ("key", "condition") and fill is None]
         for place in dropped:
             if place.kind == "condition":
                 _drop_condition(nodes[place.node])
+        for place, fill in fillings.items():
+            if place.kind == "key" and fill is not None and not _keep_groups(tree, place.column, fill):
+                return None
         keys = [place.column.name for place in dropped if place.kind == "key"]
         if keys and not _drop_keys(tree, keys, self._catalog):
             return None
@@ -112,7 +121,11 @@ class StatementPlaces:
     def told(self, fillings: Mapping[Place, Filling]) -> list[str]:
         """What the fillings change, a few words each."""
         said: dict[str, None] = {}
-        for place in fillings:
+        for place, fill in fillings.items():
+            if place.kind == "key" and isinstance(fill, frozenset):
+                left_out = ", ".join(sorted(set(place.column.values) - fill)) or "NULL"
+                said[f"without the group {left_out} of {place.text}"] = None
+                continue
             if place.kind in ("key", "condition"):
                 said[f"without {'groups of ' if place.kind == 'key' else ''}{place.text}"] = None
                 continue
@@ -334,6 +347,16 @@ def _drop_condition(node: exp.Expr) -> None:
         above.replace(above.expression if above.this is node else above.this)
     elif isinstance(node.parent, exp.Where):
         node.parent.pop()
+
+
+def _keep_groups(tree: exp.Expr, column: Column, values: Filling) -> bool:
+    """Select only the records of these groups; False where there are subtotals, which would be others then."""
+    condition = _listed(column, values, negated=False)
+    group = tree.args.get("group")
+    if condition is None or not isinstance(tree, exp.Select) or group is None or group.find(*_SUBTOTALS):
+        return False
+    tree.where(condition, copy=False)
+    return True
 
 
 def _drop_keys(tree: exp.Expr, names: list[str], catalog: Catalog) -> bool:

@@ -347,10 +347,15 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Values at which a condition may begin (>=) or end (<) with no record in doubt; 100 at "
                 "most.",
             },
+            "policy_cuts": {
+                "type": "array",
+                "items": {"type": ["number", "string"]},
+                "description": "The cuts that the policy names, such as bands of age.",
+            },
             "exact_values": {**array(TEXT), "description": "Values that are never published in a set with others."},
             "decided": {**NUMBER, "description": "Share of the records whose exact value is published."},
         },
-        optional=("domain", "values", "groups", "cuts", "exact_values", "decided"),
+        optional=("domain", "values", "groups", "cuts", "policy_cuts", "exact_values", "decided"),
     ),
     "Table": record(
         "A public table that a statement may JOIN or LEFT JOIN, on its key and a category of the dataset.",

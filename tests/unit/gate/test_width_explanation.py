@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from querygate.core.answer_bodies import ExplanationBody
 from querygate.core.ports import Limits
 from querygate.core.types import Answer, Principal, QueryOptions, Request
 from querygate.custody.evidence.replay import replay
+from querygate.custody.use_cases.publish_version import publish_to
 from querygate.gate.answer import answer, ask
 from querygate.gate.dry_run import check
 from querygate.gate.query_state import Gate
 from querygate.gate.width_explanation_text import CUT_SHORT, explanation_lines
 from querygate.gate.widths import mean_widths
-from querygate.site.open_gate import OpenSite
-from tests.wide_study import BY_CLASSES, BY_VIEWS, make_rows, publish_study
+from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.wide_study import BY_CLASSES, BY_VIEWS, POLICY, make_rows, publish_study
 
 ANN = Principal("ann", "researcher")
 
@@ -104,6 +108,45 @@ def test_in_place_of_a_spread_or_a_relation_a_share_is_told_that_is_sharp(classe
     """Bins leave statistics of values open, wherever conditions end; how many lie beyond an edge they tell."""
     told = explained(classes, sql)["suggestions"]
     assert any((one["narrower"] is None or one["narrower"] >= 5) and "100.0 * COUNT" in one["sql"] for one in told)
+
+
+@pytest.fixture(scope="module")
+def rare_sex(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    """Nine people have a third sex. In the frame of sex they are a cell, and blur nobody else."""
+    rows = make_rows()
+    sex = ["X" if i < 9 else text for i, text in enumerate(rows["sex"].to_pylist())]
+    table = rows.set_column(rows.column_names.index("sex"), "sex", pa.array(sex))
+    columns = {"sex": {"values": ["F", "M", "X"]}, "age": {"cuts": [40, 60]}}
+    views = {"mode": "spanning", "frame": ["sex"], "spanning": [["age", "sex"], ["sex", "region"]]}
+    opened = open_gate(init_site(tmp_path_factory.mktemp("rare") / "site"))
+    source = tmp_path_factory.mktemp("source") / "study.parquet"
+    pa.parquet.write_table(table, source)
+    publish_to(opened, POLICY.but(k=5, views=views, columns=columns).parsed(), str(source), user="local")
+    return opened
+
+
+def test_a_group_of_few_people_is_left_out_before_anybody_else_is_asked_about(rare_sex: OpenSite) -> None:
+    sql = "SELECT sex, COUNT(*) FROM study WHERE age >= 40 GROUP BY sex"
+    first = explained(rare_sex, sql)["suggestions"][0]
+
+    assert first["sql"] == "SELECT sex, COUNT(*) FROM study WHERE age >= 40 AND sex IN ('F', 'M') GROUP BY sex"
+    assert first["changes"] == ["without the group X of sex"]
+    assert is_five_times_narrower(rare_sex, sql)
+    rollup = explained(rare_sex, "SELECT sex, COUNT(*) FROM study WHERE age >= 40 GROUP BY ROLLUP (sex)")
+    assert not any("IN ('F'" in one["sql"] for one in rollup["suggestions"])
+
+
+def test_cuts_that_only_others_straddle_are_offered(rare_sex: OpenSite) -> None:
+    """Where men are cut does not matter to a question about women."""
+    told = explained(rare_sex, "SELECT COUNT(*) FROM study WHERE sex = 'F' AND age BETWEEN 35 AND 54")["suggestions"]
+    both = explained(rare_sex, "SELECT COUNT(*) FROM study WHERE age BETWEEN 35 AND 54")["suggestions"]
+
+    def moved(found: list[Any]) -> int:
+        first, last = re.findall(r"BETWEEN (\d+) AND (\d+)", found[0]["sql"])[0]
+        return abs(int(first) - 35) + abs(int(last) - 54)
+
+    assert is_five_times_narrower(rare_sex, "SELECT COUNT(*) FROM study WHERE sex = 'F' AND age BETWEEN 35 AND 54")
+    assert moved(told) < moved(both)
 
 
 def test_columns_that_no_view_has_together_are_named(views: OpenSite) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from querygate.core.errors import Refusal
@@ -23,9 +25,9 @@ CATALOG = Catalog(
 )  # fmt: skip
 
 
-def _made(formula: str, family: str = "logistic", **more: object):  # type: ignore[no-untyped-def]
+def _made(formula: str, family: str = "logistic", catalog: Catalog = CATALOG, **more: object):  # type: ignore[no-untyped-def]
     question = ModelQuestion(Principal("ann", "researcher"), "a study", family, formula, **more)  # type: ignore[arg-type]
-    return make_statement(question, CATALOG, lambda name: (18, 19, 20, 30, 40, 50, 60, 70, 79))
+    return make_statement(question, catalog, lambda name: (18, 19, 20, 30, 40, 50, 60, 70, 79))
 
 
 def test_a_formula_is_one_statement_of_counts() -> None:
@@ -45,6 +47,14 @@ def test_bands_follow_the_cuts_of_the_data_where_they_are_worth_a_band() -> None
     made = _made("ill ~ bands(age)")
 
     assert made.factors[0].levels == ("under 30", "30-39", "40-49", "50-59", "60-69", "70 and over")
+
+
+def test_bands_follow_the_cuts_of_the_policy_that_are_sharp() -> None:
+    """25 is not: somebody's interval straddles it. 40 and 50 are sharp too, but nobody asked for them."""
+    columns = [replace(c, cuts=(20, 25, 30, 60, 70)) if c.name == "age" else c for c in CATALOG.columns]
+    made = _made("ill ~ bands(age)", catalog=replace(CATALOG, columns=tuple(columns)))
+
+    assert made.factors[0].levels == ("under 30", "30-59", "60-69", "70 and over")
 
 
 def test_each_factor_is_a_key_once() -> None:

@@ -308,7 +308,7 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     is_amount = column_names.says(column_names.AMOUNT, c.name)
     coded = c.distinct <= CODED and not is_amount
     coded |= column_names.says(column_names.CODE, c.name) and not (is_amount and c.distinct > CODED)
-    coded |= c.high - c.low < 4
+    coded |= c.high - c.low < 4 or _has_leading_zeros(c)
     if whole and coded and (found is None or c.distinct <= 2):
         return None  # codes, and numbers with too few steps for intervals
     proposal = _published(c, "integer" if whole else "number", number_keys(c, found, whole=whole), [], measured=found)
@@ -322,6 +322,11 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     if proposal.role == "sensitive" and c.largest > MOSTLY_ONE * c.known:
         return proposal.left_out(ALIKE)
     return proposal
+
+
+def _has_leading_zeros(c: ColumnFigures) -> bool:
+    """Are the numbers written as codes are, such as 0110? Nobody writes a measurement like that."""
+    return any(len(value) > 1 and value.startswith("0") and value.isdigit() for value, _ in c.values)
 
 
 def _has_missing_codes(c: ColumnFigures) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from querygate.core.column_profile import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
 from querygate.core.dates import DAY_US, date_of
 from querygate.core.types import folded
 from querygate.core.vault_ports import AgeAt, ReadAs, Source
@@ -84,9 +84,10 @@ def with_proposed_age(
     if age is None:
         return source, figures, None
     aged = amend(source, ReadAs(ages=(age,)))
-    told = survey(aged, PATTERNS)  # all columns again, because samples must be of the same records
-    own = next(c for c in told if c.name == age.name)
-    return (aged, told, age) if own.all_are("integer") and own.distinct > 1 else (source, figures, None)
+    [own] = survey(aged, PATTERNS, [age.name])
+    if not own.all_are("integer") or own.distinct < 2:
+        return source, figures, None
+    return aged, with_changed(figures, [own]), age
 
 
 def with_dates(proposals: Iterable[Proposal], age: AgeAt | None) -> tuple[Proposal, ...]:

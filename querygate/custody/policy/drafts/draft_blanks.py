@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from querygate.core.column_profile import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
 from querygate.core.count_text import counted
 from querygate.core.types import Floats
 from querygate.core.vault_ports import ReadAs, Source
@@ -34,6 +34,9 @@ CODE = re.compile(r"-([1-9])\1*|([789])\2*(\.\2+)?")
 
 FAR_CODE = re.compile(r"-?(7{2,}|8{2,}|9{2,})(\.[789]+)?")
 """The same for columns whose range is not known from their names: a single digit may be a value."""
+
+BELOW_ZERO = re.compile(r"-[789]")
+"""The same where nothing else is below zero: wages of -9."""
 
 SEVERAL, OFTEN, FAR = 3, 0.002, 2.0
 """The least records with a code, as a number and as a share; and its distance from all other values, in their standard
@@ -81,7 +84,7 @@ def as_meant(
             ),
         )
         missing = {c.name: c.missing for c in figures}
-        figures = survey(source, PATTERNS)
+        figures = with_changed(figures, survey(source, PATTERNS, own))
         for c in figures:
             if c.name in own:
                 before, now = found.get(c.name, Reading()), own[c.name]
@@ -114,13 +117,13 @@ def _code_texts(c: ColumnFigures) -> tuple[str, ...]:
     beyond = tuple(text for text in texts if not low <= number[text] <= high)
     if beyond and (len(beyond) > MOST_CODES or not all(map(CODE.fullmatch, beyond))):
         return ()
-    spikes = [text for text in texts if FAR_CODE.fullmatch(text) and text not in beyond]
+    spikes = [text for text in texts if text not in beyond and (FAR_CODE.fullmatch(text) or BELOW_ZERO.fullmatch(text))]
     others = c.sample[~np.isin(c.sample, [number[text] for text in (*beyond, *spikes)]) & ~np.isnan(c.sample)]
     return (*beyond, *(text for text in spikes if _is_far_out(number[text], c.sample, others)))
 
 
 def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
-    """Do several records have the code, and none a value near it?"""
+    """Do several records have the code, and none a value near it? Of small ones below zero: and none such a value?"""
     held = int((sample == code).sum())
     if held < max(SEVERAL, OFTEN * sample.size) or others.size < SEVERAL:
         return False
@@ -128,6 +131,8 @@ def _is_far_out(code: float, sample: Floats, others: Floats) -> bool:
     away = code - high if code > 0 else low - code
     last = others > high - NEAR * away if code > 0 else others < low + NEAR * away
     is_apart = away > high - low or held > MORE * int(last.sum())
+    if -10 < code < 0:
+        return low >= 0 and np.unique(others).size > CODED
     return away > FAR * float(others.std()) and is_apart and (code > 0 or low >= 0)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from querygate.core.column_profile import ColumnFigures, Surveyor
+from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
 from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.draft_birth_date import Amend
@@ -37,8 +37,8 @@ def with_date_order(
     fits = {
         order: {
             c.name
-            for c in survey(amend(source, ReadAs(written=dict.fromkeys(tried, order))), PATTERNS)
-            if c.name in tried and (c.all_are("date") or c.all_are("timestamp"))
+            for c in survey(amend(source, ReadAs(written=dict.fromkeys(tried, order))), PATTERNS, tried)
+            if c.all_are("date") or c.all_are("timestamp")
         }
         for order in (DAY_FIRST, MONTH_FIRST)
     }
@@ -51,7 +51,7 @@ def with_date_order(
     if not orders:
         return source, figures, {}
     source = amend(source, ReadAs(written={name: found.order for name, found in orders.items()}))
-    return source, survey(source, PATTERNS), orders
+    return source, with_changed(figures, survey(source, PATTERNS, orders)), orders
 
 
 def with_written(proposals: Iterable[Proposal], orders: Mapping[str, DateOrder]) -> tuple[Proposal, ...]:

@@ -8,7 +8,7 @@ from querygate.custody.policy.column_names import are_sexes, kind_of
 from tests.each import each
 
 KINDS = {
-    "age": ("_AGE80", "AGEP_A", "agea", "âge", "Alter_in_Jahren", "edad", "età"),
+    "age": ("_AGE80", "AGEP_A", "agea", "âge", "Alter_in_Jahren", "age_dx", "DxAge", "edad", "età"),
     "age_band": ("_AGEG5YR", "AgeDecade", "age_group", "Altersgruppe", "tranche_d_age"),
     "birth": ("yrbrn", "année_naissance"),
     "sex": ("SEXVAR", "gndr", "sexe", "Geschlecht", "SEX_A"),
@@ -18,7 +18,7 @@ KINDS = {
     "region": ("cntry", "région", "Bundesland", "ost_west", "_STATE"),
     "employment": ("EMPLOY1", "erwerbsstatus", "statut_professionnel", "wrkstat"),
     "household": ("hhmmb", "hh_groesse", "CHILDREN", "konfession"),
-    "calendar": ("INTV_MON", "interview_date", "sample.yr"),
+    "calendar": ("INTV_MON", "interview_date", "sample.yr", "year_dx", "date_of_diagnosis", "survey_week"),
     "survey_design": ("_LLCPWT", "pspwght", "anweight", "wghtpew", "pondération", "PERWT", "WTFA_A", "PSTRAT", "PPSU"),
     "money": ("INCOME3", "haushaltseinkommen_netto", "revenu_mensuel", "hinctnta", "reddito", "FAMINCTC_A"),
     "finding": ("GENHLTH", "état_santé", "fumeur", "diabète", "gesundheit_allgemein", "PHSTAT_A", "SLPHOURS_A"),
@@ -33,10 +33,10 @@ def test_names_of_surveys_are_known(kind: str, name: str) -> None:
     assert found.name == kind
 
 
-@each("name", ["weight", "weight_kg", "tenure", "grade", "stage", "agent", "message", "average"])
+@each("name", ["weight", "weight_kg", "tenure", "grade", "stage", "born_uk", "agent", "message", "average"])
 def test_names_that_only_look_alike_are_not(name: str) -> None:
     found = kind_of(name)
-    assert found is None or found.name not in ("age", "age_band", "survey_design", "household")
+    assert found is None or found.name not in ("age", "age_band", "birth", "survey_design", "household")
 
 
 def test_sexes_are_known_by_their_values() -> None:

@@ -117,6 +117,7 @@ def test_values_of_few_records_are_not_written():
         (figures("hiv", kind="boolean", values=[("no", 985), ("yes", 15)]), "withheld"),
         (figures("hiv", kind="boolean", values=[("no", 975), ("yes", 25)]), "sensitive"),
         (figures("died", kind="boolean", values=[("0", 980), ("1", 20)]), "sensitive"),
+        (figures("year_dx", kind="integer", low=2012, high=2020, matches={"icd9cm": 1.0}), "quasi-identifier"),
         (figures("verstorben", values=[("ja", 21), ("nein", 979)]), "sensitive"),
         (figures("died", kind="boolean", values=[("0", 981), ("1", 19)]), "withheld"),
         (figures("Geburtsdatum", kind="date", low=-9000, high=9000), "quasi-identifier"),
@@ -272,16 +273,25 @@ def test_a_third_quasi_identifier_is_published_where_enough_records_are_left_for
     assert {p.name for p in propose([AGE, SEX, five], 4) if p.role == "quasi-identifier"} == {"age", "sex", "race"}
 
 
+@pytest.mark.parametrize(("first", "kind"), [("0110", "category"), ("1100", "integer")])
+def test_numbers_with_leading_zeros_are_codes(first, kind):
+    """Of occupations 0110 and 1120 there is no mean."""
+    values = [(first, 40), *((str(1120 + 300 * i), 40) for i in range(24))]
+    [found] = propose([figures("occ", kind="integer", low=110, high=9329, values=values)], 10)
+    assert found.type == kind
+
+
 @pytest.mark.parametrize(
     ("columns", "person", "people"),
     [
         ([figures("visit_id", distinct=ROWS), figures("mrn", distinct=300)], "mrn", 300),
         ([figures("stay_id", distinct=ROWS), figures("encounter_id", distinct=400)], "stay_id", ROWS),
+        ([figures("hh_id", distinct=400), figures("person", distinct=ROWS)], "person", ROWS),
         ([figures("mrn", distinct=300, missing=1)], "", ROWS),
         ([figures("last_name", distinct=700), SEX], "", ROWS),
         ([AGE, SEX], "", ROWS),
     ],
-    ids=["named by people", "one in every row", "not in every row", "names are shared", "none"],
+    ids=["named by people", "one in every row", "households", "not in every row", "names are shared", "none"],
 )
 def test_a_person_is_proposed(columns, person, people):
     found = propose_person(columns, propose(columns, 10))

@@ -27,10 +27,11 @@ def test_codes_far_beyond_all_others_are_proposed_as_missing(tmp_path: Path) -> 
         "bmi": [*(f"{x:.1f}" for x in BMI), *["99"] * 10],
         "pain": [*(i % 11 for i in range(150)), *["88"] * 5, *["99"] * 5],
         "Größe_x": [*(i % 50 for i in range(150)), *["-99"] * 10],
+        "wage_week": [*(f"{40 + 3.5 * i:.2f}" for i in range(150)), *["-9"] * 10],
         # farther from each other than from 99, but hardly anybody is where they end
         "ejection": [*(45 + i % 15 for i in range(138)), 10, 20, 30, 35, 40, 62, 66, 70, 73, 75, *["99"] * 12],
     }
-    found = {"bmi": ("99",), "pain": ("88", "99"), "Größe_x": ("-99",), "ejection": ("99",)}
+    found = {"bmi": ("99",), "pain": ("88", "99"), "Größe_x": ("-99",), "wage_week": ("-9",), "ejection": ("99",)}
     assert drafted(tmp_path, columns) == found
 
 
@@ -41,6 +42,7 @@ def test_what_may_be_a_value_stays_one(tmp_path: Path) -> None:
         "bmi": [*(f"{x:.1f}" for x in BMI), "99", *["30.5"] * 9],
         "wait": [*(i % 60 for i in range(150)), *["77"] * 10],
         "change": [*(i % 21 - 10 for i in range(150)), *["-99"] * 10],
+        "gain": [*(i % 21 - 2 for i in range(150)), *["-9"] * 10],
     }
     assert drafted(tmp_path, columns) == {}
 
