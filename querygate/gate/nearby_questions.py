@@ -80,7 +80,8 @@ class NearbyQuestions:
         for place in self.statement.places:
             if place.kind == "key" and (kept := self._narrow_groups(place)):
                 self._trial({place: kept})
-        if any(place.other is not None for place in self.statement.places):  # may take all the time that there is
+        if any(place.kind == "average" and not place.is_place for place in self.statement.places):
+            # of a spread or a relation no range may become narrow, and each may take long
             self._try_shares(options, {})
             self._try_shares(options, self._without_parts)
         self._staircase({place: fillings for place, fillings in options.items() if fillings})

@@ -19,9 +19,9 @@ from querygate.core.dates import DAY_US, date_of
 from querygate.custody.policy.clinical_measures import FoundMeasure
 from querygate.custody.policy.interval_edges import exact, round_step
 
-BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 10, 4
+BINS_IN_DEVIATION, GUARDS_IN_DEVIATION = 20, 4
 """A median is known to a bin, and a class mean to a few guards over its people: both must be less than a fifth of the
-standard deviation for a paper to print them.
+standard deviation for a paper to print them. Twenty bins instead of ten let more medians and deviations be printed.
 """
 
 MOST_BINS = 20_000
