@@ -371,6 +371,25 @@ class VerifierCounts(Protocol):
         ...
 
 
+class SomeClasses(VerifierCounts, Protocol):
+    """Some of the classes, few enough to be held in memory. All is told of these alone, by the same numbers."""
+
+    def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]: ...
+
+    def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]: ...
+
+
+@runtime_checkable
+class ClassRanges(Protocol):
+    """Staging tables that can tell of some classes at a time, so that memory need not hold them all."""
+
+    def class_sizes(self) -> Ints:
+        """How many records each class has, in the order of their numbers."""
+        ...
+
+    def of_classes(self, classes: range) -> SomeClasses: ...
+
+
 class VerifierTables(CountedValues, ListedCodes, VerifierCounts, Protocol):
     """All that the verifier asks of raw rows."""
 

@@ -88,7 +88,11 @@ Change = Callable[[Catalog, Tables], tuple[Catalog, Tables]]
 
 
 def miswriter(opened: OpenSite, change: Change) -> Miswriter:
-    return Miswriter(shelf_of(opened), lambda catalog, tables, codes: (*change(catalog, dict(tables)), codes))
+    def changed(catalog: Catalog, tables: Any, codes: Any) -> tuple[Catalog, Tables, Any]:
+        whole = {name: one if isinstance(one, pa.Table) else pa.concat_tables(one) for name, one in tables.items()}
+        return *change(catalog, whole), codes
+
+    return Miswriter(shelf_of(opened), changed)
 
 
 def table_change(name: str, change: Callable[[pa.Table], pa.Table]) -> Change:

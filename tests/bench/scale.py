@@ -1,8 +1,8 @@
 """How publishing grows: rows x 5 quasi-identifiers from Parquet within 4 GB, and an increment of one per cent.
 
-Seconds, processor time and peak memory of each size, and the exponent with which processor time grows from one size to
-the next. Then the same people and one per cent more are published as an increment, beside what it takes to publish all
-of them again so that classes of the version before stay together.
+Seconds, processor time and peak memory of each size, with each step as it begins, and the exponent with which processor
+time grows from one size to the next. Then the same people and one per cent more are published as an increment, beside
+what it takes to publish all of them again so that classes of the version before stay together.
 
     SCALE_ROWS=1000000,10000000,100000000 make bench ONLY=scale     (the last of these needs 60 GB of disk and hours)
     SCALE_INCREMENT_ROWS=10000000                                   (0: none)
@@ -149,7 +149,16 @@ def _spent_s(process: int) -> float:
 def _publish(folder: Path, source: str, vault: str = "") -> Step:
     opened = open_gate(open_site(folder / "site"))
     began, before_s = time.perf_counter(), _processor_s()
-    report = publish_to(opened, load_policy(folder / "policy.toml"), source, user="bench", vault=vault)
+    said = [""]
+
+    def tell(step: str, share: float | None = None, /) -> None:
+        if step != said[0]:
+            said[0] = step
+            print(
+                f"  {time.perf_counter() - began:.0f} s, {_processor_s():.0f} s of processors: {step}", file=sys.stderr
+            )
+
+    report = publish_to(opened, load_policy(folder / "policy.toml"), source, user="bench", vault=vault, progress=tell)
     seconds = time.perf_counter() - began
     processor_s = _processor_s() - before_s
     anew = next((f"{one.classes:,} {one.note}" for one in report.comparison), "")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
@@ -82,7 +83,7 @@ class DuckDBPublication:
     def write(
         self,
         catalog: Catalog,
-        tables: Mapping[str, pa.Table],
+        tables: Mapping[str, Parts],
         codes: Mapping[int, CodeSets] | None = None,
     ) -> WrittenStore:
         """Write the published tables, and the sets of each code list by column index; returns the staged file for the
@@ -116,7 +117,8 @@ class DuckDBPublication:
             database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
             database.commit()
             database.execute("CHECKPOINT")
-        return WrittenStore(self._staged_store, self._opened, carried)
+        room_bytes = None if self._staging is None else self._staging.room_bytes
+        return WrittenStore(self._staged_store, self._opened, carried, room_bytes)
 
     def earlier(self) -> dict[int, Catalog | None]:
         """The catalog of every version that is not retired; None where its file is lost."""
@@ -275,11 +277,18 @@ class DuckDBPublication:
         settle(self._store)
 
 
-def write_tables(database: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> None:
+Parts: TypeAlias = pa.Table | Iterable[pa.Table]
+"""A table, or its parts one after the other."""
+
+
+def write_tables(database: duckdb.DuckDBPyConnection, tables: Mapping[str, Parts]) -> None:
     for name, table in tables.items():
-        database.register("given", table)
-        database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-        database.unregister("given")
+        for place, part in enumerate([table] if isinstance(table, pa.Table) else table):
+            database.register("given", part)
+            database.execute(
+                f"{'INSERT INTO' if place else 'CREATE TABLE'} {name} {'' if place else 'AS '}SELECT * FROM given"
+            )
+            database.unregister("given")
 
 
 def _compared(keeping: OverlapRule, carried: CarriedClasses | None) -> Callable[[Vault, int], str]:

@@ -40,13 +40,14 @@ from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import attached
 from querygate_adapters.vault.carried_rows import CHANGED, GONE, SAME, carry, forget, made_anew
+from querygate_adapters.vault.classed_rows import ClassedRows, CodedColumns, count_raw
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.code_words import packed, unpacked, words_of
 from querygate_adapters.vault.combination_figures import combinations_of, figures_sql
 from querygate_adapters.vault.kept_version import read_column
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past
-from querygate_adapters.vault.raw_arrays import arrow_array, raw_array
+from querygate_adapters.vault.raw_arrays import arrow_array
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.staged_file import StagedFile, StagedInMemory
 from querygate_adapters.vault.value_counts import count_values
@@ -300,24 +301,22 @@ class DuckDBStagingTables:
         )
         self._db.execute("DROP TABLE numbered")
 
+    @property
+    def _classed(self) -> ClassedRows:
+        columns = CodedColumns(self._types, self._coded, self._code, partial(self._axis, prefix="r."))
+        return ClassedRows(self._db, columns, (self._made_of, self._row), self._made_checks)
+
+    def class_sizes(self) -> Ints:
+        return self._classed.class_sizes()
+
+    def of_classes(self, classes: range) -> ClassedRows:
+        return self._classed.within(classes)
+
     def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
-        x = self._code(column)
-        found = self._db.execute(
-            f"SELECT MIN({x}) FILTER ({x} >= 0) AS low, MAX({x}) AS high, COUNT(*) FILTER ({x} < 0) AS missing "
-            "FROM coded GROUP BY class ORDER BY class"
-        ).fetchnumpy()
-        return ints(found["low"]), ints(found["high"]), ints(found["missing"])
+        return self._classed.class_codes(column)
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
-        words = words_of(columns, self._coded)
-        keys = [f"k{i}" for i in range(len(words))]
-        keyed = ", ".join(
-            f"{packed(word, self._coded, self._code)} AS {key}" for key, word in zip(keys, words, strict=True)
-        )
-        found = self._db.execute(
-            f"SELECT class, {keyed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
-        ).fetchnumpy()
-        return ints(found["class"]), unpacked(found, words, self._coded), ints(found["n"])
+        return self._classed.cells(columns)
 
     def keep_policy(self, text: str) -> None:
         self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
@@ -334,8 +333,7 @@ class DuckDBStagingTables:
 
     # -- checks on what was made -------------------------------------------------------------------------------
 
-    @property
-    def _checks(self) -> Checks:
+    def _made_checks(self) -> Checks:
         """Raw rows and classes, read back from the vault."""
         if self._judged is None:
             judged = [name for name in self._coded if self._types[name] != "codes"]
@@ -345,34 +343,27 @@ class DuckDBStagingTables:
         return self._judged
 
     def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
-        return self._checks.intervals_off(column, classes, low, high, null, counts)
+        return self._classed.intervals_off(column, classes, low, high, null, counts)
 
     def sets_off(
         self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
     ) -> int:
-        return self._checks.sets_off(column, classes, sets, counts, members, texts)
+        return self._classed.sets_off(column, classes, sets, counts, members, texts)
 
     def class_values(self, column: str) -> tuple[Ints, Array, Ints]:
-        return self._checks.values(column)
+        return self._classed.class_values(column)
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
-        return self._checks.hulls(column)
+        return self._classed.class_hulls(column)
 
     def raw_counts(
         self, columns: Sequence[str], *, by: Literal["combination", "class"]
     ) -> tuple[Ints, Mapping[str, Array], Ints]:
-        key, rows = (
-            self._numbered if by == "combination" else ("row_class.class", "coded JOIN row_class USING (row_id)")
-        )
-        values = ", ".join(f"{self._axis(name, 'r.')} AS y{i}" for i, name in enumerate(columns))
-        found = self._db.execute(
-            f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
-            f"JOIN {self._made_of} r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
-        ).fetchnumpy()
-        raw = {
-            name: raw_array(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)
-        }
-        return ints(found["class"]), raw, ints(found["n"])
+        classed, (number, rows) = self._classed, self._numbered
+        if by == "class":
+            return classed.raw_counts(columns)
+        joined = f"{rows} JOIN {self._made_of} r ON r.{self._row} = coded.row_id"
+        return count_raw(self._db, classed.columns, columns, number, joined)
 
     def raw_column(self, column: str) -> RawColumn:
         axis = f"CAST({quoted(column)} AS VARCHAR)" if self._types[column] == "codes" else self._axis(column)

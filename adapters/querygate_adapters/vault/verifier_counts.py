@@ -9,6 +9,7 @@ sets) are either one for each class or disjoint over all classes; any others cou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Protocol
 
 import duckdb
@@ -74,7 +75,7 @@ class Checks:
         numeric: Sequence[str],
         rows: str = "rows",
     ):
-        self._engine, self._numeric = engine, tuple(numeric)
+        self._engine, self._numeric, self._first, self._among = engine, tuple(numeric), 0, "true"
         self._names = {name: f"y{i}" for i, name in enumerate(axes)}
         self._texts = {
             name: self._distinct(axis, f"{rows} r").tolist() for name, axis in axes.items() if name not in numeric
@@ -91,21 +92,29 @@ class Checks:
         for name in self._texts:
             engine.drop(f"texts_{self._names[name]}")
 
+    def within(self, classes: range) -> Checks:
+        """The same of some classes: neither cells nor rows of any other are there."""
+        found = copy(self)
+        found._first, found._extremes = classes.start, None
+        found._among = f"class >= {classes.start} AND class < {classes.stop}"
+        return found
+
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value), in order of class; NaN where all are missing."""
         found, name = self._found(), self._names[column]
-        return ints(found["class"]), floats(found[f"lo_{name}"]), floats(found[f"hi_{name}"])
+        return ints(found["class"]) + self._first, floats(found[f"lo_{name}"]), floats(found[f"hi_{name}"])
 
     def values(self, column: str) -> tuple[Ints, Array, Ints]:
         """(class, value, records) of a number, sorted by class and value, without missing ones."""
         y = self._names[column]
         found = self._engine.query(
-            f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL GROUP BY ALL ORDER BY ALL"
+            f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL AND {self._among} "
+            "GROUP BY ALL ORDER BY ALL"
         )
         return ints(found["class"]), np.asarray(found["v"]), ints(found["n"])
 
     def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
-        state = np.asarray(null)
+        classes, state = classes - self._first, np.asarray(null)
         ends = [np.where(state == 2, 0, np.ma.getdata(end)) for end in (low, high)]
         leader = _leaders(classes, *ends, state)
         if leader is not None:
@@ -129,7 +138,7 @@ class Checks:
     def sets_off(
         self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
     ) -> int:
-        sets, known = np.asarray(sets, dtype=np.int64), self._texts[column]
+        classes, sets, known = classes - self._first, np.asarray(sets, dtype=np.int64), self._texts[column]
         leader = _leaders(classes, sets)
         if leader is not None and len(known) <= BITS:
             n = np.bincount(classes, counts, leader.size).astype(np.int64)
@@ -159,12 +168,12 @@ class Checks:
         category occur: bit 0 is a missing value.
         """
         if self._extremes is None:
-            wanted = ["class", "COUNT(*) AS n"]
+            wanted = [f"class - {self._first} AS class", "COUNT(*) AS n"]
             for y in (self._names[name] for name in self._numeric):
                 wanted += [f"MIN({y}) AS lo_{y}", f"MAX({y}) AS hi_{y}", f"COUNT({y}) AS known_{y}"]
             for y in (self._names[name] for name, texts in self._texts.items() if len(texts) <= BITS):
                 wanted.append(f"BIT_OR(CAST(1 AS BIGINT) << ({y} + 1)) AS has_{y}")
-            sql = f"SELECT {', '.join(wanted)} FROM judged GROUP BY class ORDER BY class"
+            sql = f"SELECT {', '.join(wanted)} FROM judged WHERE {self._among} GROUP BY ALL ORDER BY 1"
             self._extremes = self._engine.query(sql)
         return self._extremes
 
@@ -228,7 +237,8 @@ class Checks:
 
     def _tallied(self, place: str, rows: str) -> tuple[Ints, Ints, Ints]:
         found = self._engine.query(
-            f"SELECT j.class, {place} AS place, COUNT(*) AS n FROM {rows} GROUP BY ALL ORDER BY ALL"
+            f"SELECT j.class - {self._first} AS class, {place} AS place, COUNT(*) AS n FROM {rows} "
+            f"WHERE {self._among} GROUP BY ALL ORDER BY ALL"
         )
         return ints(found["class"]), ints(found["place"]), ints(found["n"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -12,10 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.carried_classes import CarriedClasses
+from querygate.core.class_ranges import ranges_of, records_held
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.types import Array, Catalog, Ints
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
+from querygate_adapters.store.cell_query import stored
 from querygate_adapters.store.class_moments import TABLE
+from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault.carried_rows import is_carried, keep_gone
 from querygate_adapters.vault.distinct_rows import distinct_rows
@@ -38,7 +42,8 @@ def _alone(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
 
 class WrittenStore:
     """A staged store file, reopened and read as it is. Opening it costs more than reading it, so all of it is read at
-    once; the cells, which may be many, are handed over and not kept.
+    once; the cells, which may be many, are handed over and not kept, or read only when they are asked for, if there are
+    more than the room in memory is for.
     """
 
     def __init__(
@@ -46,8 +51,11 @@ class WrittenStore:
         path: Path,
         opened: Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]] = _alone,
         carried: CarriedClasses | None = None,
+        room_bytes: int | None = None,
     ) -> None:
         self._path, self._opened, self._carried = path, partial(opened, path), carried
+        self._room_bytes = room_bytes
+        self._most: int | None = None  # records of which cells are held
 
     def digest(self) -> FileDigest:
         return FileDigest.of(self._path)
@@ -55,13 +63,44 @@ class WrittenStore:
     def catalog(self) -> Catalog:
         return self._catalog
 
-    def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
-        """All cells but those of classes that were carried over, with `box`: a number for each distinct combination of
-        the published quasi-identifiers.
+    def records(self) -> int:
+        """How many records the cells have, but those of classes that were carried over."""
+        held = self._tables.get("cells")
+        return int((held or self._of_cells("COALESCE(SUM(n), 0) AS n"))["n"].sum())
+
+    def ranges(self) -> list[range]:
+        """Ranges of all classes, one after the other, of each of which memory holds the cells; none where it holds all
+        at once.
         """
-        found = self._tables.pop("cells", None) or self._read()["cells"]
+        if "cells" in self._tables or self._most is None:
+            return []
+        found = self._of_cells("class, SUM(n) AS n", "GROUP BY class ORDER BY class")
+        classes = ints(found["class"]).tolist()
+        begins = [classes[part.start] for part in ranges_of(ints(found["n"]), self._most)]
+        return [range(first, behind) for first, behind in pairwise([*begins, *(last + 1 for last in classes[-1:])])]
+
+    def cells(self, quasi: Sequence[int], classes: range | None = None) -> dict[str, Array]:
+        """All cells, or those of some classes, but none of classes that were carried over; with `box`: a number for
+        each distinct combination of the published quasi-identifiers.
+        """
+        if classes is None:
+            found = self._tables.pop("cells", None) or self._of_cells("*")
+        else:
+            found = self._of_cells("*", among=f"class >= {classes.start} AND class < {classes.stop}")
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
-        return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
+        near = np.asarray(found["class"], dtype=np.int64)
+        return {**found, "box": distinct_rows(boxes, near - near.min(initial=0))}
+
+    def totals(self, column: int) -> dict[str, Array]:
+        """Cells with the same of this column as one, with the records of all of them."""
+        told = next(one for one in self.catalog().columns if one.index == column)
+        names = ", ".join(stored(told))
+        return self._of_cells(f"{names}, CAST(SUM(n) AS BIGINT) AS n", "GROUP BY ALL ORDER BY ALL")
+
+    def _of_cells(self, columns: str, order: str = "", among: str = "true") -> dict[str, Array]:
+        with self._reading() as database:
+            where = self._made("cells") or " WHERE true"
+            return dict(database.execute(f"SELECT {columns} FROM cells{where} AND {among} {order}").fetchnumpy())
 
     @contextmanager
     def margins(self) -> Iterator[WrittenMargins]:
@@ -112,14 +151,25 @@ class WrittenStore:
 
     def _read(self) -> dict[str, dict[str, Array]]:
         found = {}
-        with self._opened() as database:
-            if self._carried is not None:
-                keep_gone(database, self._carried)
-            for name in ("catalog", "cells", *SMALL):
+        with self._reading() as database:
+            for name in ("catalog", *SMALL):
                 order = f" ORDER BY {SMALL[name]}" if name in SMALL else ""
                 with suppress(duckdb.CatalogException):  # not every version has it; to list tables takes longer
                     found[name] = dict(database.execute(f"SELECT * FROM {name}{self._made(name)}{order}").fetchnumpy())
+            if self._room_bytes is not None:
+                columns = len(catalog_from_json(found["catalog"]["body"][0]).columns)
+                self._most = records_held(self._room_bytes, columns)
+            [(cells,)] = database.execute("SELECT COUNT(*) FROM cells").fetchall()
+            if self._most is None or cells <= self._most:
+                found["cells"] = dict(database.execute(f"SELECT * FROM cells{self._made('cells')}").fetchnumpy())
         return found
+
+    @contextmanager
+    def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._opened() as database:
+            if self._carried is not None:
+                keep_gone(database, self._carried)
+            yield database
 
     def _made(self, table: str) -> str:
         """SQL: of tables of classes only what was made anew."""

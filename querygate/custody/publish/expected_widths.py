@@ -37,21 +37,32 @@ class ExpectedWidths:
 
     def widths(self, table: Table, labels: Ints) -> dict[str, float]:
         """The width of each statistic; of count, as a share of the records."""
-        return {str(statistic): self._width(statistic, table, labels) for statistic in self.statistics}
+        return self.of_parts([self.tally(table, labels)])
 
-    def _width(self, statistic: StatisticPolicy, table: Table, labels: Ints) -> float:
+    def tally(self, table: Table, labels: Ints) -> PartTally:
+        """What the widths follow from, of a table or of a part of one."""
+        counted = any(statistic.kind == "count" for statistic in self.statistics)
+        uncertain = self._workload.mean_width(table, labels) * table.records if counted else 0.0
+        numbers = [statistic.columns for statistic in self.statistics if statistic.kind != "count"]
+        sides = {name: self._ends(name, table, labels) for columns in numbers for name in columns}
+        cells = {columns: _cells([sides[name] for name in columns]) for columns in numbers}
+        return PartTally(table.records, uncertain, cells)
+
+    def of_parts(self, parts: Sequence[PartTally]) -> dict[str, float]:
+        """The widths over all records, which are in these parts."""
+        return {str(statistic): self._width(statistic, parts) for statistic in self.statistics}
+
+    def _width(self, statistic: StatisticPolicy, parts: Sequence[PartTally]) -> float:
         if statistic.kind == "count":
-            return self._workload.mean_width(table, labels)
-        sides = [self._ends(name, table, labels) for name in statistic.columns]
-        if len(sides) == 1:
-            low, high, least, most = grouped([sides[0].low, sides[0].high], sides[0].certain, sides[0].possible)
-            column = self.state.policy.column(statistic.columns[0])
-            cells = Cells(low, high, least, most, integer=column.type == "integer")
-            return _wide(STATISTICS.get(IN_SQL[statistic.kind]).range(cells))
-        x, y = sides
-        ends = [x.low, x.high, y.low, y.high]
-        pairs = PairCells(*grouped(ends, x.certain & y.certain, x.possible & y.possible))
-        return _wide(PAIR_STATISTICS.get(IN_SQL[statistic.kind]).range(pairs))
+            return sum(part.uncertain for part in parts) / sum(part.records for part in parts)
+        *ends, least, most = map(np.concatenate, zip(*(part.cells[statistic.columns] for part in parts), strict=True))
+        cells = grouped(ends, least, most)
+        if len(statistic.columns) > 1:
+            return _wide(PAIR_STATISTICS.get(IN_SQL[statistic.kind]).range(PairCells(*cells)))
+        low, high, least, most = cells
+        column = self.state.policy.column(statistic.columns[0])
+        told = Cells(low, high, least, most, integer=column.type == "integer")
+        return _wide(STATISTICS.get(IN_SQL[statistic.kind]).range(told))
 
     def _ends(self, name: str, table: Table, labels: Ints) -> _Ends:
         """The interval of each record, as it would be published."""
@@ -120,20 +131,38 @@ def _hulls(codes: Ints, labels: Ints) -> tuple[Ints, Ints, Ints]:
     return np.where(high < 0, -1, low)[labels], high[labels], nulls[labels]
 
 
-def grouped(ends: Sequence[Any], certain: Bools, possible: Bools) -> list[Any]:
-    """The distinct intervals of the records, each with the smallest and largest possible number of records.
+@dataclass(frozen=True)
+class PartTally:
+    """What one part of a table adds to the widths: its records, how many of them are uncertain in a count on average,
+    and by columns of a statistic the distinct intervals of its records, as `grouped` tells them.
+    """
+
+    records: int
+    uncertain: float
+    cells: Mapping[tuple[str, ...], list[Any]]
+
+
+def _cells(sides: Sequence[_Ends]) -> list[Any]:
+    certain = np.logical_and.reduce([side.certain for side in sides])
+    possible = np.logical_and.reduce([side.possible for side in sides])
+    return grouped([end for side in sides for end in (side.low, side.high)], certain, possible)
+
+
+def grouped(ends: Sequence[Any], least: Any, most: Any) -> list[Any]:
+    """The distinct intervals, each with the smallest and largest possible number of records: of single records, or of
+    intervals that have these numbers.
 
     >>> low, high, least, most = grouped([np.array([1, 1, 5]), np.array([2, 2, 9])], np.ones(3, bool), np.ones(3, bool))
     >>> low, high, least, most
     (array([1, 5]), array([2, 9]), array([2, 1]), array([2, 1]))
     """
-    key = np.zeros(certain.size, dtype=np.int64)
+    key = np.zeros(least.size, dtype=np.int64)
     for values in ends:
         found, place = np.unique(values, return_inverse=True)
         key = np.unique(key * found.size + place.reshape(-1), return_inverse=True)[1].reshape(-1)
     first = np.unique(key, return_index=True)[1]
-    least, most = (np.bincount(key, flags).astype(np.int64) for flags in (certain, possible))
-    return [*(values[first] for values in ends), least, most]
+    numbers = (np.bincount(key, records).astype(np.int64) for records in (least, most))
+    return [*(values[first] for values in ends), *numbers]
 
 
 def _wide(found: Range) -> float:

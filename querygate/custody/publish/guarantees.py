@@ -57,10 +57,15 @@ def make_guards(state: PublicationState, population: Population | None = None) -
             else:
                 guards.append(_guard(state, column, wanted))
     guards += [PSensitive(columns, p) for p, columns in p_sensitive.items()]
-    if population is not None and state.policy.k_map is not None and state.table is not None:
-        people = {name: _on_axis(state, population, name) for name in population.values}
-        guards.append(KMap(state.table, people, population.persons, state.policy.k_map.k))
-    return guards + _of_people(state)
+    return [*guards, *population_guards(state, population), *_of_people(state)]
+
+
+def population_guards(state: PublicationState, population: Population | None) -> list[KMap]:
+    """How many people of the population have to match each class of the state's table, if the policy says."""
+    if population is None or state.policy.k_map is None or state.table is None:
+        return []
+    people = {name: _on_axis(state, population, name) for name in population.values}
+    return [KMap(state.table, people, population.persons, state.policy.k_map.k)]
 
 
 def column_guards(state: PublicationState, column: ColumnPolicy) -> list[Guard]:

@@ -51,6 +51,9 @@ QUICK = ("mondrian", "mondrian-relaxed", "snake")
 SLOW = ("snake-polished", "bottom-up", "top-down", "boxes")
 """Each of these takes longer than all quick ones together, on tables of ten thousand records and more."""
 
+DIRECTED = ("boxes", "boxes-by-point")
+"""Methods whose weights follow from the statistics that the policy names."""
+
 MARGIN = {True: 0.97, False: 0.9}
 """Mondrian stays unless the mean width of another method is below this share of its own: its boxes do not overlap,
 which is worth something to every question that nobody named, and they change least when the data does, so that versions
@@ -152,7 +155,7 @@ def _ways(state: PublicationState, utility: ExpectedWidths | None) -> list[Metho
     pull = _pull(state, utility)
     if method != "auto":
         points = _pull_by_record(state, utility) if method == "boxes-by-point" and pull else {}
-        is_directed = bool(pull) and method in ("boxes", "boxes-by-point")
+        is_directed = bool(pull) and method in DIRECTED
         return [MethodWeights(method, method, pull, is_directed=is_directed, by_record=points)]
     if state.rows > COMPARED_ROWS:
         return [MethodWeights("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]

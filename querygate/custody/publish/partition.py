@@ -21,10 +21,13 @@ from querygate.custody.code_lists.code_items import publish_codes_in_classes
 from querygate.custody.columns.hierarchies import places
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.guarantees import make_guards
-from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
+from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
+from querygate.custody.publish.guarantees import make_guards, population_guards
+from querygate.custody.publish.method_choice import DIRECTED, choose, divided, is_measured, needs_records
 from querygate.custody.publish.method_trial import Trial
+from querygate.custody.publish.range_plan import comes_in_ranges
 from querygate.custody.publish.step_state import PublicationState, Step
+from querygate.custody.publish.width_limits import WidthLimits
 from querygate.methods.anonymise import (
     ANONYMISERS,
     NULL,
@@ -58,9 +61,9 @@ def partition(
     if anonymiser is None and may_be_parted(policy):
         method = parted_method(policy)
         empty = [make_attribute(state, c, np.zeros(0, dtype=np.int64)) for c in quasi_identifiers(policy)]
-        parts = coarse_parts(state, empty, by_record=method.by_record)
+        parts = coarse_parts(state, empty, population, by_record=method.by_record)
         if parts != 0:
-            return _divide_parts(state, method, parts, clock_s)
+            return _divide_parts(state, method, parts, population, clock_s)
     by_record = anonymiser.by_record if anonymiser else needs_records(policy, state.rows)
     state, table = read_table(state, by_record=by_record)
     guards = make_guards(state, population)
@@ -77,7 +80,7 @@ def partition(
         prepare(state)
         state, table = read_table(state, by_record=by_record)
         state = with_classes(state, table, merged[labels])
-    return with_loss(state, loss_by_attribute(table, state.labels, state.boxes))
+    return with_loss(state, loss_by_attribute(table, state.labels, state.boxes or None))
 
 
 def redivide(
@@ -104,7 +107,8 @@ def with_classes(state: PublicationState, table: Table, labels: Ints) -> Publica
     """Put the table's combinations into the classes that the labels give."""
     state.staging.add_classes(labels)
     state.staging.seal_classes()
-    return replace(state, labels=labels, classes=int(labels.max()) + 1, boxes=boxes(table, labels))
+    kept = () if comes_in_ranges(state) else boxes(table, labels)
+    return replace(state, labels=labels, classes=int(labels.max()) + 1, boxes=kept)
 
 
 def with_loss(state: PublicationState, loss: Floats) -> PublicationState:
@@ -215,25 +219,31 @@ def _merged(centres: Floats, before: Ints, after: Ints) -> Floats:
 
 
 def may_be_parted(policy: Policy) -> bool:
-    """Whether classes can be made part by part: not if a choice depends on ranges over all records, nor if a class is
-    judged by the people of a population, who are not in any part, or may have to join any other class.
+    """Whether classes can be made part by part: not if they may have to join any other class, nor if weights follow
+    from all records, nor if k is yet to be found, which parts would have to be large enough for.
     """
-    return (
-        not is_measured(policy) and policy.k_map is None and not any(c.is_protected_in_classes for c in policy.columns)
-    )
+    weighs = is_measured(policy) and policy.anonymise.method in DIRECTED
+    joins = any(column.is_protected_in_classes for column in policy.columns)
+    return not weighs and not joins and not policy.anonymise.largest_k
 
 
 def parted_method(policy: Policy) -> Method:
-    """Methods are not compared on parts: each part might then use a different one."""
-    method = policy.anonymise.method
-    return ANONYMISERS.get("mondrian" if method == "auto" else method)
+    """Methods are not compared on parts: each part might then use a different one. Ranges are measured by record."""
+    name = policy.anonymise.method
+    method = ANONYMISERS.get("mondrian" if name == "auto" else name)
+    return replace(method, by_record=method.by_record or is_measured(policy))
 
 
 def _divide_parts(
-    state: PublicationState, method: Method, parts: Parts, clock_s: Callable[[], float]
+    state: PublicationState,
+    method: Method,
+    parts: Parts,
+    population: Population | None,
+    clock_s: Callable[[], float],
 ) -> PublicationState:
     began, policy, numbers = clock_s(), state.policy, numbers_of(parts)
-    found, loss, done, classes = [], np.zeros(len(quasi_identifiers(policy))), 0, 0
+    utility = ExpectedWidths(state, statistics_of(policy))
+    found, tallies, loss, done, classes = [], [], np.zeros(len(quasi_identifiers(policy))), 0, 0
     for place, number in enumerate(numbers):
         state.progress.say(f"making classes: part {place + 1} of {len(numbers)}")
         one, table = read_table(state, parts, number, by_record=method.by_record)
@@ -242,21 +252,29 @@ def _divide_parts(
         def within(share: float, done: int = done, here: int = here, whole: int = whole) -> None:
             state.progress.within((done + share * here) / whole)
 
-        guards = make_guards(one)
-        del one  # the guards have what they need of its combinations
+        guards = make_guards(one, population)
+        one = replace(one, combinations=None)  # the guards have what they need of these
         labels = divided(method, table, policy, policy.k, guards, within)
+        tallies += [ExpectedWidths(one, utility.statistics).tally(table, labels)] if is_measured(policy) else []
         state.staging.add_classes(labels + classes)
-        found.append(boxes(table, labels))
-        loss += loss_by_attribute(table, labels, found[-1]) * here / whole
+        made = boxes(table, labels)
+        found += [] if comes_in_ranges(state) else [made]
+        loss += loss_by_attribute(table, labels, made) * here / whole
         classes, done = classes + int(labels.max()) + 1, done + here
     state.staging.seal_classes()
     name = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     note = f"in {len(numbers)} parts, cut coarsely to fit into memory"
-    trial = Trial(name, policy.k, classes, float(loss.mean()), {}, clock_s() - began, chosen=True, note=note)
+    widths = utility.of_parts(tallies) if tallies else {}
+    trial = Trial(name, policy.k, classes, float(loss.mean()), widths, clock_s() - began, chosen=True, note=note)
+    limits = WidthLimits(policy.anonymise.max_width)
+    if limits.excess(trial) > 1:
+        raise limits.refusal_in_parts(state.rows, trial)
     return with_loss(replace(state, boxes=join_boxes(found), classes=classes, comparison=(trial,)), loss)
 
 
-def coarse_parts(state: PublicationState, attributes: Sequence[Attribute], *, by_record: bool) -> Parts:
+def coarse_parts(
+    state: PublicationState, attributes: Sequence[Attribute], population: Population | None = None, *, by_record: bool
+) -> Parts:
     """Parts that each fit into memory; only part 0, the whole table, if it fits. The attributes need no codes.
 
     A part that cannot be cut without breaking a promise stays whole.
@@ -279,7 +297,7 @@ def coarse_parts(state: PublicationState, attributes: Sequence[Attribute], *, by
         if not wanted:
             return parts
         state.progress.say(f"cutting coarsely: {len(numbers_of(parts)) + len(wanted)} parts")
-        kept = _kept(state, parts, wanted)
+        kept = _kept(state, parts, wanted, population)
         refused |= {part: refused.get(part, 0) + 1 for part in wanted if part not in kept}
         refused |= dict.fromkeys(kept, 0)
         parts = _divided(state, parts, kept)
@@ -315,12 +333,36 @@ def _divided(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut
     return parts
 
 
-def _kept(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> dict[int, CoarseCut]:
+def _kept(
+    state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut], population: Population | None
+) -> dict[int, CoarseCut]:
     """The cuts after which both parts keep every guarantee as one class."""
     tried = _divided(state, parts, cuts)
     number = np.arange(len(numbers_of(tried)))
     fine = np.ones(number.size, dtype=np.bool_)
     for guard in make_guards(replace(state, combinations=state.staging.each_part(tried))):
         fine &= guard.classes(number, number, number.size)
+    if population is not None:
+        label, table = _held_codes(state, tried)
+        for guard in population_guards(replace(state, table=table), population):
+            fine &= guard.classes(np.arange(label.size), label, number.size)
     before = len(numbers_of(parts))
     return {part: cut for i, (part, cut) in enumerate(cuts.items()) if fine[part] and fine[before + i]}
+
+
+def _held_codes(state: PublicationState, parts: Parts) -> tuple[Ints, Table]:
+    """A table of no records that has the box of each part, and the part of each of its rows: as many as its attribute
+    with the most codes needs, over which the codes of the others are repeated.
+    """
+    columns, number = quasi_identifiers(state.policy), len(numbers_of(parts))
+    held = []
+    for column in columns:
+        part, code, _ = state.staging.count_codes(column.name, parts)
+        order = np.lexsort((code, part))
+        held.append((code[order], np.searchsorted(part[order], np.arange(number + 1))))
+    rows = np.max([np.diff(begins) for _, begins in held], axis=0)
+    label = np.repeat(np.arange(number), rows)
+    place = np.arange(label.size) - np.repeat(np.cumsum(rows) - rows, rows)
+    codes = [code[begins[label] + place % np.diff(begins)[label]] for code, begins in held]
+    attributes = (make_attribute(state, column, one) for column, one in zip(columns, codes, strict=True))
+    return label, Table(tuple(attributes), np.ones(label.size, dtype=np.int64))

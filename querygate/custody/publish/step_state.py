@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from querygate.methods.anonymise import Box, Hierarchy, Table
 from querygate.methods.anonymise.class_moments import MomentRelease
 
 if TYPE_CHECKING:
+    from querygate.custody.publish.cell_tables import CellTables
     from querygate.custody.publish.number_widths import NumberReport
     from querygate.custody.publish.republication_guard import Republication
     from querygate.custody.publish.view_division import MadeViews
@@ -108,12 +109,10 @@ class PublicationState:
     alike: tuple[int, ...] = ()  # versions of views that must reveal exactly the same
     # generalised
     columns: tuple[Column, ...] = ()
-    cells: Mapping[str, Any] = field(default_factory=dict)
+    cells: Mapping[str, Any] | CellTables = field(default_factory=dict)  # tables of the store, or what makes them
     number_of_cells: int = 0
-    sets: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # column_id, set_id, value_id, alone of value sets
     moments: Mapping[str, MomentRelease] = field(default_factory=dict)  # of classes, by column
     margins: tuple[Margin, ...] = ()
-    view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, if there are views
     # written and verified
     written: Written = _LATER
     file: FileDigest | None = None
@@ -134,7 +133,7 @@ class PublicationState:
 
     def without_cells(self) -> PublicationState:
         """They are written."""
-        return replace(self, cells={}, boxes=(), view_tables={})
+        return replace(self, cells={}, boxes=())
 
     def code_counts(self, column: str) -> Ints:
         """How many records of the whole table have each code of a column; missing values are counted last."""

@@ -50,18 +50,26 @@ class WidthLimits:
 
     def refusal(self, table: Table, tried: Trial, make: Make) -> ConfigError:
         """Says by how much the limits are missed, and what would help."""
+        ways = [*self._by_k(table, tried, make), *self._by_dropping(table, tried, make), self._by_width(tried)]
+        remedy = "Each of these would be enough, unless it says otherwise:\n" + "\n".join(ways)
+        return ConfigError("QG803", self._missed(table.records, tried), remedy)
+
+    def refusal_in_parts(self, records: int, tried: Trial) -> ConfigError:
+        """The same of a table that is divided part by part, which takes too long to try what else would help."""
+        remedy = (
+            f"This would be enough: {self._by_width(tried)} A smaller k or fewer quasi-identifiers narrow ranges too: "
+            "publish some of the records to find out by how much."
+        )
+        return ConfigError("QG803", self._missed(records, tried), remedy)
+
+    def _missed(self, records: int, tried: Trial) -> str:
         missed = [
             f"{statistic}: {_shown(tried.widths[str(statistic)])} wide, limit {limit:g}"
             for statistic, limit in self.limits
             if tried.widths[str(statistic)] > limit
         ]
-        detail = f"With k = {tried.k} and {table.records:,} records, the limits of max_width cannot be met. "
-        ways = [*self._by_k(table, tried, make), *self._by_dropping(table, tried, make), self._by_width(tried)]
-        return ConfigError(
-            "QG803",
-            detail + "; ".join(missed) + ".",
-            "Each of these would be enough, unless it says otherwise:\n" + "\n".join(ways),
-        )
+        detail = f"With k = {tried.k} and {records:,} records, the limits of max_width cannot be met. "
+        return detail + "; ".join(missed) + "."
 
     def _by_k(self, table: Table, tried: Trial, make: Make) -> Iterator[str]:
         """A smaller k; and more records, because twice the records at twice the k have boxes of about the same width:

@@ -7,19 +7,12 @@ figure of the whole is the worse one of then and now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from querygate.core.carried_classes import CarriedProof
 from querygate.core.types import Catalog
 from querygate.custody.policy import Policy
-from querygate.custody.verify.verifier_types import Measurement, require
-
-Figure = TypeVar("Figure", int, float)
-
-AT_MOST = ("largest share", "recursive c", "share within")
-"""How the names of figures begin of which less is better."""
+from querygate.custody.verify.verifier_types import Measurement, both, require
 
 
 def check_carried(proof: CarriedProof, catalog: Catalog, policy: Policy) -> None:
@@ -37,20 +30,4 @@ def check_carried(proof: CarriedProof, catalog: Catalog, policy: Policy) -> None
 
 def with_carried(made: Measurement, before: Measurement, proof: CarriedProof) -> Measurement:
     """What the whole version keeps: what its new classes keep, and what the others kept before."""
-    return replace(
-        made,
-        smallest=proof.smallest,
-        largest=proof.largest,
-        l=_worse(made.l, before.l),
-        t={name: max(t, before.t.get(name, t)) for name, t in {**before.t, **made.t}.items()},
-        hull=_worse(made.hull, before.hull),
-        width=dict(proof.width),
-        kept=_worse(made.kept, before.kept),
-    )
-
-
-def _worse(now: Mapping[str, Figure], then: Mapping[str, Figure]) -> dict[str, Figure]:
-    found = {**then, **now}
-    for name in now.keys() & then.keys():
-        found[name] = (max if name.startswith(AT_MOST) else min)(now[name], then[name])
-    return found
+    return replace(both(made, before), smallest=proof.smallest, largest=proof.largest, width=dict(proof.width))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from querygate.core.types import Array, Arrays, Bools, Column, Floats
-from querygate.core.vault_ports import VerifierCounts, VerifierTables
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
@@ -18,32 +18,39 @@ from querygate.custody.verify.moment_check import check_intervals
 from querygate.custody.verify.verifier_types import Written, require
 
 
-def check_column(
-    column: Column,
-    policy: Policy,
-    tight: bool,
-    cells: Arrays,
-    written: Written,
-    staging: VerifierTables,
-    *,
-    whole: bool = True,
+def check_whole_column(
+    column: Column, policy: Policy, written: Written, whole: Arrays, *, counts_bins: bool = True
 ) -> None:
-    """Public edges, nodes and groups, and every value where it is counted. Unless the cells are the `whole` of what was
-    written, somebody else counts how many records a bin has.
+    """Public nodes and groups; and intervals that each have k records of the `whole`. Of carried classes somebody else
+    counts how many records a bin has.
     """
-    if column.is_numeric:
-        _check_number(column, policy, tight, cells, staging, whole=whole)
-    if policy.column(column.name).hierarchy is not None:
+    wanted = policy.column(column.name)
+    if wanted.hierarchy is not None:
         _check_nodes(column, policy, written)
-    if policy.column(column.name).groups:
+    if wanted.groups:
         check_groups(column, policy, written)
+    for found in check_intervals(column, wanted, policy.k, whole):
+        require(found.holds, found.promise)
+    if wanted.carry == "bins" and counts_bins:
+        low, high, known = _intervals(column, whole)
+        public = bin_codes(wanted)
+        below, above = np.searchsorted(public.low, low[known]), np.searchsorted(public.high, high[known])
+        _, which = np.unique(below * public.size + above, return_inverse=True)
+        held = np.bincount(which, whole["n"][known])
+        require(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {column.name}")
+
+
+def check_column(
+    column: Column, policy: Policy, tight: bool, cells: Arrays, written: Written, staging: VerifierCounts
+) -> None:
+    """Public edges, and every value where it is counted."""
+    if column.is_numeric:
+        _check_number(column, policy, tight, cells, staging)
     if not column.is_codes:
         require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
 
 
-def _check_number(
-    column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts, *, whole: bool
-) -> None:
+def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     require(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
@@ -55,14 +62,6 @@ def _check_number(
         require(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
     elif column.role != "public":
         check_edges(column, wanted, low[known], high[known])
-        for found in check_intervals(column, wanted, policy.k, cells):
-            require(found.holds, found.promise)
-        if wanted.carry == "bins" and whole:
-            public = bin_codes(wanted)
-            below, above = np.searchsorted(public.low, low[known]), np.searchsorted(public.high, high[known])
-            _, which = np.unique(below * public.size + above, return_inverse=True)
-            held = np.bincount(which, cells["n"][known])
-            require(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
 
 
 def check_edges(column: Column, wanted: ColumnPolicy, low: Array, high: Array) -> None:
@@ -127,8 +126,8 @@ def _off(column: Column, cells: Arrays, written: Written, staging: VerifierCount
     return staging.intervals_off(column.name, classes, low, high, null, counts)
 
 
-def mean_width(column: Column, cells: Arrays) -> float:
+def widths_of(column: Column, cells: Arrays) -> tuple[float, int]:
+    """The widths of the intervals of all records together, and how many records these are."""
     low, high, known = _intervals(column, cells)
-    widths: Floats = high[known].astype(np.float64) - low[known].astype(np.float64)
-    weights = np.asarray(cells["n"])[known]
-    return float(np.average(widths, weights=weights)) if len(widths) else 0.0
+    wide: Floats = high[known].astype(np.float64) - low[known].astype(np.float64)
+    return float((wide * cells["n"][known]).sum()), int(cells["n"][known].sum())

@@ -7,7 +7,7 @@ numbers, on what people guard and on values that only a hull tells of are measur
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -53,20 +53,40 @@ class GuaranteeCheck:
 
 @dataclass(frozen=True, slots=True)
 class WrittenCells:
-    """The written cells: `box` is the class of each as an outsider sees it."""
+    """The written cells: `box` is the class of each as an outsider sees it. If they are not all, `whole` has the
+    records of every published value of the sensitive columns.
+    """
 
     columns: Sequence[Column]
     cells: Arrays
     box: Ints
     written: Sets
     staging: ClassRows
+    whole: Mapping[str, Arrays] = field(default_factory=dict)
 
     def raw(self, *names: str) -> tuple[Ints, Arrays, Ints]:
         """(box, raw values by column, records)."""
-        box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
-        box_of[self.cells["class"]] = self.box
+        first = int(np.min(self.cells["class"]))
+        box_of = np.zeros(int(np.max(self.cells["class"])) - first + 1, dtype=np.int64)
+        box_of[self.cells["class"] - first] = self.box
         classes, values, counts = self.staging.raw_counts(names, by="class")
-        return box_of[classes], values, counts
+        return box_of[classes - first], values, counts
+
+    def values(self, column: Column) -> Ints:
+        """The number of the published value of each cell."""
+        return published_values(column, self.cells, self.whole.get(column.name))
+
+    def has_values(self, column: Column) -> bool:
+        """Whether any cell of the whole tells a value of a number."""
+        return not missing_values(column, self.whole.get(column.name, self.cells), self.written).all()
+
+    def counts(self, column: Column, *, spares_missing: bool) -> Ints | None:
+        """How many records of the whole have each published value; None where these cells are all."""
+        whole = self.whole.get(column.name)
+        if whole is None:
+            return None
+        asked = ~missing_values(column, whole, self.written) if spares_missing else np.ones(len(whole["n"]), np.bool_)
+        return np.bincount(published_values(column, whole)[asked], whole["n"][asked]).astype(np.int64)
 
 
 def measure_guarantees(
@@ -138,11 +158,12 @@ def _of_values(
             figure = knowledge_check.largest_growth(box, values, counts)
             yield GuaranteeCheck(promise, f"growth of belief in {name}", figure, figure <= float(d.share or 0) + ROOM)
         case "t-closeness":
+            whole = release.counts(column, spares_missing=wanted.spares_missing)
             if d.distance == "hierarchy":
                 levels = _levels(release, column, wanted)
-                figure = partition_check.closeness_in_tree(box, values, counts, levels=levels)
+                figure = partition_check.closeness_in_tree(box, values, counts, levels=levels, whole=whole)
             else:
-                figure = partition_check.closeness(box, values, counts, ordered=d.distance == "ordered")
+                figure = partition_check.closeness(box, values, counts, ordered=d.distance == "ordered", whole=whole)
             measure = f"{d.distance or 'equal'} t of {name}"
             yield GuaranteeCheck(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
 
@@ -249,18 +270,23 @@ def _values(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> tupl
         _, values = np.unique(np.where(missing, codes.max(initial=0) + 1, codes), return_inverse=True)
         values = values.reshape(-1)
     else:
-        box, values, counts = release.box, published_values(column, release.cells), release.cells["n"]
+        box, values, counts = release.box, release.values(column), release.cells["n"]
         missing = missing_values(column, release.cells, release.written)
     asked = ~missing if wanted.spares_missing else np.ones_like(missing)
     return box[asked], values[asked], counts[asked]
 
 
-def published_values(column: Column, cells: Arrays) -> Ints:
-    """A number for each published value of a sensitive column, in order; a missing one has a number too."""
+def published_values(column: Column, cells: Arrays, whole: Arrays | None = None) -> Ints:
+    """A number for each published value of a sensitive column, in order; a missing one has a number too. If there are
+    other cells, `whole` has their values.
+    """
     if not column.is_numeric:
         return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)
-    low = cells[f"c{column.index}_lo"]
-    return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
+    low, all_low = (
+        np.ma.filled(np.ma.asarray(one[f"c{column.index}_lo"], dtype=np.float64), np.inf)
+        for one in (cells, whole or cells)
+    )
+    return np.searchsorted(np.unique(all_low), low)
 
 
 def missing_values(column: Column, cells: Arrays, written: Sets) -> Bools:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
@@ -30,7 +30,19 @@ class Written(Protocol):
 
     def digest(self) -> FileDigest: ...
 
-    def cells(self, quasi: Sequence[int]) -> Arrays: ...
+    def records(self) -> int:
+        """How many records all cells have."""
+        ...
+
+    def ranges(self) -> Sequence[range]:
+        """Ranges of all classes, one after the other, of each of which memory holds the cells."""
+        ...
+
+    def cells(self, quasi: Sequence[int], classes: range | None = None) -> Arrays: ...
+
+    def totals(self, column: int) -> Arrays:
+        """Cells of the same interval or set of this column as one, with the records of all of them."""
+        ...
 
     def margins(self) -> AbstractContextManager[MarginReader]: ...
 
@@ -76,6 +88,32 @@ class Measurement:
     def k(self) -> int:
         """How many people every class has at least."""
         return self.smallest if self.people is None else self.people.fewest
+
+
+FALLING = ("largest share", "recursive c", "share ", "equal t", "ordered t", "hierarchy t", "surest", "growth")
+"""How the names of figures begin of which the greatest is the worst."""
+
+Figure = TypeVar("Figure", int, float)
+
+
+def both(one: Measurement, other: Measurement) -> Measurement:
+    """What all classes keep, measured of some of them and of the others; widths are those of one."""
+    return replace(
+        one,
+        smallest=min(one.smallest, other.smallest),
+        largest=max(one.largest, other.largest),
+        l=_worse(one.l, other.l),
+        t={name: max(one.t.get(name, 0.0), other.t.get(name, 0.0)) for name in {**other.t, **one.t}},
+        hull=_worse(one.hull, other.hull),
+        kept=_worse(one.kept, other.kept),
+    )
+
+
+def _worse(one: Mapping[str, Figure], other: Mapping[str, Figure]) -> dict[str, Figure]:
+    found = {**other, **one}
+    for name in one.keys() & other.keys():
+        found[name] = (max if name.startswith(FALLING) else min)(one[name], other[name])
+    return found
 
 
 def require(holds: bool, promise: str) -> None:

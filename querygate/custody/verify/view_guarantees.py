@@ -14,7 +14,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.margin_records import LocatedMargin, ReadColumn
 from querygate.custody.verify.person_check import check_holders
-from querygate.custody.verify.verifier_types import Written, require
+from querygate.custody.verify.verifier_types import FALLING, Written, require
 from querygate.methods.anonymise import partition_check
 
 
@@ -72,10 +72,6 @@ def measure_margin(
         known = worst.kept.get(guarantee.measure, guarantee.figure)
         rises = guarantee.measure.startswith(FALLING)
         worst.kept[guarantee.measure] = min(known, guarantee.figure) if not rises else max(known, guarantee.figure)
-
-
-FALLING = ("largest share", "recursive c", "share ", "equal t", "ordered t", "hierarchy t", "surest", "growth")
-"""Figures of which the greatest is the worst."""
 
 
 def _measure(release: WrittenCells, column: Column, policy: Policy, worst: MarginGuards) -> None:

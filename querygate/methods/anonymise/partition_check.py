@@ -79,19 +79,27 @@ def spared_people(classes: Ints, people: Ints, values: Ints) -> tuple[int, dict[
 
 
 def closeness(
-    classes: Ints, values: Ints, counts: Ints | None = None, *, ordered: bool = False, size: int | None = None
+    classes: Ints,
+    values: Ints,
+    counts: Ints | None = None,
+    *,
+    ordered: bool = False,
+    size: int | None = None,
+    whole: Ints | None = None,
 ) -> float:
     """Greatest earth mover's distance of a class from the whole: the t that is kept.
 
-    Ordered distances need values coded 0..size-1 (`size` is the greatest code + 1 unless told).
+    Ordered distances need values coded 0..size-1 (`size` is the greatest code + 1 unless told). `whole` is how many
+    records have each value, where there are others than these.
     """
     which, value, tally = _tally(classes, values, counts)
     total = np.bincount(which, tally)
-    domain = np.arange(size or int(values.max()) + 1) if ordered else np.unique(value)
+    of_all = np.bincount(value, tally, size or 0) if whole is None else whole
+    domain = np.arange(of_all.size) if ordered else np.flatnonzero(of_all)
     moved, carried = np.zeros(total.size), np.zeros(total.size)
     for v in domain:
         here = value == v
-        difference = np.bincount(which[here], tally[here], total.size) / total - tally[here].sum() / tally.sum()
+        difference = np.bincount(which[here], tally[here], total.size) / total - of_all[v] / of_all.sum()
         carried = carried + difference if ordered else difference
         moved += np.abs(carried)
     return round(float(moved.max() / (max(1, domain.size - 1) if ordered else 2)), DIGITS)
@@ -112,21 +120,24 @@ def narrowest_hull(classes: Ints, low: Floats, high: Floats) -> float:
     return float(width.min())
 
 
-def closeness_in_tree(classes: Ints, values: Ints, counts: Ints | None = None, *, levels: Ints) -> float:
+def closeness_in_tree(
+    classes: Ints, values: Ints, counts: Ints | None = None, *, levels: Ints, whole: Ints | None = None
+) -> float:
     """Greatest earth mover's distance of a class from the whole along a tree; `levels[h][v]` is the ancestor of value
-    v at height h.
+    v at height h. `whole` is how many records have each value, where there are others than these.
 
     On a tree it is the sum over its edges of their length times what has to cross them. Values whose common ancestor
     is at height h are h / height apart, so every edge is 1 / (2 height) long.
     """
     which, value, tally = _tally(classes, values, counts)
     total, height = np.bincount(which, tally), len(levels) - 1
-    moved = np.zeros(total.size)
+    moved, of_all = np.zeros(total.size), np.bincount(value, tally) if whole is None else whole
     for level in levels[:-1]:
         for node in np.unique(level):
             here = level[value] == node
             share = np.bincount(which[here], tally[here], total.size) / total
-            moved += np.abs(share - tally[here].sum() / tally.sum()) / (2 * height)
+            of_node = of_all[level[: of_all.size] == node].sum()
+            moved += np.abs(share - of_node / of_all.sum()) / (2 * height)
     return round(float(moved.max()), DIGITS)
 
 

@@ -33,11 +33,24 @@ NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abc
 ACT = """
 import os, resource, signal, subprocess, sys
 from pathlib import Path
+from querygate.core import class_ranges
 from querygate.custody.publish import partition
+from querygate.custody.publish.cell_tables import CellTables
 from querygate.custody.policy import parse_policy
 from querygate.custody.use_cases.publish_version import publish_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
+from querygate_adapters.vault.written_store import WrittenStore
+
+def killed_at(right, number):
+    seen = 0
+    def work(*given, **more):
+        nonlocal seen
+        seen += 1
+        if seen == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return right(*given, **more)
+    return work
 
 EVENTS = {"open", "os.link", "os.remove", "os.rename"}
 
@@ -53,8 +66,11 @@ def act(folder, policy, source, how, number):
             if how == "copies":  # by another process, which drops no locks of this one, with its hard links
                 subprocess.run(["cp", "-a", folder, f"{folder}-{seen}"], check=True)
     sys.addaudithook(hook)
-    if how == "parts":  # as if ten combinations filled the memory
-        partition.BYTES = 2**29
+    if how in ("parts", "making", "reading"):  # as if ten combinations, or the cells of four people, filled the memory
+        partition.BYTES = class_ranges.CELL_BYTES = 2**29
+    for step, of, name in (("making", CellTables, "_of"), ("reading", WrittenStore, "cells")):
+        if how == step:  # one range of classes after the other
+            setattr(of, name, killed_at(getattr(of, name), number))
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
@@ -174,6 +190,16 @@ def test_killed_at_some_moment(publishers: Publishers, template: Path, tmp_path:
 
     assert ended in (0, -signal.SIGKILL)
     assert assert_whole(folder) in (1, 2)
+    assert_mended(folder)
+
+
+@pytest.mark.parametrize(("how", "number"), [("making", 3), ("reading", 2)])
+def test_killed_between_two_ranges_of_classes(
+    publishers: Publishers, template: Path, tmp_path: Path, how: str, number: int
+) -> None:
+    folder = copy_of(template, tmp_path / "site")
+    assert publishers.run(folder, how, number) == -signal.SIGKILL
+    assert assert_whole(folder) == 1
     assert_mended(folder)
 
 

@@ -111,6 +111,6 @@ def test_the_verifier_stops_what_is_finer(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(ConfigError, match="age is published as whole cells"):
             put(new_site(tmp_path / "b"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
-        patched.setattr("querygate.custody.publish.class_cells.with_values", lambda state: state.boxes)
+        patched.setattr("querygate.custody.publish.cell_tables.with_values", lambda state: state.boxes)
         with pytest.raises(ConfigError, match="race is published as whole groups"):
             put(new_site(tmp_path / "c"), POLICY.but(k=2), columns())

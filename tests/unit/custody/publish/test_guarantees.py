@@ -13,6 +13,7 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import load_policy, parse_policy
+from querygate.custody.publish import partition
 from querygate.custody.publish.publish import Report
 from querygate.custody.use_cases.publish_version import publish_to
 from querygate.methods.anonymise import mondrian, partition_check
@@ -356,6 +357,18 @@ def test_every_box_fits_enough_of_the_population(tmp_path: Path) -> None:
         assert (found >= 30) == (name == "with")
         assert report.measured.kept == ({"people of the population": found} if name == "with" else {})
         assert report.classes > 5
+
+
+def test_parts_are_looked_up_in_the_whole_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No cut leaves a part that too few people of the population match."""
+    monkeypatch.setattr(partition, "BYTES", (4096 - round(0.4 * 4096) << 20) // 40)
+    monkeypatch.setattr(partition, "BYTES_EACH", 0)
+    everybody = register()
+    opened, report = publish_with(tmp_path, MAPPED, as_csv(everybody, "age,sex"))
+    assert "parts, cut coarsely" in report.comparison[0].note
+    assert report.measured.kept == {"people of the population": fewest(opened, everybody)}
+    assert fewest(opened, everybody) >= 30
+    assert report.classes > 5
 
 
 def test_a_population_that_is_counted_and_has_fewer_columns(tmp_path: Path) -> None:

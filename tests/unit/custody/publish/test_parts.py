@@ -15,6 +15,7 @@ from querygate.custody.publish.publish import Report
 from querygate.methods.anonymise import Attribute, Closeness, Infeasible, Sensitive, coarse_cuts
 from querygate.site.open_gate import OpenSite
 from tests.policies import AGE, ILLNESS, SBP, SEX, ZIP, Column, diverse, make_policy, quasi
+from tests.unit.custody.publish.class_memory import in_ranges
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, staged_files
 
 ROWS = 2_500
@@ -118,6 +119,44 @@ def test_a_guarantee_that_no_part_keeps_leaves_the_table_whole(
     rows = {"age": age, "disease": np.where(age < 50, "cold", "gout")}
     in_parts(monkeypatch, combinations=60)
     assert put(opened, policy, rows).classes == 1
+
+
+STATISTICS = ["count", "mean(age)", "mean(sbp)", "var(weight)", "corr(age,weight)"]
+
+
+@pytest.mark.parametrize("held", [10**9, 400], ids=["boxes in memory", "boxes in ranges"])
+def test_ranges_are_measured_over_all_parts(opened: OpenSite, monkeypatch: pytest.MonkeyPatch, held: int) -> None:
+    """They are as wide as those of the answers, and limits on them are kept."""
+    in_parts(monkeypatch)
+    in_ranges(monkeypatch, held)
+    wanted = STRICT.but(anonymise={"statistics": STATISTICS})
+    report = put(opened, wanted, people())
+    assert "parts" in report.comparison[0].note
+    widths = report.comparison[0].widths
+    assert list(widths) == STATISTICS
+    sql = {
+        "mean(age)": "AVG(age)",
+        "var(weight)": "VAR_SAMP(weight)",
+        "corr(age,weight)": "CORR(age, weight)",
+    }
+    for statistic, asked in sql.items():
+        low, high = ends(opened, asked)
+        assert high - low == pytest.approx(widths[statistic], rel=1e-6)
+    limit = widths["mean(age)"]
+    with pytest.raises(ConfigError, match="the limits of max_width cannot be met") as refused:
+        put(opened, wanted.but(anonymise={"max_width": {"mean(age)": 0.9 * limit}}), people())
+    assert 'max_width = { "mean(age)" = ' in refused.value.remedy
+    assert put(opened, wanted.but(anonymise={"max_width": {"mean(age)": 1.01 * limit}}), people()).version == 2
+
+
+def test_what_depends_on_all_records_is_not_parted(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_parts(monkeypatch)
+    for anonymise in (
+        {"method": "mondrian", "max_width": {"mean(age)": 60}, "largest_k": True},
+        {"method": "boxes", "statistics": ["mean(age)"]},
+    ):
+        report = put(opened, POLICY.but(anonymise=anonymise), people(rows=700))
+        assert not any("parts" in tried.note for tried in report.comparison)
 
 
 def test_closeness_is_to_the_whole_table() -> None:
