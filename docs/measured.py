@@ -36,22 +36,44 @@ class Rows:
         """The number in the note of a row, such as 1435 of `1435 codes`."""
         return float(re.findall(r"[\d.]+(?:e[+-]?\d+)?", self._rows[name]["against"])[-1])
 
+    def said(self, name: str, what: str) -> float:
+        """The number before these words in the note of a row, such as 7 of `7 s of processors, 10 cells`."""
+        found = re.search(rf"([\d.,]+) ?{re.escape(what)}", self._rows[name]["against"])
+        if found is None:
+            raise KeyError(what)
+        return float(found[1].replace(",", ""))
+
 
 Line = Callable[[Rows], list[str]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page: its heading, and how each line is made of rows."""
+    """A table of a page: its heading, and how each line is made of rows. One that `may_be_short` has the lines that
+    were measured, if any was.
+    """
 
     page: str
     name: str
     heading: tuple[str, ...]
     lines: tuple[Line, ...]
+    may_be_short: bool = False
 
     def text(self, rows: Rows) -> str:
         rule = "|---" * len(self.heading) + "|"
-        return "\n".join([written(self.heading), rule, *(written(line(rows)) for line in self.lines)]) + "\n"
+        return "\n".join([written(self.heading), rule, *map(written, self._lines(rows))]) + "\n"
+
+    def _lines(self, rows: Rows) -> list[list[str]]:
+        found = []
+        for line in self.lines:
+            try:
+                found.append(line(rows))
+            except KeyError:
+                if not self.may_be_short:
+                    raise
+        if not found:
+            raise KeyError(self.name)
+        return found
 
     def write(self, rows: Rows) -> bool:
         """Whether the rows were there; the page then has the table."""
@@ -344,7 +366,90 @@ def usable_lines(study: str, ks: Sequence[int]) -> list[Line]:
     return [*by_k, *(usable_line(study, way, way) for way in others)]
 
 
+# -- scale -----------------------------------------------------------------------------------------------------------
+
+
+def rows_line(number: int) -> Line:
+    name, plan = f"scale: {number:,} rows x 5 quasi-identifiers", f"scale plan: {number:,} rows"
+    return lambda rows: [
+        f"{number:,}",
+        f"{rows.said(name, 's of processors'):.0f}",
+        f"{rows.value(f'{name}: memory'):,.0f}",
+        *(
+            f"{figure:,.0f}"
+            for what in ("classes", "cells")
+            for figure in (rows.said(name, what), rows.value(f"{plan}, {what}"))
+        ),
+    ]
+
+
+def plan_line(number: int) -> Line:
+    plan = f"scale plan: {number:,} rows"
+    return lambda rows: [f"{number:,}", *(f"{rows.value(f'{plan}, {what}'):,.0f}" for what in ("classes", "cells"))]
+
+
+def view_line(number: int) -> Line:
+    name = f"views: survey, {number:,} rows"
+    return lambda rows: [
+        f"{number:,}",
+        f"{rows.said(name, 's of processors'):.0f}",
+        f"{rows.value(f'{name}: memory'):,.0f}",
+        f"{rows.said(name, 'frame cells'):,.0f}",
+    ]
+
+
+def people_line(people: int, gates: int) -> Line:
+    name = f"scale plan: {people:,} researchers, {gates} gates"
+    return lambda rows: [
+        f"{people:,}",
+        str(gates),
+        f"{rows.value(f'{name}, answered'):.0f}",
+        *(f"{rows.said(f'{name}, answered', share):.0f} %" for share in ("% of gates", "% of the log")),
+        *(f"{rows.value(f'{name}, {share}'):.0f}" for share in ("p50", "p99")),
+    ]
+
+
+def log_line(rows: Rows) -> list[str]:
+    name = "log: verify, in the database"
+    entries, used_s = rows.said(name, "entries"), rows.said(name, "s of processors")
+    return [f"{entries:,.0f}", f"{used_s:.1f}", f"{1e6 * used_s / entries:.0f}"]
+
+
+SCALE = "explanation/scale.md"
+
 TABLES = (
+    Table(
+        SCALE,
+        "scale, rows",
+        ("rows", "processor seconds", "peak memory, MB", "classes", "computed", "cells", "computed"),
+        tuple(map(rows_line, (1_000_000, 10_000_000, 100_000_000))),
+        may_be_short=True,
+    ),
+    Table(
+        SCALE,
+        "scale, plan",
+        ("rows", "classes, computed", "cells, computed"),
+        tuple(map(plan_line, (100_000_000, 1_000_000_000))),
+    ),
+    Table(
+        SCALE,
+        "scale, views",
+        ("rows", "processor seconds", "peak memory, MB", "frame cells"),
+        tuple(map(view_line, (5_500, 50_000, 500_000))),
+        may_be_short=True,
+    ),
+    Table(
+        SCALE,
+        "scale, log",
+        ("entries of the log", "processor seconds to check the chain", "of a million entries"),
+        (log_line,),
+    ),
+    Table(
+        SCALE,
+        "scale, researchers",
+        ("researchers", "gates", "questions a second", "gates busy", "log busy", "median, ms", "99 of 100 within, ms"),
+        tuple(people_line(people, gates) for people in (1_000, 10_000) for gates in (1, 2, 4)),
+    ),
     Table(
         "explanation/views.md",
         "views",

@@ -41,7 +41,7 @@ def found(name: str) -> list[list[str]]:
     lines = [line for line in text.partition(measured.END)[0].splitlines() if line.startswith("|")]
     assert lines[0] == measured.written(table.heading)
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
-    assert len(cells) == len(table.lines)
+    assert len(cells) == len(table.lines) or (table.may_be_short and 0 < len(cells) < len(table.lines))
     return [stable(table, line) for line in cells]
 
 

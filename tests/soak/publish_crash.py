@@ -1,6 +1,6 @@
 """A publisher killed at eighty random moments: the version before serves on, and nothing is left behind that grows.
 
-Fifty publish classes, thirty publish views.
+Fifty publish classes, thirty publish views, and thirty publish classes as if memory held the cells of few.
 
 The publishers are real processes (`querygate publish`), killed from outside (SIGKILL) between their start and their
 end. All work on one site, so whatever one leaves lies there for the next. After each the served version is queried, the
@@ -64,12 +64,30 @@ class Found:
     most_bytes: int = 0
 
 
+PUBLISHER = """
+import runpy, sys
+from querygate.core import class_ranges
+class_ranges.CELL_BYTES *= int(sys.argv.pop(1))
+runpy.run_module("querygate", run_name="__main__", alter_sys=True)
+"""
+"""The command line, with cells that take up more memory than they do."""
+
+LARGE_CELLS = 10_000
+"""As if so much larger: a range has some thousand people."""
+
+
 def run() -> list[dict[str, Any]]:
-    return [*_told("classes", POLICY, MOMENTS), *_told("views", VIEWS, VIEW_MOMENTS)]
+    return [
+        *_told("classes", POLICY, MOMENTS),
+        *_told("views", VIEWS, VIEW_MOMENTS),
+        *_told("classes in ranges", POLICY, VIEW_MOMENTS, LARGE_CELLS),
+    ]
 
 
-def _told(what: str, policy: str, moments: int) -> list[dict[str, Any]]:
+def _told(what: str, policy: str, moments: int, larger: int = 1) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "publisher.py").write_text(PUBLISHER)
+        (Path(folder) / "larger").write_text(str(larger))
         found, version_bytes = soak(Path(folder), policy, moments, random.Random(0))
     for text in found.wrong[:20]:
         print(text)
@@ -109,7 +127,8 @@ def soak(folder: Path, policy: str, moments: int, rng: random.Random) -> tuple[F
 
 
 def _publisher(folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "querygate", "publish", "--report", "none", "--site", str(folder / "site")]
+    command = [sys.executable, str(folder / "publisher.py"), (folder / "larger").read_text()]
+    command += ["publish", "--report", "none", "--site", str(folder / "site")]
     command += ["--policy", str(folder / "policy.toml"), "--source", str(folder / "people.parquet")]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
 

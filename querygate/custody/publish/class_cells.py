@@ -90,3 +90,8 @@ def tables(state: PublicationState) -> dict[str, pa.Table | Iterable[pa.Table]]:
     made = state.cells.tables() if isinstance(state.cells, CellTables) else state.cells
     moments = {} if state.views is not None else moments_table(state)
     return {**made, **moments, "value_text": texts_table(state.columns, state.texts)}
+
+
+def number_of(state: PublicationState) -> int:
+    """The number of cells; of those that are made when they are written, once they are."""
+    return state.cells.number if isinstance(state.cells, CellTables) else state.number_of_cells

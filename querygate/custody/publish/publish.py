@@ -42,7 +42,6 @@ from querygate.custody.columns.source_columns import Beside, check_columns, open
 from querygate.custody.policy import Policy
 from querygate.custody.publish import class_cells as cells
 from querygate.custody.publish import coded_rows, rare_values
-from querygate.custody.publish.cell_tables import CellTables
 from querygate.custody.publish.columns_outside_views import untold_warnings
 from querygate.custody.publish.extension import extend
 from querygate.custody.publish.method_trial import Trial
@@ -295,8 +294,7 @@ def write(state: PublicationState, job: PublicationJob) -> PublicationState:
         written = job.publication.write_beside(catalog, cells.tables(state), state.carried)
     else:
         written = job.publication.write(catalog, cells.tables(state), cells.code_sets(state))
-    made = state.cells.number if isinstance(state.cells, CellTables) else state.number_of_cells
-    return replace(state.without_cells(), written=written, number_of_cells=made)
+    return replace(state.without_cells(), written=written, number_of_cells=cells.number_of(state))
 
 
 def verify(state: PublicationState, job: PublicationJob) -> PublicationState:

@@ -158,14 +158,19 @@ def _of_values(
             figure = knowledge_check.largest_growth(box, values, counts)
             yield GuaranteeCheck(promise, f"growth of belief in {name}", figure, figure <= float(d.share or 0) + ROOM)
         case "t-closeness":
-            whole = release.counts(column, spares_missing=wanted.spares_missing)
-            if d.distance == "hierarchy":
-                levels = _levels(release, column, wanted)
-                figure = partition_check.closeness_in_tree(box, values, counts, levels=levels, whole=whole)
-            else:
-                figure = partition_check.closeness(box, values, counts, ordered=d.distance == "ordered", whole=whole)
+            figure = _distance(release, column, wanted, d, (box, values, counts))
             measure = f"{d.distance or 'equal'} t of {name}"
             yield GuaranteeCheck(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
+
+
+def _distance(
+    release: WrittenCells, column: Column, wanted: ColumnPolicy, d: DiversityPolicy, held: tuple[Ints, Ints, Ints]
+) -> float:
+    """The largest distance of a class from the whole table."""
+    whole = release.counts(column, spares_missing=wanted.spares_missing)
+    if d.distance == "hierarchy":
+        return partition_check.closeness_in_tree(*held, levels=_levels(release, column, wanted), whole=whole)
+    return partition_check.closeness(*held, ordered=d.distance == "ordered", whole=whole)
 
 
 def _shares(
