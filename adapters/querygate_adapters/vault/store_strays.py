@@ -132,7 +132,7 @@ def _stray_sets(database: duckdb.DuckDBPyConnection, catalog: Catalog) -> Iterat
     ):
         yield "sets have each value once, and say whether it is alone"
     for i, column in own.items():
-        unused = f"set_id NOT IN (SELECT c{i}_set FROM cells WHERE c{i}_set IS NOT NULL)"
+        unused = f"set_id NOT IN (SELECT DISTINCT c{i}_set FROM cells WHERE c{i}_set IS NOT NULL)"
         by_itself = f"(alone AND set_id = CASE value_id WHEN -1 THEN {len(column.values)} ELSE value_id END)"
         if _any(database, f"SELECT 1 FROM set_value WHERE column_id = {i} AND {unused} AND NOT {by_itself}"):
             yield f"every set of {column.name} is that of a cell"
