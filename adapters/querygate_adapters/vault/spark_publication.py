@@ -18,7 +18,7 @@ from querygate.core.carried_classes import CarriedClasses
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule
-from querygate_adapters.store.vault_pointer import pointer_file
+from querygate_adapters.store.vault_pointer import pointed_in, pointer_file
 from querygate_adapters.vault.parquet_vault import ParquetVault
 from querygate_adapters.vault.publication import DuckDBPublication
 from querygate_adapters.vault.spark_tables import SparkStagingTables
@@ -58,12 +58,13 @@ class SparkPublication(DuckDBPublication):
 
     def _refuse(self, versions: Collection[int]) -> None:
         dataset, listed = self._store.name, ", ".join(map(str, versions))
+        there = set(versions) & set(pointed_in(self._vault))
         raise ConfigError(
             "QG803",
             f"Version {listed} of {dataset} can still be read, and nothing compares it with one whose rows are in "
             "Spark: combined, they might tell people apart.",
             "Retire it with the same command and --on-overlap retire: it is never served again, but those who asked "
-            "still know its answers. Or leave out --vault.",
+            f"still know its answers.{'' if there else ' Or leave out --vault.'}",
         )
 
 

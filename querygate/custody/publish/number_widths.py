@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from querygate.core.errors import ConfigError
 from querygate.core.types import Cells, ClassCells, Ints, Range
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, grid_codes
 from querygate.custody.policy import ColumnPolicy
@@ -110,7 +111,10 @@ def _alternatives(state: PublicationState, column: ColumnPolicy, members: Member
             counts: Ints = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
             numbers = bins.merged(bins.joined(counts, k))
         elif carry == "univariate":
-            numbers = own_intervals(column, profile, k)
+            try:
+                numbers = own_intervals(column, profile, k)
+            except ConfigError:  # there are none, so nobody can choose them
+                continue
         yield carry, members_of(state, column, numbers, carry)
     if column.carry == "joint":
         yield "joint", members

@@ -161,6 +161,13 @@ def test_the_report_has_the_choice_and_its_alternatives(tmp_path: Path) -> None:
     assert number.residual >= 5 * (1 - 1e-9)
 
 
+@pytest.mark.usefixtures("alternatives")
+def test_an_alternative_that_is_impossible_is_left_out(tmp_path: Path) -> None:
+    few = {"age": [n % 90 for n in range(40)], "x": [50, 200, 60, 210, *[None] * 36]}  # fewer than k have a value
+    [number] = put(new_site(tmp_path), policy("hull", "none"), few).numbers
+    assert {name.split(", ")[0] for name in number.widths} == {"bins", "hull"}
+
+
 def test_researchers_are_told(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     put(opened, policy("hull", "rounded"), columns())
