@@ -12,6 +12,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.use_cases.policy_draft import draft_from
 
 SEXES = ("m", "w", "M", "w ")
+WINDS = ("north", "south", "east", "west")
 
 
 def drafted(folder: Path, regions: list[str], people: int) -> dict[str, tuple[str, str]]:
@@ -90,3 +91,19 @@ def test_a_rare_sex_or_none_leaves_sex_in_the_draft_and_the_draft_says_what_it_c
     assert policy.views is not None
     assert [name for name, _ in policy.views.frame] == ["sex"]
     assert "A few people have rare values of sex" in text
+
+
+def test_rare_values_go_into_the_frame_of_a_draft_that_tells_enough_without(tmp_path):
+    """Twelve people live on an island. In the frame they widen no answer about the other regions."""
+    rng = random.Random(4)
+    path = tmp_path / "registry.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "region", "diabetes"])
+        for i in range(4_000):
+            age = min(95, max(19, int(rng.gauss(58, 16))))
+            writer.writerow([age, "island" if i < 12 else rng.choice(WINDS), rng.choice(["no", "yes"])])
+    policy = parse_policy(draft_from(str(path)).text)
+    assert policy.views is not None
+    assert [name for name, _ in policy.views.frame] == ["region"]
+    assert {column.name for column in policy.named("quasi-identifier")} == {"age", "region"}
