@@ -40,6 +40,7 @@ ROWS, AT_ONCE = 300, 200
 """Records, and the most combinations of a part."""
 
 MARK = "person-"
+ODD = 'an "odd", `long`.name'
 POLICY = make_policy(
     "t",
     {
@@ -47,7 +48,7 @@ POLICY = make_policy(
         "age": AGE,
         "zip": ZIP,
         "sex": SEX,
-        "gone": quasi("integer", (0, 9)),
+        ODD: quasi("integer", (0, 9)),
         "sbp": sensitive("number", (40, 300), grid=5),
         "illness": ILLNESS | diverse("distinct", l=2),
     },
@@ -58,7 +59,7 @@ POLICY = make_policy(
 
 
 def people() -> pa.Table:
-    """Missing values, ties, an empty column, leading zeros, other alphabets."""
+    """Missing values, ties, an empty column, leading zeros, other alphabets, an odd name."""
     chance = np.random.default_rng(11)
     age = chance.integers(0, 100, ROWS)
     return pa.table(
@@ -67,7 +68,7 @@ def people() -> pa.Table:
             "age": pa.array(age, pa.int32(), mask=chance.random(ROWS) < 0.1),
             "zip": pa.array(chance.choice(["00123", "00199", "01000", "99999"], ROWS), mask=chance.random(ROWS) < 0.1),
             "sex": pa.array(chance.choice(["F", "M, or so", 'the "third"', "Ω 日本"], ROWS, p=[0.5, 0.3, 0.15, 0.05])),
-            "gone": pa.array([None] * ROWS, pa.int64()),
+            ODD: pa.array([None] * ROWS, pa.int64()),
             "sbp": pa.array(np.round(chance.normal(130, 15, ROWS), 1), mask=chance.random(ROWS) < 0.1),
             "illness": pa.array(chance.choice(["flu", "gout", "émia"], ROWS), mask=chance.random(ROWS) < 0.1),
             "ward": pa.array(["not in the policy"] * ROWS),

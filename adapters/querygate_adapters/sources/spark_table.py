@@ -141,8 +141,13 @@ def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
                 stream.write_batch(batch)
             yield pa.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
 
-    sent = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
+    sent = plainly_named(rows).mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
     schema = to_arrow_schema(rows.schema)
     for row in sent:
         for batch in pa.ipc.open_stream(bytes(row["batch"])):
-            yield batch.cast(schema)
+            yield batch.rename_columns(schema.names).cast(schema)
+
+
+def plainly_named(rows: DataFrame) -> DataFrame:
+    """The same under names that PySpark does not take apart: it reads a dot in a name as a field of a column."""
+    return rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))

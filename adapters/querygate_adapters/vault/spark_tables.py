@@ -32,7 +32,7 @@ from querygate.core.vault_ports import (
     ValueCount,
 )
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.spark_table import SparkTable
+from querygate_adapters.sources.spark_table import SparkTable, plainly_named
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of
 from querygate_adapters.vault.code_words import packed, unpacked, words_of
@@ -107,7 +107,7 @@ class SparkStagingTables(SparkGaps):
         self._row = free_name("row_id", columns)
         with source.reading():
             typed = TypedRows(dict(columns), read_as, to_arrow_schema(source.rows.schema))
-            read = source.selection(typed.needed).mapInArrow(
+            read = plainly_named(source.selection(typed.needed)).mapInArrow(
                 typed.of, from_arrow_schema(typed.result, prefer_timestamp_ntz=True)
             )
             numbered = read.select(functions.monotonically_increasing_id().alias(self._row), "*")

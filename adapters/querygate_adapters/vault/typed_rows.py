@@ -53,11 +53,13 @@ class TypedRows:
         return {name: mark for i, name in enumerate(self.columns) if (mark := f"{stem}{i}") in names}
 
     def of(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Runs in Spark's workers."""
-        first = next(batches, None)
+        """Of batches with the needed columns, in this order and under any names. Runs in Spark's workers."""
+        names = list(self.needed)
+        named = (batch.rename_columns(names) for batch in batches)
+        first = next(named, None)
         if first is None:
             return
-        yield from self._typed(pa.RecordBatchReader.from_batches(first.schema, chain([first], batches)))
+        yield from self._typed(pa.RecordBatchReader.from_batches(first.schema, chain([first], named)))
 
     def _typed(self, reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
         incoming = amended(_Batches(reader, self.schema.names), self.read_as).batches(tuple(self.columns))
