@@ -29,7 +29,9 @@ def test_shared_people_are_counted_and_not_named(tmp_path: Path) -> None:
     assert published(opened, "first", "mrn", ["007", " 8", "Ä9", "10"]) == []
 
     [warning] = published(opened, "second", "patient", ["8", "Ä9", "11", "12"])
-    assert warning.startswith("2 people of this dataset are in first too.")
+    assert warning.startswith(
+        "2 identifiers of people in this dataset also occur in first. If they mean the same people:"
+    )
     assert "Ä9" not in json.dumps(warning, ensure_ascii=False)
 
     assert published(opened, "third", "mrn", ["20", "21"]) == []
