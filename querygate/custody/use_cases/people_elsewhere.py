@@ -36,10 +36,10 @@ def people_elsewhere(opened: OpenSite, policy: Policy, version: int) -> Iterator
             continue
         if same := _same_people(own, policy.person, there):
             yield (
-                f"{counted(same, 'identifier')} of people in this dataset also occur{'' if same > 1 else 's'} in "
-                f"{folder.name}. If they mean the same people: both keep at least k people together, but a figure of "
-                "one minus a figure of the other can be about a single person. Then publish both under one name, so "
-                f"that they are compared, or take one out of service: querygate withdraw {folder.name}"
+                f"{counted(same, 'person identifier')} of this dataset can also be found in {folder.name}. "
+                "If they mean the same people: both keep at least k people together, but a figure of one minus a "
+                "figure of the other can be about a single person. Then publish both under one name, so that they are "
+                f"compared, or take one out of service: querygate withdraw {folder.name}"
             )
 
 
