@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Floats
-from querygate.core.vault_ports import Source
 
 BLANK, UNMEASURED = "blank", "not measured"
 """The patterns of texts that usually stand for no value, and of those that do so among numbers."""

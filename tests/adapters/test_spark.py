@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.core.coarse_parts import Fork, numbers_of
 from querygate.core.errors import ConfigError
+from querygate.core.publications.coarse_parts import Fork, numbers_of
 from querygate.custody.use_cases.publish_version import publish_to
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.coarse_counts import CoarseCounts

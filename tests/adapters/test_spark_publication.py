@@ -26,9 +26,9 @@ from querygate.custody.use_cases.publish_with_report import ReportedPublication,
 from querygate.site.health import files_health
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
-from querygate_adapters.vault import spark_engine
-from querygate_adapters.vault.part_tables import PartLayout
-from querygate_adapters.vault.spark_tables import PART_BYTES, _divided
+from querygate_adapters.vault.spark import spark_engine
+from querygate_adapters.vault.spark.part_tables import PartLayout
+from querygate_adapters.vault.spark.spark_tables import PART_BYTES, _divided
 from querygate_adapters.vault.written_store import WrittenStore
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, diverse, make_policy, quasi, sensitive
 from tests.spark import MARKS, session

@@ -16,7 +16,7 @@ from querygate.site.open_gate import OpenSite
 from querygate.site.settings import Settings
 from querygate_adapters.store.spark_session import is_alive
 from querygate_adapters.store.spark_store import SparkRelease, SparkStore, version_folder
-from querygate_adapters.vault import spark_writer
+from querygate_adapters.vault.spark import spark_writer
 from tests.adapters.test_postgres_store import NEW, OLD, POLICY, SQL
 from tests.spark import MARKS, begin, session
 from tests.unit.custody.publish.publications import ask, new_site, put

@@ -24,8 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Column, Range
-from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.use_cases.policy_draft import draft_from
 from querygate.custody.use_cases.trial_version import published_on_trial

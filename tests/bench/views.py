@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Range
-from querygate.core.vault_ports import Source
 from querygate.custody.use_cases.trial_version import TrialVersion, published_on_trial
 from querygate.custody.verify.verifier_types import Measurement
 from querygate.custody.workload import Figure, Question

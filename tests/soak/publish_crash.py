@@ -66,7 +66,7 @@ class Found:
 
 PUBLISHER = """
 import runpy, sys
-from querygate.core import class_ranges
+from querygate.core.publications import class_ranges
 class_ranges.CELL_BYTES *= int(sys.argv.pop(1))
 runpy.run_module("querygate", run_name="__main__", alter_sys=True)
 """

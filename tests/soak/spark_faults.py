@@ -31,8 +31,8 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources import spark_table
 from querygate_adapters.store import spark_session
 from querygate_adapters.store.spark_store import SparkStore
-from querygate_adapters.vault import spark_writer
-from querygate_adapters.vault.spark_engine import SparkEngine
+from querygate_adapters.vault.spark import spark_writer
+from querygate_adapters.vault.spark.spark_engine import SparkEngine
 from tests import spark
 from tests.policies import AGE, SEX, make_policy, sensitive
 from tests.report import row

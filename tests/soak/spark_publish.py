@@ -21,7 +21,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish import partition
 from querygate.custody.use_cases.publish_version import publish_to
 from querygate_adapters.store.duckdb_store import version_file
-from querygate_adapters.vault.spark_tables import PART_BYTES
+from querygate_adapters.vault.spark.spark_tables import PART_BYTES
 from querygate_adapters.vault.written_store import WrittenStore
 from tests import spark
 from tests.policies import (

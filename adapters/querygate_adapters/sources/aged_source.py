@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 
 import pyarrow as pa
 
-from querygate.core.vault_ports import AgeAt, IdentifiedSource, Source
+from querygate.core.publications.vault_ports import AgeAt, IdentifiedSource, Source
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
 from querygate_adapters.sources.value_casts import cast_to, is_unread
 from querygate_adapters.store.duckdb_lockdown import in_memory

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from querygate.core.vault_ports import IdentifiedSource, ReadAs, Source
+from querygate.core.publications.vault_ports import IdentifiedSource, ReadAs, Source
 from querygate_adapters.sources.aged_source import with_ages
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
 from querygate_adapters.sources.value_casts import at_limit, iso_day

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_casts import as_key
 from querygate_adapters.store.duckdb_lockdown import in_memory

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path, PurePath
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 
 GROUP = "querygate.adapters"
 FILES = frozenset({"csv", "parquet", "duckdb", "fhir"})

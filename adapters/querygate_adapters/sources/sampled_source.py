@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Bools
-from querygate.core.vault_ports import Source
 
 SEED = 20060627
 

@@ -13,8 +13,8 @@ import duckdb
 import numpy as np
 
 from querygate.core.column_profile import BLANK, UNMEASURED, ColumnFigures
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Floats
-from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_casts import at_limit, cast_to
 from querygate_adapters.store.catalog_json import Row

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.audit.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Bools, Floats, Ints, SqlValue, folded
-from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.vault.raw_records import DuckDBRecords
 

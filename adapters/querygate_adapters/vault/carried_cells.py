@@ -13,7 +13,7 @@ from typing import TypeAlias
 import duckdb
 import pyarrow as pa
 
-from querygate.core.carried_classes import CarriedClasses, CarriedProof
+from querygate.core.publications.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.cell_query import stored
 from querygate_adapters.store.class_moments import TABLE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
-from querygate.core.carried_classes import CarriedClasses
+from querygate.core.publications.carried_classes import CarriedClasses
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.vault.person_history import Vault

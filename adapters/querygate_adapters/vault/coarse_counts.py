@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from querygate.core.coarse_parts import Fork, Parts
+from querygate.core.publications.coarse_parts import Fork, Parts
 from querygate.core.types import Array, Ints
 from querygate_adapters.store.column_arrays import ints
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import duckdb
 import numpy as np
 
+from querygate.core.publications.vault_ports import CodeTexts
 from querygate.core.types import Ints
-from querygate.core.vault_ports import CodeTexts
 from querygate_adapters.sources.files import quoted
 
 

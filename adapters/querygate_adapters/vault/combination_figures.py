@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from querygate.core.publications.vault_ports import Combinations
 from querygate.core.types import Array, Ints
-from querygate.core.vault_ports import Combinations
 from querygate_adapters.store.column_arrays import floats, ints
 
 

@@ -15,7 +15,7 @@ import duckdb
 from querygate.core.count_text import counted
 from querygate.core.derived_columns import OF_NOBODY, DerivedColumn, EventCondition
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import JoinedTable
+from querygate.core.publications.vault_ports import JoinedTable
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_casts import as_key, cast_to, is_unread
 from querygate_adapters.vault.free_names import free_stem

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
-from querygate.core.vault_ports import RawColumn
+from querygate.core.publications.vault_ports import RawColumn
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.vault.person_history import Vault
 

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.version_overlap import ClassHistory, OverlapRule, ValueChanges
 from querygate.core.types import Ints
-from querygate.core.version_overlap import ClassHistory, OverlapRule, ValueChanges
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import in_memory

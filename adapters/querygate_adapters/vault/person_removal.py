@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate_adapters.sources.files import BATCH_ROWS, DuckDBFile, quoted
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config, in_memory
 from querygate_adapters.store.retired_versions import flush

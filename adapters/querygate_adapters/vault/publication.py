@@ -14,11 +14,11 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.block import CodeSets
-from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.errors import ConfigError
 from querygate.core.files.file_digest import FileDigest
+from querygate.core.publications.carried_classes import CarriedClasses, CarriedProof
+from querygate.core.publications.version_overlap import OverlapRule
 from querygate.core.types import Catalog
-from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import WITHDRAWN, is_withdrawn, version_file

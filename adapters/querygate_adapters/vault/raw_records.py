@@ -20,8 +20,8 @@ import numpy as np
 
 from querygate.core.audit.audit_records import MOST_DISTINCT, SecretTests, Unanswerable
 from querygate.core.errors import Refusal
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
-from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import in_memory, limited

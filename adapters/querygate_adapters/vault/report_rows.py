@@ -13,8 +13,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.publications.vault_ports import ValueCount
 from querygate.core.types import IN_SQL, Floats, Ints, Scalar
-from querygate.core.vault_ports import ValueCount
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.vault.person_history import Vault, attach, spill_beside

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import IdentifiedSource, JoinedTable, SelectiveSource, Source
+from querygate.core.publications.vault_ports import IdentifiedSource, JoinedTable, SelectiveSource, Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.value_casts import as_key, cast_to, is_sure, is_unread
 from querygate_adapters.store.catalog_json import Row

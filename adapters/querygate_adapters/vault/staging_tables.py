@@ -20,10 +20,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.carried_classes import CarriedClasses
-from querygate.core.coarse_parts import Parts
-from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
-from querygate.core.vault_ports import (
+from querygate.core.publications.carried_classes import CarriedClasses
+from querygate.core.publications.coarse_parts import Parts
+from querygate.core.publications.vault_ports import (
     AS_IT_IS,
     CodeTexts,
     Combinations,
@@ -34,7 +33,8 @@ from querygate.core.vault_ports import (
     Source,
     ValueCount,
 )
-from querygate.core.version_overlap import OverlapRule
+from querygate.core.publications.version_overlap import OverlapRule
+from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
 from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import duckdb
 
-from querygate.core.vault_ports import (
+from querygate.core.publications.vault_ports import (
     ValueCount,
 )
 from querygate_adapters.sources.files import quoted

@@ -29,7 +29,6 @@ from querygate_adapters.store.retired_versions import (
     settle,
 )
 from querygate_adapters.store.vault_pointer import SUFFIX, pointed_in, pointer_file
-from querygate_adapters.vault import parquet_vault
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
 from querygate_adapters.vault.publication import DuckDBPublication, check_in_service, put_back
@@ -42,6 +41,7 @@ from querygate_adapters.vault.report_files import (
     reports_in,
     sweep_reports,
 )
+from querygate_adapters.vault.spark import parquet_vault
 
 
 class DuckDBVersionWriter:

@@ -12,9 +12,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.carried_classes import CarriedClasses
-from querygate.core.class_ranges import ranges_of, records_held
 from querygate.core.files.file_digest import FileDigest
+from querygate.core.publications.carried_classes import CarriedClasses
+from querygate.core.publications.class_ranges import ranges_of, records_held
 from querygate.core.types import Array, Catalog, Ints
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.cell_query import stored

@@ -18,8 +18,8 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import ListedCodes, LoadedRows
 from querygate.core.types import Bools, Ints
-from querygate.core.vault_ports import ListedCodes, LoadedRows
 from querygate.custody.code_lists.public_codes import CodeSystem, open_system
 from querygate.custody.code_lists.record_code_lists import CodeLists, read_lists
 from querygate.custody.policy import ColumnPolicy, Policy

@@ -15,8 +15,8 @@ import numpy as np
 
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import ListedCodes
 from querygate.core.types import Bools, Floats, Ints
-from querygate.core.vault_ports import ListedCodes
 from querygate.custody.code_lists.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.code_lists.code_protection import protect, protect_in_classes
 from querygate.custody.code_lists.public_codes import CodeSystem

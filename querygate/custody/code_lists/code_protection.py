@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import ListedCodes
 from querygate.core.types import Floats, Ints
-from querygate.core.vault_ports import ListedCodes
 from querygate.custody.code_lists.record_code_lists import (
     CodeLists,
     known_sets,

@@ -9,8 +9,8 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import CodeTexts, ListedCodes
 from querygate.core.types import Bools, Ints
-from querygate.core.vault_ports import CodeTexts, ListedCodes
 from querygate.custody.code_lists.public_codes import CodeSystem, Places, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import Baskets, gwas_diseases

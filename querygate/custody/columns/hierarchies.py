@@ -9,8 +9,8 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Profile
 from querygate.core.types import Ints
-from querygate.core.vault_ports import Profile
 from querygate.custody.policy import ColumnPolicy, HierarchyPolicy
 from querygate.methods.anonymise import Hierarchy, Intervals
 from querygate.methods.anonymise.recode.hierarchy_presets import UnreadableValues, preset_rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import ValueCount
+from querygate.core.publications.vault_ports import ValueCount
 from querygate.custody.policy import ColumnPolicy, Policy, column_names
 from querygate.custody.policy.identifier_signs import KeyName, is_shared, key_name
 

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Floats, Ints
-from querygate.core.vault_ports import Source
 from querygate.custody.policy import ColumnPolicy, Policy
 
 _READ_AS = {"integer": pa.float64(), "number": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us")}

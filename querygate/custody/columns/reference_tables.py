@@ -14,8 +14,8 @@ from decimal import Decimal
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import SEPARATOR, Reference, SqlValue
-from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy, ReferencePolicy
 
 MOST_KEYS = 5_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import JoinedTable, Source
 from querygate.core.types import folded
-from querygate.core.vault_ports import JoinedTable, Source
 from querygate.custody.policy import ColumnPolicy, EventsPolicy, JoinPolicy, Policy
 from querygate.custody.policy.derived_ages import worked_out_ages
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Profile
 from querygate.core.types import DISCRETE, Array, Floats, Ints
-from querygate.core.vault_ports import Profile
 from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
 
 

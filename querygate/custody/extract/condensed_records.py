@@ -15,7 +15,7 @@ import pyarrow as pa
 from querygate.core.errors import ExtractRefused
 from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.extracts.model_formula import parse_formula
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes
 from querygate.custody.extract.payload_columns import make_payload

@@ -15,8 +15,8 @@ import pyarrow as pa
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress
+from querygate.core.publications.vault_ports import Source, StagingTables, ValueCount
 from querygate.core.types import Column, Ints
-from querygate.core.vault_ports import Source, StagingTables, ValueCount
 from querygate.custody.code_lists.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.overlap.shared_secret import SharedSecret
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
+from querygate.core.publications.vault_ports import AgeAt
 from querygate.core.types import NUMERIC, Role, Type
-from querygate.core.vault_ports import AgeAt
 
 Number: TypeAlias = int | float
 Meaning: TypeAlias = "bool | int | float | str | Sequence[Meaning] | Mapping[str, Meaning] | None"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from querygate.core.dates import day_text
-from querygate.core.vault_ports import AgeAt
+from querygate.core.publications.vault_ports import AgeAt
 from querygate.custody.policy.column_policy import ColumnPolicy
 from querygate.custody.policy.policy_types import Policy
 from querygate.custody.policy.toml_reader import TomlTable, read_value

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.publications.vault_ports import SomeClasses
 from querygate.core.types import Bools, Column, Ints
-from querygate.core.vault_ports import SomeClasses
 from querygate.custody.code_lists.code_items import PublishedCodes
 from querygate.custody.columns.hierarchies import nodes
 from querygate.custody.columns.value_groups import with_values

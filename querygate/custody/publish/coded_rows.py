@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import JoinedTable, Profile, Source
 from querygate.core.types import Ints
-from querygate.core.vault_ports import JoinedTable, Profile, Source
 from querygate.custody.code_lists.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.hierarchies import make_tree
 from querygate.custody.columns.person_rows import check_supported, count_persons

@@ -18,12 +18,12 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.carried_classes import CarriedClasses
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import from_json
+from querygate.core.publications.carried_classes import CarriedClasses
+from querygate.core.publications.vault_ports import StagingTables
+from querygate.core.publications.version_overlap import OverlapRule, VersionOverlap
 from querygate.core.types import Catalog
-from querygate.core.vault_ports import StagingTables
-from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards

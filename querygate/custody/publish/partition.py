@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.core.coarse_parts import Fork, Parts, divided_at, numbers_of, runs_of
+from querygate.core.publications.coarse_parts import Fork, Parts, divided_at, numbers_of, runs_of
 from querygate.core.types import Floats, Ints
 from querygate.custody.code_lists.code_items import publish_codes_in_classes
 from querygate.custody.columns.hierarchies import places

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from querygate.core.coarse_parts import numbers_of
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.coarse_parts import numbers_of
+from querygate.core.publications.vault_ports import CodedCombinations, PartDivision, StagingTables
 from querygate.core.types import Floats, Ints
-from querygate.core.vault_ports import CodedCombinations, PartDivision, StagingTables
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import divided
 from querygate.custody.publish.method_trial import Trial

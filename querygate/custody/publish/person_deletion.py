@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report, VersionWriter
 from querygate.custody.publish.republication_guard import VersionHandling

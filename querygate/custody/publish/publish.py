@@ -27,12 +27,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
-from querygate.core.carried_classes import CarriedClasses, CarriedProof
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
+from querygate.core.publications.carried_classes import CarriedClasses, CarriedProof
+from querygate.core.publications.vault_ports import JoinedTable, PartDivision, Source, StagingTables
+from querygate.core.publications.version_overlap import OverlapRule, VersionOverlap
 from querygate.core.types import Catalog, Column
-from querygate.core.vault_ports import JoinedTable, PartDivision, Source, StagingTables
-from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.code_lists import code_groups
 from querygate.custody.code_lists.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed

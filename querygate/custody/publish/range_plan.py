@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from querygate.core.class_ranges import ranges_of, records_held
-from querygate.core.vault_ports import ClassRanges, SomeClasses
+from querygate.core.publications.class_ranges import ranges_of, records_held
+from querygate.core.publications.vault_ports import ClassRanges, SomeClasses
 from querygate.custody.publish.step_state import PublicationState
 
 

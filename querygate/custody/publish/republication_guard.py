@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
-from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
+from querygate.core.publications.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import Policy
 from querygate.custody.policy.diversity_rules import least_values
 from querygate.custody.policy.event_tables import without_last_day

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Profile
 from querygate.core.types import DISCRETE, Ints
-from querygate.core.vault_ports import Profile
 from querygate.custody.columns.value_codes import NumberCodes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.moment_rules import has_moments

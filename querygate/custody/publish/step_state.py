@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from querygate.core.carried_classes import CarriedClasses
 from querygate.core.files.file_digest import FileDigest
 from querygate.core.progress import Progress, no_progress
+from querygate.core.publications.carried_classes import CarriedClasses
+from querygate.core.publications.vault_ports import Combinations, Profile, StagingTables
 from querygate.core.types import Column, Ints, Margin, Reference
-from querygate.core.vault_ports import Combinations, Profile, StagingTables
 from querygate.custody.code_lists.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.policy import Policy

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.ports import Native, PublishedVersion
+from querygate.core.publications.vault_ports import Source, StagingTables
 from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints, Scalar
-from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.policy.toml_reader import RawTable

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.publish.coded_rows import load
 from querygate.custody.publish.step_state import PublicationState, StepProgress

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import JoinedTable, Source
+from querygate.core.publications.vault_ports import JoinedTable, Source
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.drafts.clinical_columns import as_tables, clinical_columns
 from querygate.custody.policy.drafts.clinical_models import ClinicalModel

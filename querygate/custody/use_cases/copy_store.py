@@ -72,7 +72,7 @@ def open_shelf(location: str) -> Shelf:
     kind = "spark" if location.startswith("spark:") else "postgres"
     try:
         if kind == "spark":
-            from querygate_adapters.vault.spark_writer import SparkVersionWriter
+            from querygate_adapters.vault.spark.spark_writer import SparkVersionWriter
 
             return SparkVersionWriter(location)
         from querygate_adapters.vault.postgres_writer import PostgresVersionWriter

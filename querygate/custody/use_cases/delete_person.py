@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
 from querygate.custody.publish.publish import Report

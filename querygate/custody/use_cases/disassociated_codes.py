@@ -17,7 +17,7 @@ from pathlib import Path
 from querygate.core.answer_forms.spreadsheet_cells import escape
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.code_lists.record_code_lists import read_lists
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.coded_rows import load

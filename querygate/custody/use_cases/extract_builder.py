@@ -25,8 +25,8 @@ from querygate.core.extracts.use_agreement import check_agreed
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Catalog
-from querygate.core.vault_ports import Source
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_columns import Beside

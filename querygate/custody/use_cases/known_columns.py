@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Catalog
-from querygate.core.vault_ports import Source
 from querygate.custody.audit.query_structure import Structure, known_columns
 from querygate.site.layout import Site
 from querygate_adapters.sources.open_source import open_source

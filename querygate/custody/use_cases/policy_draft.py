@@ -15,7 +15,7 @@ from textwrap import wrap
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.drafts.column_proposal import named_from
 from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text

@@ -10,7 +10,7 @@ from functools import partial
 
 from querygate.core.ports import PublishedVersion
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.use_cases.trial_version import published_on_trial

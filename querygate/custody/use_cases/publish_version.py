@@ -21,7 +21,7 @@ from querygate.core.files.file_digest import FileDigest
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say, uninterrupted
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.publish.publish import Report, publish
@@ -33,8 +33,8 @@ from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.known_versions import NotedVersions
-from querygate_adapters.vault.parquet_vault import vault_folder
 from querygate_adapters.vault.publication import DuckDBPublication
+from querygate_adapters.vault.spark.parquet_vault import vault_folder
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
@@ -65,7 +65,7 @@ def _publication_in(vault: str, handling: VersionHandling) -> Callable[..., Duck
         return DuckDBPublication
     root = vault_folder(vault)
     try:
-        from querygate_adapters.vault.spark_publication import SparkPublication
+        from querygate_adapters.vault.spark.spark_publication import SparkPublication
     except ImportError:
         raise ConfigError(
             "QG804", "A vault in Spark needs PySpark.", "Install it: pip install 'querygate[spark]'."

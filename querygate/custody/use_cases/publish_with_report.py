@@ -18,7 +18,7 @@ from querygate.core.errors import ConfigError, QueryGateError
 from querygate.core.json_body import from_json
 from querygate.core.limits.interrupts import is_interrupt
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.columns.population import read_population
 from querygate.custody.policy import Policy
 from querygate.custody.policy.toml_reader import RawTable

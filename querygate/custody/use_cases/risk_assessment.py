@@ -21,8 +21,8 @@ from querygate.control import stamp
 from querygate.core.answer_forms.spreadsheet_cells import unescape
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress, no_progress
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import Catalog, Ints
-from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
 from querygate.custody.columns.source_columns import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous

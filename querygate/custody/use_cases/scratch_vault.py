@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from querygate.core.progress import Progress, no_progress
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.columns.person_rows import count_persons
 from querygate.custody.columns.source_columns import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy

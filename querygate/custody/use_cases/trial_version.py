@@ -11,7 +11,7 @@ from pathlib import Path
 
 from querygate.control import stamp_now
 from querygate.core.ports import Native, PublishedVersion
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.drafts.column_proposal import named_from
 from querygate.custody.publish.publish import publish_on_trial

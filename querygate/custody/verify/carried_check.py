@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from querygate.core.carried_classes import CarriedProof
+from querygate.core.publications.carried_classes import CarriedProof
 from querygate.core.types import Catalog
 from querygate.custody.policy import Policy
 from querygate.custody.verify.verifier_types import Measurement, both, require

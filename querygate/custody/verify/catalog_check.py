@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Literal
 
+from querygate.core.publications.vault_ports import VerifierTables
 from querygate.core.types import Catalog, Column
-from querygate.core.vault_ports import VerifierTables
 from querygate.custody.code_lists.public_codes import open_system
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import ColumnPolicy, Policy

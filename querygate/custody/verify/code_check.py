@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import ListedCodes
 from querygate.core.types import Arrays, Catalog, Column, Ints
-from querygate.core.vault_ports import ListedCodes
 from querygate.custody.code_lists.public_codes import CodeSystem, open_system
 from querygate.custody.code_lists.record_code_lists import read_texts, utility_groups
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy

@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import VerifierTables
 from querygate.core.types import Bools, Catalog, Column, Ints
-from querygate.core.vault_ports import VerifierTables
 from querygate.custody.code_lists.public_codes import CodeSystem, open_system
 from querygate.custody.code_lists.record_code_lists import read_texts
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy

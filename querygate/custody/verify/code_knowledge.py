@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from querygate.core.publications.vault_ports import ListedCodes
 from querygate.core.types import Array, Bools, Ints
-from querygate.core.vault_ports import ListedCodes
 from querygate.custody.code_lists.public_codes import CodeSystem
 from querygate.custody.code_lists.record_code_lists import known_sets, listed_rules, sensitive_codes
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import VerifierCounts
 from querygate.core.types import Array, Arrays, Bools, Column, Floats
-from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups

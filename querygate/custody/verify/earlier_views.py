@@ -16,8 +16,8 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.core.types import Array, Bools, Catalog, Column, Ints
-from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import Policy
 from querygate.custody.policy.event_tables import without_last_day
 from querygate.custody.verify.code_group_check import listed_columns

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from querygate.core.block import NO_NULLS
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.core.types import Array, Arrays, Bools, Column, Ints, Margin
-from querygate.core.vault_ports import RawColumn
 from querygate.custody.verify.raw_combinations import RawCombinations
 from querygate.custody.verify.verifier_types import MarginReader, Written, require
 

@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.block import ALL_NULLS
+from querygate.core.publications.vault_ports import VerifierCounts
 from querygate.core.types import Array, Arrays, Catalog, Column, Ints
-from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.policy import ColumnPolicy, Policy
 
 QUARTERS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)

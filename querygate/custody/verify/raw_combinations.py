@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.core.types import Ints
-from querygate.core.vault_ports import RawColumn
 
 DIVIDING = ("quasi-identifier", "public")
 """Roles of the columns that classes of views are over."""

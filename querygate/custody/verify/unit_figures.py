@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.core.types import Array, Bools, Column, Floats, Ints
-from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.verify.margin_records import LocatedMargin, states

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.core.carried_classes import CarriedClasses, CarriedProof
+from querygate.core.publications.carried_classes import CarriedClasses, CarriedProof
+from querygate.core.publications.vault_ports import ClassRanges, VerifierCounts, VerifierTables
 from querygate.core.types import Arrays, Catalog, Column, Floats, Ints
-from querygate.core.vault_ports import ClassRanges, VerifierCounts, VerifierTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.verify.carried_check import check_carried, with_carried

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import VerifierTables
 from querygate.core.types import Catalog, Column, Ints
-from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.certificate_proposals import Proposals

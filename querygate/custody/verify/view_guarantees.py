@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.core.types import Array, Bools, Column, Ints
-from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import Policy
 from querygate.custody.verify.diversity_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.margin_records import LocatedMargin, ReadColumn

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.publications.version_overlap import ClassHistory, ValueChanges
 from querygate.core.types import Bools, Ints
-from querygate.core.version_overlap import ClassHistory, ValueChanges
 
 ABSENT = -1
 """The class of somebody who is not in a version."""

@@ -33,7 +33,7 @@ NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abc
 ACT = """
 import os, resource, signal, subprocess, sys
 from pathlib import Path
-from querygate.core import class_ranges
+from querygate.core.publications import class_ranges
 from querygate.custody.publish import partition
 from querygate.custody.publish.cell_tables import CellTables
 from querygate.custody.policy import parse_policy

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.core.vault_ports import AgeAt, ReadAs
+from querygate.core.publications.vault_ports import AgeAt, ReadAs
 from querygate_adapters.sources.files import ParquetFile
+from querygate_adapters.vault.spark.typed_rows import TypedRows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
-from querygate_adapters.vault.typed_rows import TypedRows
 
 GIVEN = {
     "born": ["31/12/1980", "01/02/1999", None, "29/02/2000", " 1/1/1950 ", "NA"],

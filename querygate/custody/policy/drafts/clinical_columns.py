@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from querygate.core.derived_columns import DerivedColumn, EventCondition, Take
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy.drafts.clinical_models import ClinicalModel
 from querygate.custody.policy.toml_reader import RawTable
 

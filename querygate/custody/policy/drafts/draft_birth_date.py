@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
 from querygate.core.dates import DAY_US, date_of
+from querygate.core.publications.vault_ports import AgeAt, ReadAs, Source
 from querygate.core.types import folded
-from querygate.core.vault_ports import AgeAt, ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.draft_domains_and_cuts import day_of, toml_text

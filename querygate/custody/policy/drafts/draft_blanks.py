@@ -16,8 +16,8 @@ import numpy as np
 
 from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
 from querygate.core.count_text import counted
+from querygate.core.publications.vault_ports import ReadAs, Source
 from querygate.core.types import Floats
-from querygate.core.vault_ports import ReadAs, Source
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import measure_named
 from querygate.custody.policy.drafts.column_proposal import CODED, YEARS, Proposal, choose_k

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import LIST_TITLES, TITLES, Proposal
 from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text
 from querygate.custody.policy.identifier_signs import words_of

@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 
 from querygate.core.column_profile import ColumnFigures, Surveyor
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import folded
-from querygate.core.vault_ports import Source
 from querygate.custody.policy.drafts.column_proposal import SELDOM, Proposal
 from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_list, toml_text
 from querygate.custody.policy.identifier_signs import JOINT

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from querygate.core.column_profile import ColumnFigures, Surveyor, with_changed
-from querygate.core.vault_ports import ReadAs, Source
+from querygate.core.publications.vault_ports import ReadAs, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal
 from querygate.custody.policy.drafts.draft_birth_date import Amend
 from querygate.custody.policy.drafts.draft_domains_and_cuts import toml_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from querygate.core.column_profile import ColumnFigures, Surveyor
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import AgeAt, Source
+from querygate.core.publications.vault_ports import AgeAt, Source
 from querygate.custody.policy.drafts.column_proposal import Proposal, choose_k
 from querygate.custody.policy.drafts.draft_birth_date import Amend, with_dates, with_proposed_age
 from querygate.custody.policy.drafts.draft_blanks import Reading, as_meant, with_readings

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from querygate.core.publications.vault_ports import Source
 from querygate.core.types import folded
-from querygate.core.vault_ports import Source
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record, roles
 from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.log_file import answer_rows, read_log

@@ -16,7 +16,7 @@ import pytest
 
 from querygate.core.derived_columns import DerivedColumn, EventCondition
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import JoinedTable
+from querygate.core.publications.vault_ports import JoinedTable
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from tests.engine import reading

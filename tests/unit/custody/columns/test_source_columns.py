@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import JoinedTable
+from querygate.core.publications.vault_ports import JoinedTable
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Profile
+from querygate.core.publications.vault_ports import Profile
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import AgeAt
+from querygate.core.publications.vault_ports import AgeAt
 from querygate.custody.policy import parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.use_cases.policy_draft import draft_from

@@ -13,7 +13,7 @@ import pytest
 
 from querygate.core.derived_columns import DerivedColumn
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import AgeAt, JoinedTable, ReadAs
+from querygate.core.publications.vault_ports import AgeAt, JoinedTable, ReadAs
 from querygate.custody.policy import parse_policy
 from querygate.custody.use_cases.policy_draft import draft_from
 from querygate.custody.use_cases.scratch_vault import scratch_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.core import class_ranges
+from querygate.core.publications import class_ranges
 
 
 def in_ranges(monkeypatch: pytest.MonkeyPatch, records: int) -> None:

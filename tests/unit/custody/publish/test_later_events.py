@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.vault_ports import Source
+from querygate.core.publications.vault_ports import Source
 from querygate_adapters.sources.open_source import open_source
 from tests.unit.custody.publish.publications import new_site, put
 

@@ -10,7 +10,7 @@ from querygate.core.errors import ConfigError
 from querygate.site.health import files_health
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.store.vault_pointer import pointed_in, pointer_file
-from querygate_adapters.vault.parquet_vault import ParquetVault, vault_folder
+from querygate_adapters.vault.spark.parquet_vault import ParquetVault, vault_folder
 from tests.each import each
 from tests.policies import AGE, SBP, make_policy
 from tests.unit.custody.publish.publications import new_site, put, shelf_of

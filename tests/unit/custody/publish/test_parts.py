@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from querygate.core.coarse_parts import numbers_of
 from querygate.core.errors import ConfigError
+from querygate.core.publications.coarse_parts import numbers_of
 from querygate.custody.publish import partition
 from querygate.custody.publish.publish import Report
 from querygate.methods.anonymise import Attribute, Closeness, Infeasible, Sensitive, coarse_cuts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from querygate.core.vault_ports import Combinations
+from querygate.core.publications.vault_ports import Combinations
 from querygate.custody.publish import view_division, view_records
 from querygate.custody.verify import view_check
 from querygate.methods.views import CellLimits

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.core.vault_ports import RawColumn
+from querygate.core.publications.vault_ports import RawColumn
 from querygate.custody.verify.raw_combinations import RawCombinations
 
 AGE = [3, 3, None, 3, -7, None, 10**15, None]

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from querygate.core.publications.version_overlap import ClassHistory, ValueChanges
 from querygate.core.types import Ints
-from querygate.core.version_overlap import ClassHistory, ValueChanges
 from querygate.methods.anonymise import Attribute, Distinct, Sensitive, Table, partition_check
 from querygate.methods.anonymise.stable_classes import NEWCOMER, stay_together
 from querygate.methods.anonymise.version_overlay import (

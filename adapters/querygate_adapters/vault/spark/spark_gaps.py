@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 
-from querygate.core.coarse_parts import Parts
 from querygate.core.errors import ConfigError
+from querygate.core.publications.coarse_parts import Parts
+from querygate.core.publications.vault_ports import CodeTexts, Combinations, RawColumn
 from querygate.core.types import Array, Bools, Floats, Ints
-from querygate.core.vault_ports import CodeTexts, Combinations, RawColumn
 
 
 def refused(what: str) -> NoReturn:

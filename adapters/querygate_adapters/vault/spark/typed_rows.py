@@ -13,7 +13,7 @@ from itertools import chain
 
 import pyarrow as pa
 
-from querygate.core.vault_ports import ReadAs
+from querygate.core.publications.vault_ports import ReadAs
 from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
 from querygate_adapters.sources.value_casts import cast_to, is_sure, is_unread

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
-from querygate.core.coarse_parts import Parts
 from querygate.core.derived_columns import DerivedColumn, EventCondition
+from querygate.core.publications.coarse_parts import Parts
 from querygate.core.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:

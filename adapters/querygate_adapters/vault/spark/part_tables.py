@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from querygate.core.coarse_parts import Parts
+from querygate.core.publications.coarse_parts import Parts
+from querygate.core.publications.vault_ports import Combinations
 from querygate.core.types import Ints
-from querygate.core.vault_ports import Combinations
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import in_memory
 from querygate_adapters.vault.code_words import unpacked
 from querygate_adapters.vault.combination_figures import combinations_of
-from querygate_adapters.vault.spark_gaps import SparkGaps, refused
+from querygate_adapters.vault.spark.spark_gaps import SparkGaps, refused
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ import pyarrow as pa
 from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from querygate.core.coarse_parts import Parts, numbers_of
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, QueryGateError
-from querygate.core.types import NUMERIC, Array, Floats, Ints
-from querygate.core.vault_ports import (
+from querygate.core.publications.coarse_parts import Parts, numbers_of
+from querygate.core.publications.vault_ports import (
     AS_IT_IS,
     CodedCombinations,
     Combinations,
@@ -31,6 +30,7 @@ from querygate.core.vault_ports import (
     Source,
     ValueCount,
 )
+from querygate.core.types import NUMERIC, Array, Floats, Ints
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.sources.spark_table import SparkTable, plainly_named
 from querygate_adapters.store.column_arrays import ints
@@ -38,11 +38,11 @@ from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of
 from querygate_adapters.vault.code_words import packed, unpacked, words_of
 from querygate_adapters.vault.combination_figures import combinations_of, figures_sql
 from querygate_adapters.vault.free_names import free_name
-from querygate_adapters.vault.parquet_vault import ParquetVault
-from querygate_adapters.vault.part_tables import PartLayout, PartTables
-from querygate_adapters.vault.spark_engine import SparkEngine, asking
-from querygate_adapters.vault.spark_gaps import SparkGaps, refused
-from querygate_adapters.vault.typed_rows import TypedRows
+from querygate_adapters.vault.spark.parquet_vault import ParquetVault
+from querygate_adapters.vault.spark.part_tables import PartLayout, PartTables
+from querygate_adapters.vault.spark.spark_engine import SparkEngine, asking
+from querygate_adapters.vault.spark.spark_gaps import SparkGaps, refused
+from querygate_adapters.vault.spark.typed_rows import TypedRows
 from querygate_adapters.vault.verifier_counts import Checks
 
 T = TypeVar("T")

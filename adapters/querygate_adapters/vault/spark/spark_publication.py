@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.carried_classes import CarriedClasses
 from querygate.core.errors import ConfigError
+from querygate.core.publications.carried_classes import CarriedClasses
+from querygate.core.publications.version_overlap import ClassHistory, OverlapRule
 from querygate.core.types import Ints
-from querygate.core.version_overlap import ClassHistory, OverlapRule
 from querygate_adapters.store.vault_pointer import pointed_in, pointer_file
-from querygate_adapters.vault.parquet_vault import ParquetVault
 from querygate_adapters.vault.publication import DuckDBPublication
-from querygate_adapters.vault.spark_tables import SparkStagingTables
+from querygate_adapters.vault.spark.parquet_vault import ParquetVault
+from querygate_adapters.vault.spark.spark_tables import SparkStagingTables
 
 
 class SparkPublication(DuckDBPublication):

@@ -1,0 +1,1 @@
+"""Publications whose raw rows stay in Spark, and stores that Spark serves."""
