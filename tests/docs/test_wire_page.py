@@ -43,7 +43,7 @@ def printed(block: Block, port: int, key: str) -> str:
     command = {"sh": ["bash", "-c"], "python": [sys.executable, "-c"], "r": ["Rscript", "--vanilla", "-e"]}[
         block.language
     ]
-    environment = {**os.environ, "PGPASSWORD": key, "PSQLRC": "/nonexistent", "PGCLIENTENCODING": "UTF8"}
+    environment = {**os.environ, "PGPASSWORD": key, "PSQLRC": "/dev/null", "PGCLIENTENCODING": "UTF8"}
     done = subprocess.run([*command, text], capture_output=True, text=True, env=environment, timeout=HANG_S)
     said = done.stderr + done.stdout
     said = re.sub(r"Query q_\w+", "Query q_01...", said)

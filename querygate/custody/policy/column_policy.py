@@ -156,7 +156,11 @@ class CodesPolicy:
         fields["protect"]["itemsets"] = digest(self.protect.itemsets)
         fields["protect"]["rules"] = digest(self.protect.rules)
         fields["utility"]["groups"] = digest(tuple(sorted(self.utility.groups)))
-        for part, key, unset in (("protect", "look_for", "rest"), ("utility", "spare", "none")):
+        for part, key, unset in (
+            ("protect", "look_for", "rest"),
+            ("protect", "support", 0),
+            ("utility", "spare", "none"),
+        ):
             if fields[part][key] == unset:
                 del fields[part][key]
         return {key: set_fields(value) if isinstance(value, dict) else value for key, value in fields.items() if value}

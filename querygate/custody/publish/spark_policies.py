@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish.method_choice import is_measured
 from querygate.custody.publish.partition import may_be_parted, parted_method, quasi_identifiers
 from querygate.custody.publish.sensitive_numbers import PER_CLASS
 
@@ -29,8 +30,10 @@ def _of_whole(policy: Policy) -> Iterator[str]:
         yield "views"
     elif not quasi_identifiers(policy):
         yield "a policy without quasi-identifiers"
+    elif policy.k_map or is_measured(policy):
+        yield "classes that are compared with a population, or whose ranges are measured (k_map, statistics, max_width)"
     elif not may_be_parted(policy):
-        yield "classes that are made of all records at once (k_map, statistics, max_width, codes within classes)"
+        yield "classes that are made of all records at once (largest_k, codes within classes)"
     elif parted_method(policy).by_record:
         yield f'anonymise.method = "{policy.anonymise.method}", which separates equal records'
     if policy.anonymise.largest_k:

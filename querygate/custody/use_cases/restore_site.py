@@ -17,7 +17,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from querygate.control import ChainBroken, VerifiedChain, stamp
+from querygate.control import ChainBroken, Log, VerifiedChain, stamp
 from querygate.control.budgets.ledger_evidence import note_opening
 from querygate.control.log.entry_chain import Chain
 from querygate.control.log.entry_links import links_of_lines
@@ -48,11 +48,14 @@ class RestoreWish:
 
 @dataclass(frozen=True, slots=True)
 class LaterLog:
-    """What is known of the log after the backup. `is_of_site`: it comes with the site's own mark."""
+    """What is known of the log after the backup. `is_of_site`: it comes with the site's own mark. `is_of_another`: the
+    backup is of another site."""
 
     lines: tuple[bytes, ...] = ()
     mark: HeadMark | None = None
     is_of_site: bool = False
+    is_of_another: bool = False
+    has_budgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,9 @@ def _prepare(staged: Path, present: Path | None, backup: Backup, wish: RestoreWi
     opened = open_gate(open_site(staged))
     try:
         _verify(opened)
-        later = _present_log(present, backup) if present else LaterLog()
+        later = _present_log(present, backup, opened.log) if present else LaterLog()
+        if later.is_of_another:
+            raise _other_site()
         return _amend(opened, later, wish, backup, user=user)
     finally:
         opened.log.database.close()
@@ -121,7 +126,7 @@ def _amend(opened: OpenSite, later: LaterLog, wish: RestoreWish, backup: Backup 
     # Spends are marked one by one, so a log that has come as far as its mark has all of them.
     reached = mark is None or mark.entries <= head.entries
     is_complete = reached and (later.is_of_site or any(one.has_met for one in done))
-    if here and not is_complete and wish.write_off is None and _has_budgets(opened):
+    if here and not is_complete and wish.write_off is None and (later.has_budgets or _has_budgets(opened)):
         raise _undecided(head.entries, mark)
     ledger = open_ledger(opened, ComposedAccounting(), marked=False)  # the mark is set below, to where this ends
     if here:
@@ -156,15 +161,19 @@ def _caught_up(opened: OpenSite, lines: Iterable[bytes], *, ledger: bool) -> Cau
         ) from None
 
 
-def _present_log(folder: Path, backup: Backup) -> LaterLog:
+def _present_log(folder: Path, backup: Backup, log: Log) -> LaterLog:
     """What the current site knows: its later entries, as far as they can be read, and its mark. The folder may hold
-    another site, or a broken one, which is why it is replaced."""
+    another site, a copy that went its own way, or a broken one, which is why it is replaced. `log` is that of the
+    backup."""
     mark = read_mark(folder / MARK)
     try:
         opened = open_gate(open_site(folder))
         try:
-            if opened.log.hash_at(backup.entries) not in (None, backup.head):
-                return LaterLog((), mark)
+            has_budgets = _has_budgets(opened)
+            if has_budgets and not _agree(opened.log, log, 1):
+                return LaterLog((), mark, has_budgets=True, is_of_another=True)
+            if not _agree(opened.log, log, min(backup.entries, opened.log.head().entries)):
+                return LaterLog((), mark, has_budgets=has_budgets)
             with suppress(ChainBroken):
                 opened.log.verify()
                 return LaterLog(tuple(opened.log.lines_after(backup.entries)), mark, True)
@@ -173,6 +182,12 @@ def _present_log(folder: Path, backup: Backup) -> LaterLog:
             opened.log.database.close()
     except (ConfigError, ChainBroken, sqlite3.Error):
         return LaterLog((), mark, mark is not None)
+
+
+def _agree(one: Log, other: Log, entry: int) -> bool:
+    """Whether two logs are the same up to an entry, as far as they still have it."""
+    hashes = {log.hash_at(entry) for log in (one, other)} - {None}
+    return not entry or len(hashes) < 2
 
 
 def _sound(opened: OpenSite, backup: Backup) -> Iterator[bytes]:
@@ -218,6 +233,14 @@ def _on_server() -> ConfigError:
         "The control database of this backup was on a PostgreSQL server, and is not in it.",
         "Restore the server from its own backup, and the folder by hand; then run `querygate restore --log FILE` or "
         "`querygate restore --write-off all` with neither a backup nor --check.",
+    )
+
+
+def _other_site() -> ConfigError:
+    return ConfigError(
+        "QG807",
+        "The backup is of another site, and this one has privacy budgets. It would forget what was spent.",
+        "Restore the backup into a new folder, with --site.",
     )
 
 

@@ -93,6 +93,8 @@ def closeness(
     records have each value, where there are others than these.
     """
     which, value, tally = _tally(classes, values, counts)
+    if not ordered and whole is None:
+        value = np.unique(value, return_inverse=True)[1]  # a missing value may have a code below 0
     total = np.bincount(which, tally)
     of_all = np.bincount(value, tally, size or 0) if whole is None else whole
     domain = np.arange(of_all.size) if ordered else np.flatnonzero(of_all)

@@ -269,6 +269,38 @@ def test_a_log_of_another_site_is_not_taken(site, told, run, small, tmp_path):
     assert not site.exists()
 
 
+def test_what_was_spent_here_is_not_in_a_copy_that_went_its_own_way(site, ask, told, run, left, tmp_path):
+    twin = shutil.copytree(site, tmp_path / "twin")
+    for name in ("bea", "cem", "dov", "eva", "fay"):  # its log becomes longer than that of the site
+        assert run("--site", twin, "user", "add", name, "--role", "researcher").exit_code == 0
+    assert run("--site", twin, "backup", "copy").exit_code == 0
+    ask(40)
+    assert told("log", "verify")["entries"] < told("--site", twin, "log", "verify")["entries"]
+    for words in ([], ["--check"]):
+        done = run("restore", "copy", *words)
+        assert (done.exit_code, "--write-off" in done.stderr) == (2, True), done.stderr
+    assert left() == 3.0
+    assert told("restore", "copy", "--write-off", "0.5")["written_off"]
+    assert left() == 3.0
+
+
+def test_a_site_that_ends_before_the_backup_lacks_nothing(site, ask, told, left, tmp_path):
+    before = shutil.copytree(site, tmp_path / "before")
+    ask(40)
+    told("backup", "copy")
+    shutil.rmtree(site)
+    before.rename(site)
+    assert told("restore", "copy")["written_off"] == []
+    assert left() == 3.0
+
+
+def test_a_backup_of_another_site_takes_the_place_of_none_with_budgets(site, run, small, left):
+    assert run("--site", small.folder, "backup", "other").exit_code == 0
+    done = run("restore", "other")
+    assert (done.exit_code, "another site" in done.stderr) == (2, True), done.stderr
+    assert left() == 3.5
+
+
 def test_a_vault_that_the_backup_has_not_stays(site, told, run):
     told("backup", "copy")
     told("restore", "copy")
