@@ -8,9 +8,10 @@ truth inside, and all others stay as they are.
 
 The secret code that most rules share, then the rarest, becomes unknown in the records that hold most rules, then in
 the shortest ones, which have the fewest other patterns. As many records without the code get the same mark, first
-those with what is known, so a mark alone does not say that the code is there. Then sets of up to m codes are protected
-by local suppression, with "perhaps b" as a code of its own. That can make a rule surer again, where it hides what is
-known: then none of the rule's records tell it.
+those with what is known, then the shortest, so a mark alone does not say that the code is there. Then sets of up to m
+codes are protected by local suppression, with "perhaps b" as a code of its own. That can make a rule surer again, where
+it hides what is known: then none of the rule's records tell it. It can also take more marks from records without the
+code than from others: then more of them are marked, until at least half of the marks that remain are theirs.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from querygate.methods.code_lists.confidence import ROUNDING, check_share
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.local_suppression import suppressed_locally
 from querygate.methods.code_lists.sensitive_rules import SensitiveRule
+from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
 def hidden_patterns(
@@ -48,9 +50,9 @@ def hidden_patterns(
         marks.hide(never)
         made = _named(suppressed_locally(marks.published(), [], k, m), baskets, marks.victims)
         open_rules = marks.open(_told(made, marks.codes))
-        if not open_rules:
-            return made
         never |= open_rules
+        if not open_rules and not marks.add_cover(made):
+            return made
 
 
 class _Marks:
@@ -61,12 +63,15 @@ class _Marks:
         self.codes = sorted({code for rule in rules for code in (*rule.known, *rule.secret)})
         self.held = _held(baskets, self.codes)
         self.told = self.held.copy()
+        self._added = np.zeros(len(self.codes), dtype=np.int64)  # marked records without the code, beyond those with it
+        self._lengths = np.diff(baskets.starts)
         self._number = np.bincount(list(chain.from_iterable(rule.secret for rule in rules)), minlength=baskets.size)
 
     @property
     def victims(self) -> list[int]:
         """The codes that are unknown in some record."""
-        return [code for code, row in zip(self.codes, self.held & ~self.told, strict=True) if row.any()]
+        marked = (self.held & ~self.told).any(axis=1) | (self._added > 0)
+        return [code for code, some in zip(self.codes, marked.tolist(), strict=True) if some]
 
     def open(self, told: Bools) -> set[int]:
         """The rules that such records tell."""
@@ -85,6 +90,30 @@ class _Marks:
                     self.told[self.codes.index(self._victim(rule)), self._first(both, excess)] = False
                     changed = True
 
+    def add_cover(self, made: LocalItems) -> bool:
+        """Have more records without a code marked, where most marks that are left of it are true; False where none
+        are. Ever more are added at a time, since suppression may take most of them."""
+        added = False
+        for row, code in enumerate(self.codes):
+            marked = _marked(made, (code, self.baskets.size))
+            missing = int((marked & self.held[row]).sum()) - int((marked & ~self.held[row]).sum())
+            if missing > 0 and self._number[code]:
+                self._add(row, missing)
+                added = True
+        return added
+
+    def _add(self, row: int, missing: int) -> None:
+        others = int((~self.held[row]).sum())
+        hidden = int((self.held[row] & ~self.told[row]).sum())
+        before = int(self._added[row])
+        if hidden + before >= others:
+            raise Unprotectable(
+                "A secret code of `rules` cannot be unknown in so many records: too few records are without it, so an "
+                "unknown code would be a known one.",
+                "Raise `share` or `support`, lower k or m, or leave out the rule.",
+            )
+        self._added[row] = before + max(before // 2, missing)
+
     def published(self) -> Baskets:
         """The records with "perhaps b" as a code of its own, behind all codes, where b is marked."""
         size, victims = self.baskets.size, self.victims
@@ -95,7 +124,7 @@ class _Marks:
             row = self.codes.index(code)
             hidden = self.held[row] & ~self.told[row]
             kept &= ~((members == code) & hidden[of_record])
-            marked = np.flatnonzero(hidden | self._cover(code, row, int(hidden.sum())))
+            marked = np.flatnonzero(hidden | self._cover(code, row, int(hidden.sum() + self._added[row])))
             records.append(marked)
             items.append(np.full(marked.size, size + number))
         record = np.concatenate([of_record[kept], *records])
@@ -105,13 +134,13 @@ class _Marks:
         return Baskets(starts, item[order].astype(np.int64), size + len(victims))
 
     def _cover(self, code: int, row: int, number: int) -> Bools:
-        """As many records without the code as have it marked: first those that hold what its rules know."""
+        """So many records without the code: first those that hold what its rules know, then the shortest."""
         others = np.flatnonzero(~self.held[row])
         alike = np.zeros(self.baskets.records, dtype=np.int64)
         for rule in self.rules:
             if code in rule.secret:
                 alike += self._having(self.held, rule.known).astype(np.int64)
-        chosen = others[np.argsort(-alike[others], kind="stable")][:number]
+        chosen = others[np.lexsort([self._lengths[others], -alike[others]])][:number]
         cover = np.zeros(self.baskets.records, dtype=np.bool_)
         cover[chosen] = True
         return cover
@@ -126,7 +155,7 @@ class _Marks:
         told, rules = self.told[:, records], np.zeros(records.size, dtype=np.int64)
         for rule in self.rules:
             rules += self._having(told, (*rule.known, *rule.secret)).astype(np.int64)
-        order = np.lexsort([np.diff(self.baskets.starts)[records], -rules])
+        order = np.lexsort([self._lengths[records], -rules])
         return records[order][:number]
 
     def _excess(self, rule: SensitiveRule, told: Bools) -> int:
@@ -146,6 +175,14 @@ def _held(baskets: Baskets, codes: Sequence[int]) -> Bools:
     for row, code in enumerate(codes):
         held[row, baskets.of_record[baskets.members == code]] = True
     return held
+
+
+def _marked(made: LocalItems, mark: tuple[int, ...]) -> Bools:
+    """The records of an item that stands for the code or none: its own, or one that hides nothing else."""
+    marks = [item for item, group in enumerate(made.groups) if group == mark]
+    marked = np.zeros(made.published.records, dtype=np.bool_)
+    marked[made.published.of_record[np.isin(made.published.members, marks)]] = True
+    return marked
 
 
 def _told(made: LocalItems, codes: Sequence[int]) -> Bools:
