@@ -16,6 +16,7 @@ from querygate.custody.extract.protected_records import Field
 from querygate.custody.publish.step_state import PublicationState
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.diversity_check import GuaranteeCheck
+from querygate.custody.verify.pattern_marks import measure_marks
 
 MEANING = (
     "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'; "
@@ -79,7 +80,9 @@ def codes_kept(
         numbers,
         np.ones(numbers.size, dtype=np.int64),
     )
-    kept = measure_known(state.policy.column(name), made.system, told, state.staging, state.policy.k)
+    column, staging = state.policy.column(name), state.staging
+    kept = measure_known(column, made.system, told, staging, state.policy.k)
+    kept += measure_marks(column, made.system, told, staging)
     for one in kept:
         if not one.holds:
             raise ExtractRefused(

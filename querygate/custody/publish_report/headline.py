@@ -12,6 +12,7 @@ from querygate.custody.policy import DiversityPolicy, Policy
 from querygate.custody.publish_report.column_widths import shares
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.verify.code_knowledge import found_measure, told_measure
+from querygate.custody.verify.pattern_marks import MOST, marks_measure
 from querygate.methods.anonymise.class_disclosure import quantiles
 
 BARS = 24
@@ -120,6 +121,8 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
                 yield found_measure(column.name, protect), ("at least", protect.k or policy.k)
             if protect.share:
                 yield told_measure(column.name, protect), ("at most", protect.share)
+            if protect.kind == "patterns":
+                yield marks_measure(column.name), ("at most", MOST)
     if policy.k_map is not None:
         yield "people of the population", ("at least", policy.k_map.k)
 

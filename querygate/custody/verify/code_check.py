@@ -18,6 +18,7 @@ from querygate.custody.code_lists.record_code_lists import read_texts, utility_g
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.diversity_check import GuaranteeCheck
+from querygate.custody.verify.pattern_marks import measure_marks
 
 GROUPED = ("cba", "ugaclip", "least-frequent")
 """Methods that use the utility policy."""
@@ -40,6 +41,7 @@ def measure_codes(
         off = _off(wanted, system, told, staging)
         yield GuaranteeCheck(f"every list of {name} is published as its items", "", off, off == 0)
         yield from measure_known(wanted, system, told, staging, policy.k)
+        yield from measure_marks(wanted, system, told, staging)
         broken = _breaches(wanted, system, told)
         yield GuaranteeCheck(f"items of {name} lie inside groups", "", broken, broken == 0)
 

@@ -73,15 +73,20 @@ def measure_known(
             )
         )
     if asked.share:
-        promise = f"no {_what_is_told(asked)} of {name} is inferred with a confidence above {asked.share:g}"
-        kept.append(GuaranteeCheck(promise, told_measure(name, asked), surest, surest <= asked.share + ROUNDING))
+        holds = surest <= asked.share + ROUNDING
+        kept.append(GuaranteeCheck(_untold(name, asked), told_measure(name, asked), surest, holds))
     return kept
 
 
-def _what_is_told(asked: ProtectPolicy) -> str:
+def _untold(name: str, asked: ProtectPolicy) -> str:
+    """What cannot be inferred, in words."""
     if asked.kind != "patterns":
-        return "sensitive code"
-    return f"listed pattern that {asked.support:,} records tell" if asked.support > 1 else "listed pattern"
+        return f"no sensitive code of {name} is inferred with a confidence above {asked.share:g}"
+    rare = f", or fewer than {asked.support:,} do" if asked.support > 1 else ""
+    return (
+        f"of the records that tell the known codes of a listed pattern of {name}, at most {100 * asked.share:g} % tell "
+        f"its secret codes too{rare}"
+    )
 
 
 def _found(

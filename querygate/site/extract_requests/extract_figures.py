@@ -107,7 +107,7 @@ def make_figures(body: Mapping[str, Any]) -> ExtractFigures:
     told = tuple((title, words) for name, title in RISKS.items() if (words := _words(body.get(name))))
     utility = body.get("utility") or {}
     unknown = [_figure("privacy", utility["privacy"])] if utility.get("privacy") else []
-    promises = {one["promise"]: f"{one['figure']}, {'kept' if one['holds'] else 'BROKEN'}" for one in _promises(body)}
+    promises = {one["promise"]: _measured(one) for one in _promises(body)}
     unknown += [_figure("promises", promises)] if promises else []
     kept = tuple(_figure(name, value) for name, value in _plain(body))
     return ExtractFigures(told, tuple(unknown), (*kept, *_of_use(utility)), _learnt(body.get("learnt") or {}))
@@ -136,6 +136,14 @@ def _learnt(body: Mapping[str, Any]) -> str:
 
 def _promises(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(body.get("guarantees") or ())
+
+
+def _measured(promise: Mapping[str, Any]) -> str:
+    """
+    >>> _measured({"figure": 0.0982367758186398, "holds": True}), _measured({"figure": 1200, "holds": False})
+    ('0.0982 measured, kept', '1,200 measured, BROKEN')
+    """
+    return f"{_text('promises', promise['figure'])} measured, {'kept' if promise['holds'] else 'BROKEN'}"
 
 
 def _plain(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

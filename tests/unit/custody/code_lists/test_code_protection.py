@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.code_lists import code_items
+from querygate.custody.code_lists.code_protection import protect
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
-from querygate.methods.code_lists import Items, LocalItems
+from querygate.methods.code_lists import Baskets, Items, LocalItems
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.site.open_gate import OpenSite
 from tests.policies import ROUGH_AGE, code_list, make_policy
@@ -136,6 +138,7 @@ def test_what_is_asked_for_is_kept(kind: str, seed: int, tmp_path: Path) -> None
         assert measured["surest sensitive code of dx"] <= 0.5
     if kind == "patterns":
         assert measured["surest hidden pattern of dx"] <= 0.1
+        assert measured["largest share of the records with an unknown code of dx that have it"] <= 0.5
     for code in CODES:
         low, high = ends(opened, "COUNT(*)", f"has_code(dx, '{code}')")
         assert low <= sum(code in held for held in rows["dx"]) <= high
@@ -187,6 +190,32 @@ def test_an_estimate_does_not_tell_a_hidden_pattern(tmp_path: Path) -> None:
     assert row["n"]["estimate"] == 80
     assert row["both"]["low"] <= row["both"]["estimate"] <= 8
     assert row["both"]["high"] >= 40
+
+
+def test_marks_that_would_tell_the_code_are_not_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A method whose marks are all true keeps every other promise."""
+
+    def true_alone(lists: Any, k: int, staging: Any) -> LocalItems:
+        made = protect(lists, k, staging)
+        assert isinstance(made, LocalItems)
+        (mark,) = (item for item, group in enumerate(made.groups) if len(group) == 2)
+        secret = made.groups[mark][0]
+        told = [
+            [item for item in items if item != mark or secret in held]
+            for held, items in zip(lists.baskets.lists(), made.published.lists(), strict=True)
+        ]
+        return replace(made, published=Baskets.of(told, made.published.size))
+
+    rows: dict[str, list[Any]] = {"age": [40] * 100, "dx": [["401.0", "295.0"]] * 40 + [["401.0"]] * 40 + [[]] * 20}
+    asked = '{ kind = "patterns", share = 0.1, rules = [{ known = ["401.0"], secret = ["295.0"] }] }'
+    tmp_path.joinpath("kept").mkdir()
+    _, report = publish(tmp_path / "kept", rows, asked)
+    assert report.measured.kept["largest share of the records with an unknown code of dx that have it"] == 0.5
+    monkeypatch.setattr(code_items, "protect", true_alone)
+    tmp_path.joinpath("broken").mkdir()
+    with pytest.raises(ConfigError, match="at most half of the records in which a secret code") as caught:
+        publish(tmp_path / "broken", rows, asked)
+    assert caught.value.code == "QG803"
 
 
 def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ExtractRefused
+from querygate.methods.code_lists import hidden_patterns
 from tests.policies import ROUGH_AGE, SBP, code_list, make_policy
 from tests.unit.custody.extract.study import extract
 
@@ -87,6 +88,28 @@ def test_a_pattern_is_hidden_in_the_records_that_leave(tmp_path: Path) -> None:
     assert sum("401.9" in items for items in known) <= 0.2 * len(known)
     assert any("401.9?" in items for items in held)
     assert "surest hidden pattern of dx" in {one["measure"] for one in body["guarantees"]}
+    assert_marks_are_half_true(tmp_path, table)
+
+
+def assert_marks_are_half_true(folder: Path, table: pa.Table) -> None:
+    """Blood pressures tell these records apart."""
+    diagnoses = dict(zip(table["sbp"].to_pylist(), table["dx"].to_pylist(), strict=True))
+    marked = ["401.9" in diagnoses[sbp] or "4019" in diagnoses[sbp] for sbp, *_, dx in read(folder) if "401.9?" in dx]
+    assert 0 < 2 * sum(marked) <= len(marked)
+
+
+def test_an_extract_whose_marks_tell_the_code_does_not_leave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(hidden_patterns._Marks, "_cover", lambda marks, *_: np.zeros(marks.baskets.records, np.bool_))
+    monkeypatch.setattr(hidden_patterns._Marks, "add_cover", lambda *_: False)
+    table = patients(150)
+    lists = [["250.00", "401.9"] if row % 3 else ["250.00"] for row in range(150)]
+    table = table.set_column(1, "dx", pa.array(lists, pa.list_(pa.string())))
+    protect = {"kind": "patterns", "rules": [{"known": ["250.00"], "secret": ["401.9"]}], "share": 0.2}
+    policy = POLICY.but(columns={"dx": {"protect": protect, "method": "unknowns"}})
+    with pytest.raises(ExtractRefused, match="at most half of the records in which a secret code of dx") as refused:
+        extract(tmp_path, table=table, policy=policy, method="mondrian")
+    assert refused.value.code == "QG605"
+    assert not list((tmp_path / "out").glob("extract*"))
 
 
 def test_a_condensed_extract_has_no_lists(tmp_path: Path) -> None:
