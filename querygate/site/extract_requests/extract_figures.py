@@ -129,8 +129,18 @@ def _learnt(body: Mapping[str, Any]) -> str:
     told = f"{who} asked {counted(body['asked'], 'question')} about this dataset; {body['answered']} answered."
     if "findings" not in body:
         return f"{told} They were {body['audit']}."
-    told += f" The audit of them has {counted(body['findings'], 'finding')}; {body['isolating'] or 'none'} could single"
-    left = f" {body['not_audited']} could not be audited." if body.get("not_audited") else ""
+    return f"{told} {_audited(body)}"
+
+
+def _audited(body: Mapping[str, Any]) -> str:
+    """What the audit found; never that nothing could single people out where nothing was looked at."""
+    missed, answered, findings = body.get("not_audited") or 0, body["answered"], body["findings"]
+    if missed and missed >= answered and not findings:
+        return f"None of the {answered} could be audited, so nothing is known."
+    them = f"the other {answered - missed}" if 0 < missed < answered else "them"
+    told = f"The audit of {them} has {counted(findings, 'finding')}; {body['isolating'] or 'none'} could single"
+    how = "" if missed < answered else " fully"
+    left = f" {missed} of the {answered} could not be audited{how}." if missed else ""
     return f"{told} people out.{left}"
 
 

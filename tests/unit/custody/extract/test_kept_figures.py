@@ -96,3 +96,27 @@ def test_mutual_information_of_tables_worked_by_hand() -> None:
     assert entropy(np.arange(8)) == 3.0
     assert entropy(np.zeros(5, dtype=int)) == 0.0
     assert share_told(np.arange(4), np.zeros(4, dtype=int)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("not_audited", "findings", "told"),
+    [
+        (11, 0, "None of the 11 could be audited, so nothing is known."),
+        (
+            11,
+            2,
+            "The audit of them has 2 findings; 1 could single people out. 11 of the 11 could not be audited fully.",
+        ),
+        (
+            4,
+            0,
+            "The audit of the other 7 has 0 findings; none could single people out. 4 of the 11 could not be audited.",
+        ),
+        (0, 0, "The audit of them has 0 findings; none could single people out."),
+    ],
+)
+def test_what_could_not_be_audited_is_not_called_harmless(not_audited: int, findings: int, told: str) -> None:
+    learnt = {"people": 1, "asked": 12, "answered": 11, "audit": "audited", "findings": findings}
+    learnt |= {"isolating": findings // 2, "not_audited": not_audited}
+    figures = make_figures({"learnt": learnt})
+    assert figures.learnt == f"1 person asked 12 questions about this dataset; 11 answered. {told}"
