@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+Censored: TypeAlias = Literal["", "limit", "missing"]
 Take: TypeAlias = Literal["first", "last", "min", "max", "mean", "sum", "count", "distinct", "any", "list"]
 
 NEEDS_TIME: frozenset[Take] = frozenset({"first", "last"})
@@ -42,6 +43,7 @@ class DerivedColumn:
     days: tuple[int, int] = (0, 0)  # the window, from so many days after that date to so many, both included
     names: tuple[tuple[str, str], ...] = ()  # text of the events, what it is called
     absent: tuple[str, ...] = ()  # texts of the events that stand for no value
+    censored: Censored = ""  # what events beyond a limit of detection are read as
 
     @property
     def needs_time(self) -> bool:

@@ -8,7 +8,7 @@ added in ascending order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -17,7 +17,7 @@ from querygate.core.derived_columns import OF_NOBODY, DerivedColumn, EventCondit
 from querygate.core.errors import ConfigError
 from querygate.core.publications.vault_ports import JoinedTable
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_casts import as_key, cast_to, is_unread
+from querygate_adapters.sources.value_casts import as_key, at_limit, cast_to, is_unread
 from querygate_adapters.vault.free_names import free_stem
 
 _VALUES = {
@@ -55,13 +55,17 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
     moment = _moment(join.time, found) if join.time else "CAST(NULL AS TIMESTAMP)"
     inner += [f"{moment} AS t", f"{is_unread(join.time, moment) if join.time else 'FALSE'} AS tw"]
     wrong_marks, late_marks = _marks(join)
+    limits = _limits(join, found)
+    incoming = ", ".join(["*", *(f"{sql} AS {name}" for name, sql in limits.values())])
+    found |= {name: "VARCHAR" for name, _ in limits.values()}
     outer = [f"m.{people.row}"]
     for i, column in enumerate(join.derived):
-        value, wrong = _value(column, join.columns[column.name], found), "FALSE"
+        given = replace(column, column=limits[column.name][0]) if column.name in limits else column
+        value, wrong = _value(given, join.columns[column.name], found), "FALSE"
         if column.column:
             text = f"TRIM({as_key(column.column, found[column.column])})"
             absent = f"COALESCE({text} IN ({', '.join(map(_literal, ('', *column.absent)))}), FALSE)"
-            wrong = f"NOT {absent} AND {is_unread(column.column, value)}"
+            wrong = f"NOT {absent} AND {is_unread(given.column, value)}"
             if column.take in ("mean", "sum") and join.columns[column.name] == "number":
                 wrong = f"({wrong}) OR COALESCE(isinf({value}), FALSE)"  # two infinities may add up to NaN
             value = f"CASE WHEN NOT {absent} THEN {value} END"
@@ -80,10 +84,21 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
     _execute(
         database,
         join,
-        f"CREATE TEMP TABLE {table} AS SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM incoming) e "
+        f"CREATE TEMP TABLE {table} AS SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} "
+        f"FROM (SELECT {incoming} FROM incoming)) e "
         f"JOIN {people.table} m ON {on} GROUP BY 1",
     )
     _check_read(database, table, join)
+
+
+def _limits(join: JoinedTable, found: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """By derived column, a free name and SQL for its texts with those beyond a limit of detection read as it says."""
+    stem = free_stem("limit", found)
+    return {
+        column.name: (f"{stem}{i}", at_limit(quoted(column.column), missing=column.censored == "missing"))
+        for i, column in enumerate(join.derived)
+        if column.censored and found.get(column.column) == "VARCHAR"
+    }
 
 
 def derived_value(column: DerivedColumn, kind: str, table: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
+from querygate.core.derived_columns import Censored
 from querygate.core.publications.vault_ports import AgeAt
 from querygate.core.types import NUMERIC, Role, Type
 
@@ -34,7 +35,6 @@ Diversity: TypeAlias = Literal[
 ]
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
 Missing: TypeAlias = Literal["", "not applicable"]
-Censored: TypeAlias = Literal["", "limit", "missing"]
 SequenceMethod: TypeAlias = Literal["refined", "dnala", "bins"]
 Lattice: TypeAlias = Literal["iupac", "dnala", "tree"]
 UtilityKind: TypeAlias = Literal["level", "groups", "diseases", "none"]

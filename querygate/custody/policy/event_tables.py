@@ -121,8 +121,12 @@ def _column(table: TomlTable, name: str, rules: ColumnPolicy | None) -> DerivedC
     since, until = _between(table)
     around, days = _window(table)
     column = table.text("column", SOME_TEXT) if "column" in table else ""
-    absent = () if rules is None else rules.absent
-    return DerivedColumn(name, take, column, _where(table), since, until, around, days, _names(table), absent)
+    absent, censored = ((), "") if rules is None else (rules.absent, rules.censored)
+    if censored and "number" not in TYPES[take]:  # a count of events has no limits of its own
+        what, accepted = f"does not apply to take {take}", "for take first, last, min, max, mean or sum"
+        table.problems.add(("columns", name, "censored"), what, accepted)
+    where, names = _where(table), _names(table)
+    return DerivedColumn(name, take, column, where, since, until, around, days, names, absent, censored)
 
 
 def _where(table: TomlTable) -> tuple[EventCondition, ...]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
+from querygate.core.derived_columns import Censored
 from querygate.core.publications.vault_ports import ReadAs
-from querygate.custody.policy.column_policy import Censored
 from querygate.custody.policy.derived_ages import worked_out_ages
 from querygate.custody.policy.policy_types import Policy
 from querygate.custody.policy.toml_reader import TomlTable

@@ -302,6 +302,38 @@ def test_values_that_cannot_be_read_are_counted_and_not_told(tmp_path: Path) -> 
         assert "derive.mean" not in caught.value.detail, "no event of it was meant"
 
 
+def test_values_beyond_a_limit_of_detection_are_read_as_the_policy_says(tmp_path: Path) -> None:
+    """With a decimal comma, and with an absent text that looks like one. A column may be called like ours."""
+    people = write(tmp_path / "people.csv", [{"pid": pid, "seen": ""} for pid in ("1", "2", "3")])
+    base = dict.fromkeys(EVENT, "") | {"at": "2020-01-01"}
+    told = [("1", "<0,5"), ("1", "0.25"), ("1", "90+"), ("1", ""), ("2", " > 100 "), ("2", "<1"), ("3", "<0.5")]
+    events = write(tmp_path / "events.csv", [base | {"who": who, "value": text, "limit0": "7"} for who, text in told])
+    for censored, maxima, means in (
+        ("limit", [90.0, 100.0, 0.5], [(0.5 + 0.25 + 90) / 3, 100.0, 0.5]),
+        ("missing", [0.25, None, None], [0.25, None, None]),
+    ):
+        columns = (
+            DerivedColumn("last", "last", "value", absent=("<1",), censored=censored),
+            DerivedColumn("mean", "mean", "value", absent=("<1",), censored=censored),
+        )
+        assert loaded(tmp_path, people, str(events), columns) == list(zip(maxima, means, strict=True))
+
+
+def test_limits_of_detection_are_those_of_values(tmp_path: Path) -> None:
+    text = POLICY.replace("guard = 0\n", 'guard = 0\ncensored = "limit"\n')
+    with pytest.raises(ConfigError, match=r"columns\.visits\.censored: does not apply to take count") as caught:
+        put(new_site(tmp_path), text, write(tmp_path / "visits.csv", EVENTS))
+    assert caught.value.code == "QG801"
+
+    text = POLICY.replace("[columns.age]", '[columns.years]\ncensored = "limit"').replace(
+        "[derive.age]", "[derive.years]"
+    )
+    text = text.replace("[columns.visits]", "[columns.n]").replace("[derive.visits]", "[derive.n]")
+    opened = new_site(tmp_path / "other")
+    put(opened, text, write(tmp_path / "visits.csv", [row | {"age": ">40"} for row in EVENTS]))
+    assert raw_rows(opened, ["pid", "years"]) == [(pid, 40) for pid in "abcdefgh"]
+
+
 def test_events_of_nobody_are_a_mistake(tmp_path: Path) -> None:
     people = write(tmp_path / "people.csv", [{"pid": "1", "seen": ""}])
     events = write(tmp_path / "events.csv", [dict.fromkeys(("who", "at", "value", "code", "day", "number"), "2020")])
