@@ -15,6 +15,7 @@ from pathlib import Path
 from querygate.core.errors import ConfigError
 from querygate.core.publications.vault_ports import JoinedTable, Source
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.column_rules import PROTECTED
 from querygate.custody.policy.drafts.clinical_columns import as_tables, clinical_columns
 from querygate.custody.policy.drafts.clinical_models import ClinicalModel
 from querygate.custody.policy.drafts.draft_steps import DraftedPolicy
@@ -31,6 +32,7 @@ MOSTLY = 0.9
 
 def draft_clinical(model: ClinicalModel, source: str, folder: Path) -> DraftedPolicy:
     """A proposed policy; files are named relative to `folder`, where the policy will be."""
+    _check_folder(model, source)
     places = {table: place for table in model.tables if (place := _place(model, source, table))}
     tables = _with_people(model, {table: open_source(place) for table, place in places.items()})
     model = _as_found(model, tables)
@@ -53,28 +55,59 @@ def draft_clinical(model: ClinicalModel, source: str, folder: Path) -> DraftedPo
             staging.load(tables[model.persons], dict.fromkeys(own, "category"), joined)
         made: Source = open_source(f"duckdb:{rows}#rows")
         drafted = tried_draft(Columns(made, [*own, *(one.column.name for one in columns)]), _title(model, source))
+    if not any(column.role in PROTECTED for column in drafted.columns):
+        raise _too_little(model, tables)
     seen = {table: _seen_from(model, folder, place) for table, place in places.items()}
     text = drafted.text.rstrip("\n") + "\n\n" + write_toml(as_tables(model, columns, seen)).lstrip("\n")
     parse_policy(text, "the proposed policy", folder)
     return replace(drafted, text=text)
 
 
+def _check_folder(model: ClinicalModel, source: str) -> None:
+    """A source that is neither a database nor a folder has no tables: say which of the two mistakes it is."""
+    path = Path(source)
+    if ":" in source or path.is_dir():
+        return
+    what = f"{source} is one file" if path.exists() else f"There is no folder {source}"
+    raise ConfigError("QG802", f"{what}.", _accepted(model))
+
+
+def _accepted(model: ClinicalModel) -> str:
+    """What a source has to be called, and its tables and columns."""
+    first, *others = (table.file or name for name, table in model.tables.items())
+    named = f"{first}, and of these any that you have: {', '.join(others)}"
+    if model.kind:
+        return f"Name a folder with {named}. Each may be a folder of .parquet files."
+    return (
+        "Name a folder of .csv or .parquet files, duckdb:FILE, or postgresql://user@host/database#schema. It needs the "
+        f"table {named}. Their columns have the names that {model.name} gives them, in lower case."
+    )
+
+
+def _too_little(model: ClinicalModel, tables: Mapping[str, Source]) -> ConfigError:
+    """Nobody can be hidden among others where nothing is known of them: say what is missing."""
+    there = tables[model.persons].columns()
+    births = () if model.birth in there or set(model.parts_of_birth) & set(there) else (model.birth,)
+    columns = [name for name in (*model.categories.values(), *births) if name not in there]
+    absent = [table.file or name for name, table in model.tables.items() if name not in tables]
+    missing = [f"Columns that the table {model.persons} does not have: {', '.join(columns)}."] if columns else []
+    missing += [f"Tables that are missing or empty: {', '.join(absent)}."] if absent else []
+    return ConfigError(
+        "QG802",
+        " ".join(["No column can be a quasi-identifier, such as age or sex, so no policy can be proposed.", *missing]),
+        "Add what is missing to the source. A column with no value, or the same for everybody, is of no use.",
+    )
+
+
 def _with_people(model: ClinicalModel, tables: Mapping[str, Source]) -> dict[str, Source]:
     """The tables with events of anybody: hospitals keep empty tables for what they do not record."""
     if model.persons not in tables:
-        raise ConfigError(
-            "QG802",
-            f"There is no table `{model.persons}` in this source.",
-            f"Name a folder of .csv or .parquet files called as the tables of {model.name} are, duckdb:FILE, or "
-            "postgresql://user@host/database#schema.",
-        )
+        file = model.tables[model.persons].file
+        what = f"file {file} in this folder" if file else f"table `{model.persons}` in this source"
+        raise ConfigError("QG802", f"There is no {what}.", _accepted(model))
     for table, opened in tables.items():
         if (key := model.tables[table].person) not in opened.columns():
-            raise ConfigError(
-                "QG802",
-                f"The table {table} has no column {key}.",
-                f"Name the tables of {model.name}, with its columns in lower case.",
-            )
+            raise ConfigError("QG802", f"The table {table} has no column {key}.", _accepted(model))
     found = {
         table: opened
         for table, opened in tables.items()

@@ -33,11 +33,28 @@ def test_what_cannot_be_written_is_said_first(command: str, out: str, reason: st
     assert (tmp_path / "there.toml").read_text() == "days of work"
 
 
-@pytest.mark.parametrize(("command", "table"), [("omop", "person"), ("i2b2", "patient_dimension"), ("fhir", "patient")])
+@pytest.mark.parametrize(
+    ("command", "table"),
+    [("omop", "table `person`"), ("i2b2", "table `patient_dimension`"), ("fhir", "file Patient.parquet")],
+)
 def test_an_empty_folder_is_refused_and_nothing_written(command: str, table: str, run: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
     done = run("policy", command, "--source", tmp_path / "empty", "--out", tmp_path / "new.toml")
 
-    assert (done.exit_code, "QG802" in done.output, f"There is no table `{table}`" in done.output) == (2, True, True)
+    assert (done.exit_code, "QG802" in done.output, f"There is no {table}" in done.output) == (2, True, True)
     assert not (tmp_path / "new.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "named"), [("omop", "person"), ("i2b2", "observation_fact"), ("fhir", "MedicationRequest.parquet")]
+)
+def test_what_is_no_folder_is_said(command: str, named: str, run: Any, tmp_path: Path) -> None:
+    one = tmp_path / "Patient.parquet"
+    one.write_text("")
+    for source, told in ((tmp_path / "nowhere", "There is no folder"), (one, "is one file")):
+        done = run("policy", command, "--source", source, "--out", tmp_path / "new.toml")
+
+        assert (done.exit_code, "QG802" in done.output, told in done.output) == (2, True, True)
+        assert "Name a folder" in done.output
+        assert named in done.output

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """A table of a model: its column with the person, and the one with the time of an event, if it has any."""
+    """A table of a model: its column with the person, the one with the time of an event, if it has any, and the name
+    of its file, if that is written otherwise than the table."""
 
     person: str
     time: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,11 @@ I2B2 = ClinicalModel(
 FHIR = ClinicalModel(
     name="FHIR",
     tables={
-        "patient": ModelTable("id"),
-        "encounter": ModelTable("patient_id", "start_date"),
-        "condition": ModelTable("patient_id", "onset_date"),
-        "medicationrequest": ModelTable("patient_id", "authored_date"),
-        "observation": ModelTable("patient_id", "effective_date"),
+        "patient": ModelTable("id", file="Patient.parquet"),
+        "encounter": ModelTable("patient_id", "start_date", file="Encounter.parquet"),
+        "condition": ModelTable("patient_id", "onset_date", file="Condition.parquet"),
+        "medicationrequest": ModelTable("patient_id", "authored_date", file="MedicationRequest.parquet"),
+        "observation": ModelTable("patient_id", "effective_date", file="Observation.parquet"),
     },
     categories={"sex": "gender"},
     birth="birth_date",

@@ -156,3 +156,20 @@ def test_what_is_no_omop_table_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="The table person has no column person_id"):
         draft_clinical(OMOP, str(tmp_path), tmp_path)
+
+
+def test_persons_of_whom_nothing_is_said_are_refused_with_what_is_missing(tmp_path: Path) -> None:
+    """Not as mistakes in a policy that nobody wrote."""
+    place = tmp_path / "Patient.parquet"
+    for column, told in (
+        ("", "table patient does not have: gender, birth_date. Tables that are missing or empty: Encounter.parquet, "),
+        (
+            ", 'male' AS gender, '1970-01-01' AS birthDate",
+            "proposed. Tables that are missing or empty: Encounter.parqu",
+        ),
+    ):
+        duckdb.sql(f"COPY (SELECT 'p' || i AS id{column} FROM range(60) t(i)) TO '{place}'")
+        with pytest.raises(ConfigError) as caught:
+            draft_clinical(FHIR, str(tmp_path), tmp_path)
+        assert caught.value.code == "QG802"
+        assert told in caught.value.detail
