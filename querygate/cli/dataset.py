@@ -351,7 +351,9 @@ def explain_versions(found: Republication | None) -> list[str]:
         return []
     lines = ["", "Earlier versions"]
     for version, pair in found.by_version.items():
-        lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
+        common = f"the smallest common group has {pair.smallest:,}"
+        common = common if pair.smallest else "nobody in the classes made anew was in it"
+        lines.append(f"  combined with version {version}: {common}")
         if pair.told:
             lines.append(
                 f"    in small groups: {pair.came:,} added, {pair.left:,} removed or remaining, {pair.changed:,} with "

@@ -213,7 +213,8 @@ def _refusal(
         )
         plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
     elif state.rows <= MOST_RECORDS:
-        plan += _tried(state, meeting, handling, before, redivide)
+        options, vain = _tried(state, meeting, handling, before, redivide)
+        plan, lines = plan + options, lines + vain
         plan += without_last_day(state.policy) if before.verdict.changed.parts and not handling.few_changes else ()
         plan += _accepted(state, meeting, handling, before, redivide)
     which = _to_retire(before.met, meeting, handling, state.policy.k) or meeting.versions
@@ -237,20 +238,21 @@ def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: V
         lines.append(f"  {_counted(verdict.came, 'group')} of people who came")
     if verdict.changed.parts and not handling.few_changes:
         lines.append(f"  {_counted(verdict.changed, 'group')} of people whose sensitive values changed")
-    lines.append(f"The smallest remaining group has {verdict.smallest:,}.")
+    if 0 < verdict.smallest < k:  # of those who stayed; if it is not too small, others are
+        lines.append(f"The smallest remaining group has {verdict.smallest:,}.")
     return lines
 
 
 def _tried(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
-) -> list[str]:
-    """Whether sticky classes would help, and which k. Nothing is published after this, so the state may be divided
-    again."""
+) -> tuple[list[str], list[str]]:
+    """Whether sticky classes would help, and which k; and what was tried in vain. Nothing is published after this, so
+    the state may be divided again."""
     k, plan = state.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
-        return []  # nothing can be done about those who left, however the others are divided
+        return [], []  # nothing can be done about those who left, however the others are divided
     if 0 < _most_changed(before.met) < k and not handling.few_changes:
-        return []  # nor can so few who changed be hidden
+        return [], []  # nor can so few who changed be hidden
     if (found := _try(state, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
         plan.append(
             'keep classes together: republish.on_overlap = "sticky". '
@@ -262,8 +264,8 @@ def _tried(
             plan.append(f"raise k to {wanted}: mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}")
             break
     else:
-        plan += [f"raise k further: no k up to {larger[-1]} is enough"] if larger else []
-    return plan
+        return plan, [f"Raising k does not help: none up to {larger[-1]} is enough."] if larger else []
+    return plan, []
 
 
 def _accepted(

@@ -9,7 +9,6 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.report_fields import Advice, PublishReport
 from querygate.custody.publish_report.usable_figures import UsableFigures
-from querygate.custody.publish_report.widened_ranges import ADVICE
 
 COVERED = 0.5
 """If classes cover more of a column's domain than this, the column is published with little detail."""
@@ -35,7 +34,7 @@ def make_warnings(body: PublishReport, policy: Policy) -> tuple[Advice, ...]:
 
 def of_lost(found: UsableFigures) -> tuple[Advice, ...]:
     """Warnings about what is clearly wider than in the previous version."""
-    return tuple(Advice(text, ADVICE) for text in found.lost)
+    return tuple(Advice(text, found.remedy) for text in found.lost)
 
 
 def _of_soundness(body: PublishReport) -> Iterator[tuple[str, str]]:
@@ -174,15 +173,23 @@ def _of_cuts(body: PublishReport) -> Iterator[tuple[str, str]]:
         yield (
             f"Classes reach across public cuts of {column} ({points})."
             + (f" What keeps them together: {', '.join(first)}." if first else ""),
-            _about_cuts(found, mine),
+            _about_cuts(found, mine, kept=body.versions is not None and body.versions.sticky),
         )
 
 
-def _about_cuts(found: CrossedCuts, cuts: list[int]) -> str:
-    """The change after which the fewest records break a rule, of those that leave fewer across."""
+def _about_cuts(found: CrossedCuts, cuts: list[int], *, kept: bool) -> str:
+    """The change after which the fewest records break a rule, of those that leave fewer across. `kept`: classes of
+    earlier versions were."""
     before = sum(found.across[i] for i in cuts) if found.across else 0
     across = {one.change: sum(one.across[i] for i in cuts) for one in found.relaxed}
     helpful = [one for one in found.relaxed if across[one.change] < before]
+    now = sum(found.cuts[i].records for i in cuts)
+    if kept and found.across and not found.is_sample and before < now:
+        return (
+            f"This comes from keeping the classes of earlier versions: {counted(before, 'record')} would be across, "
+            f"instead of {now:,}, if everybody were divided again. Wait for more newcomers before you publish, or "
+            "start afresh with `--on-overlap retire`."
+        )
     if not helpful:
         return "Leave out these cuts, or lower k."
     best = min(helpful, key=lambda one: (one.broken_records, across[one.change]))

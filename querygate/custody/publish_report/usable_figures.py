@@ -6,6 +6,7 @@ Edits are tried on small tables, and if the policy file is at hand, since its li
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from querygate.custody.publish_report.widened_ranges import (
     MedianWidth,
     lost_sharpness,
     median_widths,
+    sharper,
 )
 from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.preview_figures import MeasuredEdit, measure_advice
@@ -34,7 +36,7 @@ MOST_TRIED = 2_000
 @dataclass(frozen=True, slots=True)
 class UsableFigures:
     """None if the table is large. `edits` are those that help most; `why_none` says why none was tried. `lost` says
-    what is clearly wider than in the previous version.
+    what is clearly wider than in the previous version, and `remedy` what to do about that.
     """
 
     standing: Standing | None
@@ -42,6 +44,7 @@ class UsableFigures:
     why_none: str = ""
     widths: tuple[MedianWidth, ...] = ()
     lost: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 def usable_figures(case: ReportCase, progress: Progress = no_progress) -> UsableFigures:
@@ -54,7 +57,13 @@ def usable_figures(case: ReportCase, progress: Progress = no_progress) -> Usable
     widths = median_widths(figures, case.figures(mean_questions(case.catalog)))
     lost = () if case.before is None else tuple(lost_sharpness(case.before, own, widths))
     edits, why_none = _edits(case, asked, figures, progress)
-    return UsableFigures(own, edits, why_none, widths, lost)
+    return UsableFigures(own, edits, why_none, widths, lost, _remedy(case) if lost else "")
+
+
+def _remedy(case: ReportCase) -> str:
+    earlier = case.published.versions
+    fitted = earlier is not None and bool(earlier.by_version or earlier.certified)
+    return sharper(case.before, json.loads(case.policy.canonical()), fitted=fitted) if case.before else ""
 
 
 def _edits(

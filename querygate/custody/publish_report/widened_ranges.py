@@ -6,10 +6,11 @@ Widths are in widths that could just be printed, so that figures of all kinds ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from querygate.core.json_body import JsonValue
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.workload.usable_share import Figure, Standing, median_width
 
@@ -21,7 +22,12 @@ TIMES, MORE = 1.5, 0.25
 
 NAMED = 4
 
-ADVICE = "Compare both policies. `querygate policy preview` shows what each rule and each view costs."
+OTHER_POLICY = "Compare both policies. `querygate policy preview` shows what each rule and each view costs."
+FITTED = (
+    "The policy has not changed, but both versions must fit together, and that makes classes coarser. Wait and publish "
+    "more changes at once, go back with `querygate rollback`, or start afresh with `--on-overlap retire`."
+)
+OTHER_RECORDS = "The policy has not changed, so the records have: compare both sources."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,13 @@ def median_widths(figures: Sequence[Figure], means: Sequence[Figure]) -> tuple[M
         *(MedianWidth(kind, "", len(found), median_width(found)) for kind, found in sorted(by_kind.items())),
         *(MedianWidth("", name, len(found), median_width(found)) for name, found in sorted(by_column.items())),
     )
+
+
+def sharper(before: KeptReport, policy: Mapping[str, JsonValue], *, fitted: bool) -> str:
+    """What to do about lost sharpness. `fitted`: the version had to go with earlier ones."""
+    if before["policy"] != policy:
+        return OTHER_POLICY
+    return FITTED if fitted else OTHER_RECORDS
 
 
 def lost_sharpness(before: KeptReport, own: Standing, widths: Sequence[MedianWidth]) -> Iterator[str]:

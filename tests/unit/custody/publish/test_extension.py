@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from querygate.cli.dataset import explain_versions
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
 from querygate.custody.use_cases.publish_version import publish_to
@@ -151,6 +152,7 @@ def test_newcomers_have_classes_of_their_own_and_all_others_stay(opened: OpenSit
     assert (report.rows, report.measured.k >= K) == (440, True)
     assert report.versions is not None
     assert report.versions.sticky
+    assert "  combined with version 1: nobody in the classes made anew was in it" in explain_versions(report.versions)
     contains_truth(opened, grown)
 
 

@@ -137,7 +137,8 @@ def test_other_classes_of_the_same_people_are_refused_with_a_plan(opened: OpenSi
     assert "parts of earlier classes" in error.detail
     assert 'on_overlap = "sticky"' in error.remedy
     assert "NCP" in error.remedy
-    assert "raise k" in error.remedy
+    assert ("raise k to" in error.remedy) != ("Raising k does not help: none up to" in error.detail)
+    assert "no k" not in error.remedy
     assert "retire version 1" in error.remedy
     assert opened.store.current("t").catalog.version == 1
     assert staged_files(opened) == []
@@ -228,6 +229,7 @@ def test_one_changed_diagnosis_is_a_difference_like_any_other(opened: OpenSite, 
         assert "1 person in 1 group of people whose sensitive values changed" in error.detail
         assert 'few_changes = "report"' in error.remedy
         assert "sticky" not in error.remedy
+        assert "smallest" not in error.detail, "that of those who stayed is k or more: it explains nothing"
         assert not {ANOTHER, "m239"} & set(error.detail.split() + error.remedy.split())
 
     report = again(opened, POLICY.but(republish=LENIENT), moved)

@@ -13,6 +13,8 @@ import pytest
 from querygate.cli.report import explain_body
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report import crossed_cuts, k_sweep
+from querygate.custody.publish_report.advice import _about_cuts
+from querygate.custody.publish_report.crossed_cuts import CrossedCut, CrossedCuts
 from querygate.custody.use_cases.publish_with_report import Kind, find_report, publish_with_report, read_report
 from querygate.site.open_gate import OpenSite
 from tests.engine import reading
@@ -165,3 +167,15 @@ def test_there_is_a_limit_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found["relaxed"] == []
     assert any("[columns.job]" in change for change in found["untried"])
     assert found["cuts"][0]["rules"]
+
+
+def test_what_comes_from_kept_classes_is_not_blamed_on_cuts_or_k() -> None:
+    cut = CrossedCut("age", "40", 1, 30, ())
+    for across, kept, told in (
+        ((0,), True, "0 records would be across, instead of 30, if everybody were divided again."),
+        ((0,), False, "Leave out these cuts, or lower k."),
+        ((30,), True, "Leave out these cuts, or lower k."),
+        ((), True, "Leave out these cuts, or lower k."),
+    ):
+        found = CrossedCuts("mondrian", 300, False, (cut,), across=across)
+        assert told in _about_cuts(found, [0], kept=kept)

@@ -14,7 +14,14 @@ from querygate.cli.dataset import explain_report
 from querygate.cli.report import explain_body, tell_of_report
 from querygate.core.errors import ConfigError
 from querygate.custody.publish_report.view_report import FORMAT
-from querygate.custody.publish_report.widened_ranges import MedianWidth, lost_sharpness
+from querygate.custody.publish_report.widened_ranges import (
+    FITTED,
+    OTHER_POLICY,
+    OTHER_RECORDS,
+    MedianWidth,
+    lost_sharpness,
+    sharper,
+)
 from querygate.custody.use_cases.audits.evidence_reports import report_store, report_users
 from querygate.custody.use_cases.publish_with_report import last_report, publish_with_report, read_report, report_again
 from querygate.custody.use_cases.risk_assessment import RiskOptions, assess_dataset
@@ -236,8 +243,15 @@ def test_a_version_that_is_clearly_wider_says_so_with_figures(tmp_path: Path, ca
     assert lost
     assert "version 2" in lost[0]
     assert "age" in " ".join(lost)
-    assert set(lost) <= {warning["text"] for warning in wider["warnings"]}
+    assert {(text, OTHER_POLICY) for text in lost} <= {(one["text"], one["advice"]) for one in wider["warnings"]}
     assert all(text in told for text in lost)
+
+
+def test_two_policies_are_compared_only_where_there_are_two() -> None:
+    before: Any = {"version": 7, "policy": {"k": 5}}
+    assert sharper(before, {"k": 6}, fitted=True) == OTHER_POLICY
+    assert sharper(before, {"k": 5}, fitted=True) == FITTED
+    assert sharper(before, {"k": 5}, fitted=False) == OTHER_RECORDS
 
 
 def test_no_report_before_and_no_figures_before_say_nothing() -> None:
