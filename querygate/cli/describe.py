@@ -68,7 +68,7 @@ def _sharp(column: Mapping[str, Any]) -> str:
         return "; ".join(f"{said} {_listed(found)}" for said, found in parts if found) if len(cuts) > 1 else "none"
     if "decided" not in column:
         return ""
-    return f"{column['decided']:.1%} of the records have a value of their own"
+    return f"known exactly for {column['decided']:.1%} of the records"
 
 
 def _listed(values: Sequence[Any]) -> str:

@@ -11,6 +11,7 @@ ROUNDED = " (rounded)"
 """Follows a number that all of a range rounds to."""
 
 _DIGITS = 6  # significant digits that are worth reading
+_NEAREST = Decimal("1e-300")  # nearer to 0 no program agrees with another
 _WIDE = Context(prec=800)  # enough for all digits of a double
 _TRIED = 4  # digits more that are tried, where a value is so near to the middle of two that its ends part
 
@@ -112,6 +113,8 @@ def _end(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
     """
     if not math.isfinite(value):
         return _exactly(value)
+    if value and abs(Decimal(value)) < _NEAREST:
+        return _text(towards(Fraction(value) / Fraction(_NEAREST)) * _NEAREST)
     if value and abs(Decimal(value)) < Decimal(1).scaleb(power):
         power = Decimal(value).adjusted() - 1
     own = Decimal(repr(value + 0))

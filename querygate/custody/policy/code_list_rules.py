@@ -186,8 +186,8 @@ def _rules(given: TomlTable, *, patterns: bool) -> tuple[tuple[tuple[str, ...], 
         code for some in together for code in {c for known, _ in some for c in known} & {c for _, s in some for c in s}
     ]
     if both:
-        where = "on both sides of a rule" if patterns else "as known in one place and as secret in another"
-        given.fail("rules", f"use {min(both)} {where}", "each code either as known or as secret")
+        where = "on both sides of a rule" if patterns else "known in one place and secret in another"
+        given.fail("rules", f"{min(both)} is {where}", "each code either as known or as secret")
     return tuple(sorted({(known, secret) for known, secret in rules}))
 
 

@@ -323,8 +323,10 @@ def _with_bins(top: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     has_views = isinstance(views, dict) and views.get("mode") != "none"
     if "bins" in top.raw["columns"][column.name]:
         if not has_views and _narrowest(column.bins) < exact(column.guard):
-            least = f"a width of at least {column.guard}, the guard e (default: two grid steps)"
-            accepted = f"{least}, up to the ends of the domain"
+            accepted = (
+                f"bins at least {column.guard} wide, as wide as the guard (two steps of the grid unless you set it), "
+                "also at the ends of the domain; or a smaller guard"
+            )
             top.problems.add(("columns", column.name, "bins"), "has a bin narrower than the guard", accepted)
         return column
     if not has_views or not column.guard:

@@ -24,7 +24,7 @@ NAMED = 4
 
 OTHER_POLICY = "Compare both policies. `querygate policy preview` shows what each rule and each view costs."
 FITTED = (
-    "The policy has not changed, but both versions must fit together, and that makes classes coarser. Wait and publish "
+    "The policy has not changed, but both versions must fit together, which can make classes coarser: wait and publish "
     "more changes at once, go back with `querygate rollback`, or start afresh with `--on-overlap retire`."
 )
 OTHER_RECORDS = "The policy has not changed, so the records have: compare both sources."

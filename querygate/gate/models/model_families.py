@@ -84,7 +84,9 @@ def _condition(patterns: Patterns) -> str:
     name = factor.sql if factor.sql == f'"{factor.name}"' else factor.name
     keys = [row.keys[place] for row in patterns.rows]
     most = max(levels, key=lambda one: records_of(patterns, np.array([float(key == one) for key in keys]))[1])
-    return f" Levels with few records are together in a condition: ({name} = {_literal(most)}) in place of {name}."
+    return (
+        f" To merge levels, use a condition: ({name} = {_literal(most)}) in place of {name} puts all others together."
+    )
 
 
 def _literal(level: Scalar) -> str:

@@ -29,6 +29,12 @@ def test_zero_has_no_sign() -> None:
     assert (shown(-0.0, 0.25), in_words(-0.0, 9.0), in_words(-0.0, 0.0)) == (("0", "0.25"), "0 .. 9", "0 exactly")
 
 
+def test_nobody_reads_the_smallest_double() -> None:
+    """A p-value of 0 .. 5e-324 says no more than that it is 0 for all anybody knows. Ends still move outward alone."""
+    assert [in_words(0.0, 5e-324), in_words(-3e-310, 4e-305)] == ["0 .. 1e-300", "-1e-300 .. 1e-300"]
+    assert [in_words(3e-310, 0.5), in_words(-0.5, -3e-310)] == ["0 .. 0.5", "-0.5 .. 0"]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_printed_ends_hold_the_range(seed: int) -> None:
     for low, high in random_ranges(seed):

@@ -231,7 +231,7 @@ def test_a_rare_level_is_refused_with_a_condition_that_is_accepted(views: OpenSi
     with pytest.raises(Refusal) as refused:
         _ask(views, "logistic", "smoker = 'yes' ~ region")
     assert refused.value.code == "QG219"
-    assert "(region = 'Nord') in place of region" in refused.value.remedy
+    assert "use a condition: (region = 'Nord') in place of region puts all others together." in refused.value.remedy
     _ask(views, "logistic", "smoker = 'yes' ~ (region = 'Nord')")
 
 

@@ -74,6 +74,7 @@ def test_columns_are_told_together_and_examples_are_narrow(opened: OpenSite) -> 
     said = plain_lines(body)
     assert "begin or end at 30, 40, 50, 60, 70; also at 20, " in said
     assert "age, sex" in said
+    assert "known exactly for 100.0% of the records" in said
 
 
 def test_without_time_the_description_is_given_without_it(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:

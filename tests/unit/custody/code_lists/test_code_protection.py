@@ -238,11 +238,14 @@ def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
         ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is not a list of rules"),
         (
             '{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }',
-            "as known in one place",
+            "401.0 is known in one place and secret in another",
         ),
         ('{ kind = "rules", share = 0.5, rules = [{ known = ["401"], secret = ["295.0"] }] }', "401 is not a code"),
         ('{ kind = "patterns", share = 0.5, rules = [{ known = ["401.0"], secret = [] }] }', "is not a list of rules"),
-        ('{ kind = "patterns", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }', "on both sides"),
+        (
+            '{ kind = "patterns", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }',
+            "401.0 is on both sides",
+        ),
         ('{ kind = "patterns", share = 0.5, support = 0, rules = [] }', "protect.support"),
         ('{ kind = "rules", share = 0.5, support = 3, rules = [] }', "does not apply to kind rules"),
         ('{ kind = "complete", m = 2 }', "does not apply to kind complete"),

@@ -243,7 +243,7 @@ def test_bins_may_be_narrower_than_the_guard_in_views_alone() -> None:
     narrow = AUTO.but(columns={"sbp": {"bins": 2, "guard": 10}})
     assert narrow.parsed().column("sbp").bins == 2
     for classes in (narrow.but(views=None), narrow.but(views={"mode": "none"})):
-        assert "columns.sbp.bins: has a bin narrower than the guard" in problems(classes)
+        assert "columns.sbp.bins: has a bin narrower than the guard; accepted: bins at least 10" in problems(classes)
 
 
 @pytest.mark.parametrize(("grid", "guard", "bins"), [(1, 10, 3), (5, 10, 5), (1, 2, 1), (0.5, 3, 1.0), (0.1, 2, 0.5)])
