@@ -20,7 +20,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.core.limits.interrupts import interrupts_say
-from querygate.custody.code_lists.code_items import CodeReport
+from querygate.custody.code_lists.code_items import HIDING, CodeReport
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.method_trial import Trial
@@ -292,10 +292,11 @@ def _codes(one: CodeReport) -> str:
         (one.ambiguous, "may have lost leading zeros", "may have lost leading zeros"),
     )
     other = "".join(f"; {counted(n, f'entry {is_}', f'entries {are}')}" for n, is_, are in texts if n)
-    return (
-        f"{one.method}, k = {one.k}: {counted(one.occurring, 'code')}, {one.exact:,} exact, "
-        f"{one.generalised:,} generalised, {one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}{_told(one)}"
-    )
+    changed = f"{one.generalised:,} generalised, {one.suppressed:,} suppressed ({one.lost:.1%} of entries)"
+    if one.method in HIDING:
+        changed = f"{one.hidden:,} unknown in some records ({one.untold:.1%} of entries)"
+    codes = counted(one.occurring, "code")
+    return f"{one.method}, k = {one.k}: {codes}, {one.exact:,} exact, {changed}{other}{_told(one)}"
 
 
 def _told(one: CodeReport) -> str:

@@ -30,6 +30,9 @@ from querygate.custody.code_lists.record_code_lists import (
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import SUPPRESSED, Baskets, Items, LocalItems
 
+HIDING = ("local-suppression", "unknowns")
+"""Methods that hide codes of single records and merge none."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedCodes:
@@ -49,9 +52,10 @@ class PublishedCodes:
 @dataclass(frozen=True, slots=True)
 class CodeReport:
     """How the codes of a column were published. `exact`, `generalised` and `suppressed` count codes that occur;
-    `unknown` are texts that the system does not have, `mended` had lost leading zeros, `ambiguous` may have lost some.
-    `lost` is the share of list entries with suppressed codes, `alone` that of records whose set of items is unique in
-    their class. `measures` describe the remaining utility, if records have codes.
+    `hidden` those that a method which merges none hides in some records, or in all, and `untold` is the share of list
+    entries that it hides. `unknown` are texts that the system does not have, `mended` had lost leading zeros,
+    `ambiguous` may have lost some. `lost` is the share of list entries with suppressed codes, `alone` that of records
+    whose set of items is unique in their class. `measures` describe the remaining utility, if records have codes.
     """
 
     column: str
@@ -67,6 +71,8 @@ class CodeReport:
     ambiguous: int
     lost: float
     alone: float = 0.0
+    hidden: int = 0
+    untold: float = 0.0
     measures: CodeMeasures | None = None
 
 
@@ -200,17 +206,21 @@ def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: List
     place = {item: number for number, item in enumerate(order)}
     numbers, sets = _numbered([tuple(sorted(place[item] for item in one)) for one in held])
     staging.set_record_codes(lists.column.name, lists.by_record(numbers))
-    report = _report(lists, made, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
+    alone = _told_alone(lists, made)
+    exact = int((alone == lists.baskets.supports()[: lists.occurring.size]).sum())
+    report = _report(lists, made, k, exact, 0, _untold(lists.baskets, made.published))
+    if report.method in HIDING:
+        untold = 1 - float(alone.sum() / max(1, lists.baskets.members.size))
+        report = replace(report, generalised=0, hidden=report.generalised, untold=untold)
     told = CodeSets.of_groups(lists.system.codes, [groups[item] for item in order], sets)
     return PublishedCodes(lists.system, told, report)
 
 
-def _exact(lists: CodeLists, made: LocalItems) -> int:
-    """How many codes are always published alone."""
+def _told_alone(lists: CodeLists, made: LocalItems) -> Ints:
+    """In how many records each code that occurs is published alone."""
     alone = np.array([codes[0] if len(codes) == 1 else SUPPRESSED for codes in made.groups], dtype=np.int64)
     shown = alone[made.published.members]
-    number = np.bincount(shown[shown != SUPPRESSED], minlength=lists.baskets.size)
-    return int((number[: lists.occurring.size] == lists.baskets.supports()[: lists.occurring.size]).sum())
+    return np.bincount(shown[shown != SUPPRESSED], minlength=lists.baskets.size)[: lists.occurring.size]
 
 
 def _untold(baskets: Baskets, published: Baskets) -> float:

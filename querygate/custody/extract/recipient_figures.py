@@ -35,7 +35,10 @@ AS_THEY_ARE = (
 )
 """The request, and what was counted on the released records."""
 
-OF_CODES = ("column", "method", "k", "public", "occurring", "exact", "generalised", "suppressed", "lost", "alone")
+OF_CODES = (
+    *("column", "method", "k", "public", "occurring", "exact", "generalised", "suppressed", "lost", "alone"),
+    *("hidden", "untold"),
+)
 OF_THE_OTHER = ("risk", "average_instance", "average_match")
 """What is released about Safe Harbor and about unchanged values: averages over all records."""
 
@@ -90,7 +93,8 @@ def coarse(share: float, step: float) -> float:
 
 def _coarse_codes(report: CodeReport, step: float) -> CodeReport:
     """The figures on lists of codes, with rounded shares of records and of entries."""
-    report = replace(report, lost=coarse(report.lost, step), alone=coarse(report.alone, step))
+    lost, alone, untold = (coarse(share, step) for share in (report.lost, report.alone, report.untold))
+    report = replace(report, lost=lost, alone=alone, untold=untold)
     measures = report.measures
     if measures is None:
         return report

@@ -292,9 +292,9 @@ def _found(axes: Axes, line: CodeReport, measures: CodeMeasures) -> None:
 def _lost(axes: Axes, figures: CodeMeasures) -> None:
     shares = {
         "entries suppressed": figures.suppressed_of_entries,
-        "entries generalised": figures.generalised_of_entries,
+        "entries merged or unknown": figures.generalised_of_entries,
         "codes suppressed": figures.suppressed_of_codes,
-        "codes generalised": figures.generalised_of_codes,
+        "codes merged or unknown": figures.generalised_of_codes,
         f"{figures.groups_are} not exact": 1 - figures.kept / max(1, figures.groups),
         "error of counts": figures.error or 0.0,
     }

@@ -89,6 +89,12 @@ def test_a_pattern_is_hidden_in_the_records_that_leave(tmp_path: Path) -> None:
     assert any("401.9?" in items for items in held)
     assert "surest hidden pattern of dx" in {one["measure"] for one in body["guarantees"]}
     assert_marks_are_half_true(tmp_path, table)
+    [report] = body["codes"]
+    assert (report["generalised"], report["suppressed"]) == (0, 0)
+    assert report["hidden"] == report["occurring"] - report["exact"] > 0
+    told = sum(bool(item) and not {"?", "/"} & set(item) for items in held for item in items)
+    entries = sum(len({code.replace(".", "").lower() for code in codes}) for codes in lists)
+    assert report["untold"] == pytest.approx(1 - told / entries)
 
 
 def assert_marks_are_half_true(folder: Path, table: pa.Table) -> None:
