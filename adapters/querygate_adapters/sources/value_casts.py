@@ -74,14 +74,40 @@ def cast_to(name: str, kind: str, found: str) -> str:
     return _FROM_OTHER[kind].format(x=x, p="NULL", d="NULL", c="NULL", m="NULL")
 
 
-def as_key(name: str, found: str) -> str:
-    """A key as text, so that a number in one table matches a text in the other. 7.0 is 7."""
+def cast_column(name: str, kind: str, found: str, person: str) -> str:
+    """The same, where the column called `person` holds keys of people."""
+    cast = cast_to(name, kind, found)
+    return person_key(cast) if name == person and kind == "category" and found not in _WHOLE else cast
+
+
+def as_text(name: str, found: str) -> str:
+    """A value as text, so that a number in one table matches a text in the other. The number 7.0 is 7."""
     x = quoted(name)
     if found in _FLOATS or found.startswith("DECIMAL"):
         return (
             f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS HUGEINT) AS VARCHAR) ELSE CAST({x} AS VARCHAR) END"
         )
     return f"CAST({x} AS VARCHAR)"
+
+
+def as_key(name: str, found: str) -> str:
+    """A key as text, without what is around it and cannot be seen. A blank one is missing."""
+    return as_text(name, found) if found in _WHOLE else _trimmed(as_text(name, found))
+
+
+_UNSEEN = r"[\p{Z}\p{Cc}\p{Cf}]+"  # white space of any kind, control and format characters
+_WHOLE_TEXT = "^([+-]?[0-9]+)[.]0+$"
+
+
+def _trimmed(text: str) -> str:
+    return f"NULLIF(regexp_replace({text}, '^{_UNSEEN}|{_UNSEEN}$', '', 'g'), '')"
+
+
+def person_key(text: str) -> str:
+    """SQL for the text that identifies a person, however a table writes it: nobody becomes several people because of
+    spaces, or because 7 was also written as 7.0. Other keys may be codes, of which 250 and 250.0 are two.
+    """
+    return f"regexp_replace({_trimmed(text)}, '{_WHOLE_TEXT}', '\\1')"
 
 
 def iso_day(text: str, order: str) -> str:

@@ -17,7 +17,7 @@ from querygate.core.derived_columns import OF_NOBODY, DerivedColumn, EventCondit
 from querygate.core.errors import ConfigError
 from querygate.core.publications.vault_ports import JoinedTable
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_casts import as_key, at_limit, cast_to, is_unread
+from querygate_adapters.sources.value_casts import as_text, at_limit, cast_to, is_unread, person_key
 from querygate_adapters.vault.free_names import free_stem
 
 _VALUES = {
@@ -51,7 +51,7 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
     registered as `incoming`.
     """
     found = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
-    inner = [f"{as_key(theirs, found[theirs])} AS k{i}" for i, (theirs, _) in enumerate(join.on)]
+    inner = [f"{person_key(as_text(theirs, found[theirs]))} AS k{i}" for i, (theirs, _) in enumerate(join.on)]
     moment = _moment(join.time, found) if join.time else "CAST(NULL AS TIMESTAMP)"
     inner += [f"{moment} AS t", f"{is_unread(join.time, moment) if join.time else 'FALSE'} AS tw"]
     wrong_marks, late_marks = _marks(join)
@@ -63,7 +63,7 @@ def derive(database: duckdb.DuckDBPyConnection, table: str, join: JoinedTable, p
         given = replace(column, column=limits[column.name][0]) if column.name in limits else column
         value, wrong = _value(given, join.columns[column.name], found), "FALSE"
         if column.column:
-            text = f"TRIM({as_key(column.column, found[column.column])})"
+            text = f"TRIM({as_text(column.column, found[column.column])})"
             absent = f"COALESCE({text} IN ({', '.join(map(_literal, ('', *column.absent)))}), FALSE)"
             wrong = f"NOT {absent} AND {is_unread(given.column, value)}"
             if column.take in ("mean", "sum") and join.columns[column.name] == "number":
@@ -151,7 +151,7 @@ def _is_meant(where: Sequence[EventCondition], found: Mapping[str, str]) -> str:
 
 def _condition(test: EventCondition, stored: str) -> str:
     """Whether an event fulfils the condition: never NULL."""
-    text = f"TRIM({as_key(test.column, stored)})"
+    text = f"TRIM({as_text(test.column, stored)})"
     either = [f"{text} IN ({', '.join(map(_literal, test.texts))})"] if test.texts else []
     either += [f"starts_with({text}, {_literal(begin)})" for begin in test.begins]
     tests = [f"({' OR '.join(either)})"] if either else []
@@ -189,7 +189,7 @@ def _value(column: DerivedColumn, kind: str, found: Mapping[str, str]) -> str:
         return "1"
     stored = found[column.column]
     if column.take in ("count", "distinct", "any", "list") or kind == "category":
-        return _named(column, f"TRIM({as_key(column.column, stored)})")
+        return _named(column, f"TRIM({as_text(column.column, stored)})")
     if kind == "date":
         return date_sql(column.column, stored)
     return cast_to(column.column, "number" if column.take == "mean" else kind, stored)

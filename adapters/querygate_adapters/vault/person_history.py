@@ -19,6 +19,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.publications.version_overlap import ClassHistory, OverlapRule, ValueChanges
 from querygate.core.types import Ints
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.sources.value_casts import person_key
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import in_memory
 from querygate_adapters.store.vault_pointer import pointer_file
@@ -53,7 +54,7 @@ class Vault:
         known to be nothing but equal are numbered.
         """
         if by_person:
-            key = f"CAST({quoted(keys[0])} AS VARCHAR)"
+            key = person_key(f"CAST({quoted(keys[0])} AS VARCHAR)")  # an earlier version may have kept spaces
         else:
             texts = (f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" for name in keys)
             content = f"md5(concat_ws(chr(31), '', {', '.join(texts)}))"

@@ -12,12 +12,15 @@ import pyarrow as pa
 
 from querygate.core.publications.vault_ports import Source
 from querygate_adapters.sources.files import BATCH_ROWS, DuckDBFile, quoted
+from querygate_adapters.sources.value_casts import person_key
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config, in_memory
 from querygate_adapters.store.retired_versions import flush
 from querygate_adapters.vault.person_history import Vault, attach
 
 Person = tuple[str, str]
 """The column that identifies persons, and the value of this person."""
+
+_GIVEN = person_key("CAST(? AS VARCHAR)")
 
 
 class Without:
@@ -36,11 +39,15 @@ class Without:
         name, key = self._person
         wanted = ", ".join(map(quoted, columns)) or "1"
         self._db.register("incoming", self._source.batches(tuple(dict.fromkeys([*columns, name]))))
-        sql = f"SELECT {wanted} FROM incoming WHERE CAST({quoted(name)} AS VARCHAR) IS DISTINCT FROM ?"
+        sql = f"SELECT {wanted} FROM incoming WHERE {_key(name)} IS DISTINCT FROM {_GIVEN}"
         return self._db.sql(sql, params=[key]).to_arrow_reader(BATCH_ROWS)
 
     def reading(self) -> AbstractContextManager[None]:
         return self._source.reading()
+
+
+def _key(column: str) -> str:
+    return person_key(f"CAST({quoted(column)} AS VARCHAR)")
 
 
 def rows_of(vault: Path, more: Sequence[str], person: Person) -> Without:
@@ -54,7 +61,7 @@ def holding(vaults: Mapping[int, Path], person: Person) -> dict[int, int]:
     for version, path in vaults.items():
         with closing(attach({"vault": path}, 1024)) as database:
             if person[0] in Vault.of(database, "vault").types:
-                sql = f"SELECT COUNT(*) FROM vault.rows WHERE CAST({quoted(person[0])} AS VARCHAR) = ?"
+                sql = f"SELECT COUNT(*) FROM vault.rows WHERE {_key(person[0])} = {_GIVEN}"
                 [(found[version],)] = database.execute(sql, [person[1]]).fetchall()
     return {version: rows for version, rows in found.items() if rows}
 
@@ -69,7 +76,7 @@ def remove(vault: Path, person: Person, staged: Path, memory_mb: int) -> None:
         escaped = str(vault).replace("'", "''")
         database.execute(f"ATTACH '{escaped}' AS vault (READ_ONLY)")
         row = quoted(Vault.of(database, "vault").row)
-        others = f"CAST({quoted(person[0])} AS VARCHAR) IS DISTINCT FROM ?"
+        others = f"{_key(person[0])} IS DISTINCT FROM {_GIVEN}"
         database.execute(f"CREATE TABLE rows AS SELECT * FROM vault.rows WHERE {others}", [person[1]])
         tables = database.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'vault'").fetchall()
         for (name,) in tables:

@@ -20,7 +20,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.publications.vault_ports import IdentifiedSource, JoinedTable, SelectiveSource, Source
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.sources.value_casts import as_key, cast_to, is_sure, is_unread
+from querygate_adapters.sources.value_casts import as_key, as_text, cast_column, is_sure, is_unread, person_key
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.event_rows import People, date_sql, derive, derived_value
 from querygate_adapters.vault.free_names import free_name, free_stem
@@ -28,7 +28,7 @@ from querygate_adapters.vault.free_names import free_name, free_stem
 LOADED = "loaded"
 """A table that records what `rows` was read from, during the publication."""
 
-FORM = 5
+FORM = 6
 """Increase this whenever the way of reading sources changes."""
 
 
@@ -36,9 +36,14 @@ class RowLoader:
     """Fills the table `rows` of a vault. `row` is the name of its column with the number of each row."""
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, columns: Mapping[str, str], joins: Sequence[JoinedTable]
+        self,
+        database: duckdb.DuckDBPyConnection,
+        columns: Mapping[str, str],
+        joins: Sequence[JoinedTable],
+        person: str = "",
     ) -> None:
-        self._db, self._columns, self._joins = database, columns, joins
+        self._db, self._columns, self._joins, self._person = database, columns, joins, person
+        self._people = {person, *(ours for join in joins if join.derived for _, ours in join.on)}
         wanted = [*columns, *(name for join in joins for name in join.columns)]
         self.row = free_name("row_id", wanted)
         # followed by a number
@@ -78,13 +83,13 @@ class RowLoader:
             [join.name, join.on, dict(join.columns), join.inner, join.time, *map(asdict, join.derived)]
             for join in self._joins
         ]
-        return json.dumps([FORM, told, dict(self._columns), joins]) if len(told) == len(sources) else ""
+        return json.dumps([FORM, told, dict(self._columns), joins, self._person]) if len(told) == len(sources) else ""
 
     def _fill(self, source: Source) -> None:
         if self._joins:
             keys = list(dict.fromkeys(ours for join in self._joins for _, ours in join.on))
             dates = list(dict.fromkeys(one.around for join in self._joins for one in join.derived if one.around))
-            self._read(source, self._columns, keys, "TEMP TABLE main_rows", dates=dates)
+            self._read(source, self._columns, [(key, key) for key in keys], "TEMP TABLE main_rows", dates=dates)
             for own in (join for join in self._joins if join.of_source):
                 self._keep_one_each(f"{self._key}{keys.index(own.on[0][1])}")
             for i, join in self._brought():
@@ -92,7 +97,7 @@ class RowLoader:
                     self._derive(i, join, keys, dates)
                     continue
                 label = f"{join.label}, "
-                self._read(join.source, join.columns, [theirs for theirs, _ in join.on], f"TEMP TABLE part_{i}", label)
+                self._read(join.source, join.columns, join.on, f"TEMP TABLE part_{i}", label)
                 self._check_once(i, join)
             self._join(keys)
         else:
@@ -104,22 +109,25 @@ class RowLoader:
         self,
         source: Source,
         columns: Mapping[str, str],
-        keys: Sequence[str],
+        keys: Sequence[tuple[str, str]],
         table: str,
         label: str = "",
         dates: Sequence[str] = (),
     ) -> None:
-        """A source as a typed table: a number for each row, the columns, the keys as texts, and days."""
+        """A source as a typed table: a number for each row, the columns, the keys as texts, and days. A key is a
+        column and the one of the main source that it must equal."""
         with source.reading(), _within_memory():
-            self._db.register("incoming", source.batches(tuple(dict.fromkeys([*columns, *keys, *dates]))))
+            wanted = dict.fromkeys([*columns, *(name for name, _ in keys), *dates])
+            self._db.register("incoming", source.batches(tuple(wanted)))
             described = self._db.execute("DESCRIBE SELECT * FROM incoming").fetchall()
             found = {str(row[0]): str(row[1]) for row in described}
-            casts = {name: cast_to(name, kind, found[name]) for name, kind in columns.items()}
+            casts = {name: cast_column(name, kind, found[name], self._person) for name, kind in columns.items()}
             doubtful = [name for name, kind in columns.items() if not is_sure(kind, found[name])]
             days = {name: date_sql(name, found[name]) for name in dates}
             typed = [f"row_number() OVER () - 1 AS {self.row}"]
             typed += [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
-            typed += [f"{as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
+            texts = [person_key(as_text(n, found[n])) if of in self._people else as_key(n, found[n]) for n, of in keys]
+            typed += [f"{text} AS {self._key}{i}" for i, text in enumerate(texts)]
             typed += [f"{day} AS {self._date}{i}" for i, day in enumerate(days.values())]
             unread = [(name, casts[name]) for name in doubtful] + list(days.items())
             typed += [f"{is_unread(name, cast)} AS {self._wrong}{i}" for i, (name, cast) in enumerate(unread)]

@@ -109,12 +109,12 @@ class DuckDBStagingTables:
         joins = [replace(join, source=amended(join.source, read_as.of_table(join))) for join in joins]
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
-        loading = RowLoader(self._db, columns, joins)
+        loading = RowLoader(self._db, columns, joins, read_as.person)
         rows = None if self._is_new else loading.resume(source)
         if rows is None and not self._is_new:
             self._db.close()
             self._db = self._file.anew()
-            loading = RowLoader(self._db, columns, joins)
+            loading = RowLoader(self._db, columns, joins, read_as.person)
         if rows is None:
             rows = loading.run(source)
         self._row, self.matched = loading.row, loading.matched

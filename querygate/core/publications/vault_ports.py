@@ -65,7 +65,8 @@ class AgeAt:
 class ReadAs:
     """How to read a source: texts that mean a missing value, by column; ages to work out; of columns whose dates are
     written with slashes, whether the day or the month comes first; other spellings of values, by column and value; and
-    of numbers that may be below or above a limit of detection, what such a value is read as.
+    of numbers that may be below or above a limit of detection, what such a value is read as. The column `person`
+    holds keys of people.
     """
 
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class ReadAs:
     written: Mapping[str, str] = field(default_factory=dict)
     spelled: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     censored: Mapping[str, str] = field(default_factory=dict)
+    person: str = ""
 
     def of_table(self, join: JoinedTable) -> ReadAs:
         """The same of a joined table. What is derived of events is told to be written like the column it is taken from,

@@ -76,4 +76,5 @@ def reading_of(policy: Policy) -> ReadAs:
         {column.name: column.written for column in policy.columns if column.written},
         {column.name: dict(column.spelled) for column in policy.columns if column.spelled},
         {column.name: column.censored for column in policy.columns if column.censored},
+        policy.person or "",
     )

@@ -40,6 +40,7 @@ READ_AS = ReadAs(
     written={"born": "day/month/year"},
     spelled={"sex": {"F": ("female",), "M": ("m ", "m")}},
     censored={"crp": "limit"},
+    person="code",
 )
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from querygate.core.publications.vault_ports import ReadAs
 from querygate_adapters.sources.amended_source import amended
 from querygate_adapters.sources.files import BATCH_ROWS, quoted
-from querygate_adapters.sources.value_casts import cast_to, is_sure, is_unread
+from querygate_adapters.sources.value_casts import cast_column, is_sure, is_unread
 from querygate_adapters.store.duckdb_lockdown import in_memory
 from querygate_adapters.vault.free_names import free_stem
 
@@ -66,7 +66,7 @@ class TypedRows:
         database = in_memory(threads="1")  # in the order in which rows arrive
         database.register("incoming", incoming)
         found = {str(row[0]): str(row[1]) for row in database.execute("DESCRIBE SELECT * FROM incoming").fetchall()}
-        casts = {name: cast_to(name, kind, found[name]) for name, kind in self.columns.items()}
+        casts = {name: cast_column(name, kind, found[name], self.read_as.person) for name, kind in self.columns.items()}
         stem = free_stem("wrong", list(self.columns))
         listed = [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
         listed += [
