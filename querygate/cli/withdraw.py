@@ -41,7 +41,10 @@ def withdraw(dataset: str, form: str, site: Path) -> None:
 def explain_withdrawal(done: Withdrawal) -> str:
     """What is no longer there, what is, and how to end that too."""
     name = done.dataset
-    lines = [f"{name}: withdrawn. Version {done.version} was served until now; queries are refused with QG312.", ""]
+    before = (
+        "It is not known which version was served" if done.version is None else f"Version {done.version} was served"
+    )
+    lines = [f"{name}: withdrawn. {before} until now; queries are refused with QG312.", ""]
     lines.append("What remains, and how to erase it")
     lines += [f"  version {version} in the store: querygate retire {name} {version}" for version in done.versions]
     if done.in_vault:
@@ -52,7 +55,8 @@ def explain_withdrawal(done: Withdrawal) -> str:
     if done.noisy_answers:
         lines.append(f"  the budget that {counted(done.noisy_answers, 'noisy answer')} used: it stays spent")
     lines += ["  copies elsewhere (backups, the source): yours to erase", ""]
-    return "\n".join([*lines, f"To serve it again: querygate rollback {name} {done.version} --reinstate"])
+    again = "VERSION" if done.version is None else done.version
+    return "\n".join([*lines, f"To serve it again: querygate rollback {name} {again} --reinstate"])
 
 
 @click.group(cls=CommandGroup)

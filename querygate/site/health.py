@@ -34,7 +34,13 @@ from querygate.site.encryption_key import SETTING, needs_key, open_seal
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, noted_publication, now
 from querygate.site.sign_on.sign_on_settings import load_sign_on
-from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
+from querygate_adapters.store.duckdb_store import (
+    current_version,
+    damaged_pointer,
+    has_damaged_pointer,
+    version_file,
+    versions_in,
+)
 from querygate_adapters.store.retired_versions import STAGED, readable_in, retired_in
 from querygate_adapters.store.vault_pointer import folder_of, pointed_in, pointer_file
 
@@ -74,6 +80,10 @@ def store_health(opened: OpenSite) -> Iterator[Health]:
     if not served:
         yield Health("store", True, "No dataset is published yet.")
     for dataset in served:
+        if not opened.site.settings["store"] and has_damaged_pointer(opened.site.store / dataset):
+            error = damaged_pointer(dataset)
+            yield Health(f"dataset {dataset}", False, error.detail, error.remedy)
+            continue
         try:
             catalog = opened.store.current(dataset).catalog
         except Exception:  # the engine's words may quote what it read

@@ -41,6 +41,7 @@ start.
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 _LONGEST_NUMBER = 64
+_NUMBER = re.compile(rb"\s*([0-9]+)\s*")
 
 
 def version_file(folder: Path, version: int) -> Path:
@@ -58,7 +59,9 @@ def is_withdrawn(folder: Path | str) -> bool:
 
 
 def current_version(folder: Path | str) -> int | None:
-    """The version being served; None where there is none, or where the dataset was withdrawn."""
+    """The version being served; None where there is none, where the dataset was withdrawn, and where the pointer is
+    damaged: that must keep nobody from withdrawing, rolling back or publishing.
+    """
     if is_withdrawn(folder):
         return None
     try:
@@ -66,9 +69,23 @@ def current_version(folder: Path | str) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        return int(os.read(file, _LONGEST_NUMBER))
+        found = _NUMBER.fullmatch(os.read(file, _LONGEST_NUMBER))
     finally:
         os.close(file)
+    return int(found[1]) if found else None
+
+
+def has_damaged_pointer(folder: Path | str) -> bool:
+    """Whether a pointer is there that names no version."""
+    return os.path.exists(f"{folder}/current") and not is_withdrawn(folder) and current_version(folder) is None
+
+
+def damaged_pointer(dataset: str) -> ConfigError:
+    return ConfigError(
+        "QG804",
+        f"{dataset}/current, which says what version of {dataset} is served, is damaged.",
+        "The custodian runs `querygate rollback` with a version that `querygate versions` lists, or publishes again.",
+    )
 
 
 class DuckDBStore:
@@ -103,6 +120,8 @@ class DuckDBStore:
         folder = self._folder(dataset)
         version = current_version(folder)
         if version is None:
+            if has_damaged_pointer(folder):
+                raise damaged_pointer(dataset)
             raise withdrawn() if is_withdrawn(folder) else no_dataset()
         file = version_file(folder, version)
         with self._lock:

@@ -33,7 +33,7 @@ from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catal
 from querygate_adapters.store.cell_query import Dialect, Dictionaries, make_block, projection
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
-from querygate_adapters.store.duckdb_store import current_version
+from querygate_adapters.store.duckdb_store import current_version, has_damaged_pointer
 from querygate_adapters.store.interruption import interrupted_after
 from querygate_adapters.store.spark_session import FAILURES, is_alive, open_session, quiet
 
@@ -87,6 +87,12 @@ class SparkStore:
         """The version being served, opened once and kept until another one is served."""
         folder = self._folder(dataset)
         version = current_version(folder)
+        if has_damaged_pointer(folder):
+            raise ConfigError(
+                CODE,
+                f"{dataset}/current, which says what version of {dataset} is served, is damaged.",
+                "Have the custodian run `querygate store copy` again.",
+            )
         if version is None:
             raise withdrawn() if versions_in(folder) else no_dataset()
         with self._lock:

@@ -17,7 +17,7 @@ from querygate.core.types import Catalog
 from querygate.custody.use_cases.publish_version import open_version_writer
 from querygate.gate.query_state import NOISY
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
+from querygate_adapters.store.duckdb_store import DuckDBRelease, has_damaged_pointer, version_file
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 CAN_LEAVE = ("approved", "built", "released")
@@ -29,7 +29,7 @@ class Withdrawal:
     """A dataset that is no longer served, and what remains of it."""
 
     dataset: str
-    version: int  # served until now
+    version: int | None  # served until now; None if the pointer was damaged
     versions: tuple[int, ...]  # that are in the store
     in_vault: tuple[int, ...]  # whose raw rows are in the vault
     extracts: tuple[str, ...]  # requests that a custodian may want to revoke
@@ -41,7 +41,7 @@ def withdraw_dataset(opened: OpenSite, dataset: str, *, user: str) -> Withdrawal
     """Stop serving any version of a dataset."""
     writer = open_version_writer(opened)
     served = writer.served(dataset)
-    if served is None:
+    if served is None and not has_damaged_pointer(opened.site.store / dataset):
         why = "was withdrawn already" if writer.is_withdrawn(dataset) else "is not served"
         raise ConfigError(
             "QG804", f"The dataset {dataset} {why}.", "List the datasets that are served with `querygate datasets`."
@@ -53,7 +53,7 @@ def withdraw_dataset(opened: OpenSite, dataset: str, *, user: str) -> Withdrawal
     return _what_remains(opened, writer, dataset, served)
 
 
-def _what_remains(opened: OpenSite, writer: DuckDBVersionWriter, dataset: str, served: int) -> Withdrawal:
+def _what_remains(opened: OpenSite, writer: DuckDBVersionWriter, dataset: str, served: int | None) -> Withdrawal:
     modes = [line["mode"] for line in opened.log.queries(dataset=dataset) if line["outcome"] == "answered"]
     requests = SqliteRequests(opened.log.database, opened.log, secrets.token_bytes).listed()
     return Withdrawal(
