@@ -60,8 +60,9 @@ reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dat
     "--report",
     "kind",
     type=click.Choice(["none", "json", "full"]),
-    default="full",
-    help="The report on the version: none, figures only, or a page with charts.  [default: full]",
+    default=None,
+    help="The report on the version: none, figures only, or a page with charts. There is none with --vault.  "
+    "[default: full]",
 )
 @format_option
 @site_option
@@ -71,7 +72,7 @@ def publish(
     on_overlap: OnOverlap | None,
     vault: str,
     reinstate: bool,
-    kind: Kind,
+    kind: Kind | None,
     form: str,
     site: Path,
 ) -> None:

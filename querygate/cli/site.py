@@ -18,7 +18,8 @@ from querygate.site.layout import init_site
 def init(folder: Path | None, site: Path) -> None:
     """Create an empty site in FOLDER (default: the folder of --site)."""
     made = init_site(folder or site)
-    click.echo(f"Created a site in {made.folder}.")
+    is_named = made.folder.name not in ("", "..")
+    click.echo(f"Created a site in {made.folder if is_named else made.folder.resolve()}.")
     click.echo("Next: write a policy, then `querygate publish --policy policy.toml --source table.csv`.")
 
 

@@ -344,6 +344,9 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
     return Settings(values, origin)
 
 
+_WORDS: dict[type, str] = {int: "a whole number", float: "a number", str: "a text"}
+
+
 def _checked(setting: Setting, value: SettingValue, where: str) -> SettingValue:
     """The value as its setting wants it. A file may have anything there, a list too."""
     kind = type(setting.default)
@@ -360,9 +363,9 @@ def _checked(setting: Setting, value: SettingValue, where: str) -> SettingValue:
         accepted = (
             "true or false"
             if kind is bool
-            else kind.__name__
+            else _WORDS[kind]
             if setting.least is None
-            else f"{kind.__name__} from {setting.least:g} to {setting.most:g}"
+            else f"{_WORDS[kind]} from {setting.least:g} to {setting.most:g}"
         )
         raise ConfigError("QG805", f"{where}: {setting.name} is not accepted.", f"Accepted: {accepted}.") from None
     return checked

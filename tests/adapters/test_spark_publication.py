@@ -113,7 +113,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
                     f"spark:{folder}/people",
                     user="carl",
                     vault=vault,
-                    kind="json" if vault else "none",
+                    kind=None if vault else "none",
                 )
             found.done.append(done)
             found.came.append(came)
@@ -161,8 +161,7 @@ def test_the_same_cells_as_embedded(published: Published) -> None:
 
 def test_there_is_no_report_on_rows_in_spark(published: Published) -> None:
     assert [done.file for done in published.done] == [None, None]
-    assert published.done[1].problem is not None
-    assert "in Spark" in str(published.done[1].problem)
+    assert [done.problem for done in published.done] == [None, None]
 
 
 def test_workers_have_the_same_querygate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

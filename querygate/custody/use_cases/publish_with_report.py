@@ -62,7 +62,7 @@ def publish_with_report(
     source: str | Source,
     *,
     user: str,
-    kind: Kind = "full",
+    kind: Kind | None = None,
     base_dir: Path = Path(),
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
@@ -72,8 +72,10 @@ def publish_with_report(
     vault: str = "",
 ) -> ReportedPublication:
     """Publish, and then make the report. A failed report is mentioned, and changes nothing. `tables` are those of the
-    policy file: with them the report says which edits of it would help. There is none of a version in Spark.
+    policy file: with them the report says which edits of it would help. There is none of a version in Spark,
+    and None asks for a full one elsewhere.
     """
+    kind = kind or ("none" if vault else "full")
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(
         opened,

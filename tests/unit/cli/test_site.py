@@ -32,6 +32,12 @@ def test_a_site_from_nothing_to_a_second_version_and_back(run, inputs, tmp_path)
     assert json.loads(run("datasets", "--format", "json").stdout)[0]["version"] == 1
 
 
+def test_a_site_in_the_folder_one_is_in_is_told_by_its_name(run, tmp_path, monkeypatch):
+    (tmp_path / "clinic").mkdir()
+    monkeypatch.chdir(tmp_path / "clinic")
+    assert run("init", ".").output.splitlines()[0] == f"Created a site in {tmp_path}/clinic."
+
+
 def test_the_report_tells_what_was_measured(run, inputs):
     policy, source = inputs
     run("init")

@@ -177,3 +177,7 @@ def test_every_setting_says_what_it_is_for() -> None:
 def test_a_switch_is_true_or_false(tmp_path: Path, value: str) -> None:
     assert "true or false" in refused(tmp_path, {"QUERYGATE_INLINE_AUDIT": value}).remedy
     refused(in_file(tmp_path, "inline_audit = 1"))
+
+
+def test_what_is_accepted_is_told_in_words(tmp_path: Path) -> None:
+    assert refused(tmp_path, {f"{PREFIX}PORT": "none"}).remedy == "Accepted: a whole number from 1 to 65535."
