@@ -17,6 +17,7 @@ from querygate.core.count_text import counted
 from querygate.core.types import Role
 from querygate.custody.policy import column_names
 from querygate.custody.policy.clinical_measures import FoundMeasure, measure_of
+from querygate.custody.policy.drafts.column_kind import is_kind, kind_in
 from querygate.custody.policy.drafts.draft_domains_and_cuts import (
     Keys,
     age_keys,
@@ -48,7 +49,7 @@ OTHER = "other"
 """The common name of a category's rare values."""
 
 NEARLY_UNIQUE = 0.95
-MOSTLY_ONE, NEARLY_ALL, SELDOM = 0.8, 0.9, 0.03
+MOSTLY_ONE, NEARLY_ALL, SOME, SELDOM = 0.8, 0.9, 0.05, 0.03
 WORDY = 4.0
 FEW_HAVE_IT = 2
 """An outcome or disease that this many times k people have is published, however small its share."""
@@ -136,7 +137,7 @@ def _empty(c: ColumnFigures, k: int) -> Proposal | None:
 
 def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     sign = identifier_sign(c.name, c.matches, c.distinct)
-    if sign is None or _is_kind(c, "age"):
+    if sign is None or is_kind(c, "age"):
         return None
     by = ["its name says so"] if sign.named else []
     by += [f"{sign.share:.0%} of the values match the pattern"] if sign.share >= 0.01 else []
@@ -151,7 +152,7 @@ def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _birth_part(c: ColumnFigures, k: int) -> Proposal | None:
-    kind = column_names.kind_of(c.name)
+    kind = kind_in(c)
     if kind is None or kind.name not in ("part_of_birth_date", "finer_age"):
         return None
     return Proposal(c.name, "withheld", why=(kind.why,), once=kind.once, rank=(NAMED, kind.rank, 0, c.missing))
@@ -176,7 +177,7 @@ def _date(c: ColumnFigures, k: int) -> Proposal | None:
 def _day(c: ColumnFigures, k: int, kind: str, low: int, high: int, how: str = "") -> Proposal:
     """A date or a moment: a birth by its year, an outcome as sensitive, others as quasi-identifiers."""
     why = [how] if how else []
-    named = column_names.kind_of(c.name)
+    named = kind_in(c)
     if named is not None and named.name == "birth":
         keys = date_keys(kind, low, high, yearly=True)
         found = Proposal(c.name, "quasi-identifier", kind, keys, (*why, named.why), "a date of birth", once="age")
@@ -192,7 +193,7 @@ def _day(c: ColumnFigures, k: int, kind: str, low: int, high: int, how: str = ""
 def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
     """Texts of many words; also those that many records share, unless the name shows that they are categories."""
     found = [f"{sign.share:.1%} of the values contain {_article(sign.kind)}" for sign in traces(c.contains)]
-    is_named = column_names.kind_of(c.name) is not None
+    is_named = kind_in(c) is not None
     repeats, several = c.distinct <= FEW, c.words > 1
     is_text = c.words >= WORDY and not (repeats and is_named)
     is_text |= several and (bool(found) or column_names.says(column_names.REMARKS, c.name))
@@ -220,11 +221,15 @@ def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
-    """Several codes in most values, and one code in the others. Columns of lists appear in brackets."""
+    """Codes in nearly all values, and several in most; some are enough if nothing else looks like such codes. Columns
+    of lists appear in brackets.
+    """
     system, mark = max(LISTS, key=lambda one: c.matches.get(" by ".join(one), 0.0))
     several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
     alone = sum(c.matches.get(one, 0.0) for one in system.split("+"))
-    if several < MOSTLY or max(lists, several + alone) < NEARLY_ALL:
+    is_sure = column_names.says(column_names.DIAGNOSIS, c.name) or ("icd9cm" not in system and c.distinct >= FEW)
+    is_told = several >= SOME and several + alone >= NEARLY_ALL and is_sure
+    if not is_told and (several < MOSTLY or max(lists, several + alone) < NEARLY_ALL):
         return None
     why = (
         f"Likely code lists of {LIST_TITLES[system]}: {several:.0%} of the values contain several codes.",
@@ -238,7 +243,7 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
 def _key(c: ColumnFigures, k: int) -> Proposal | None:
     """A unique value for each record identifies it, whatever its name. Measured numbers have fractions."""
     whole = c.all_are("integer")
-    if c.known < FEW or (c.all_are("number") and not whole) or _is_kind(c, "age"):
+    if c.known < FEW or (c.all_are("number") and not whole) or is_kind(c, "age"):
         return None
     if c.distinct < (c.known if whole else NEARLY_UNIQUE * c.known):
         return None
@@ -248,7 +253,7 @@ def _key(c: ColumnFigures, k: int) -> Proposal | None:
 
 def _age(c: ColumnFigures, k: int) -> Proposal | None:
     in_years = c.all_are("number") and (c.low or 0) >= 0 and YES_NO < (c.high or 0) <= 120
-    if not _is_kind(c, "age") or not in_years or c.distinct < 2:
+    if not is_kind(c, "age") or not in_years or c.distinct < 2:
         return None
     whole = c.all_are("integer")
     return _published(c, "integer" if whole else "number", age_keys(whole=whole), [])
@@ -256,9 +261,9 @@ def _age(c: ColumnFigures, k: int) -> Proposal | None:
 
 def _year(c: ColumnFigures, k: int) -> Proposal | None:
     """A calendar year, of birth or of something else."""
-    is_birth = _is_kind(c, "birth")
+    is_birth = is_kind(c, "birth")
     in_range = c.all_are("integer") and YEARS[0] <= (c.low or 0) <= (c.high or 0) <= YEARS[1]
-    if not in_range or not (is_birth or _is_kind(c, "calendar")):
+    if not in_range or not (is_birth or is_kind(c, "calendar")):
         return None
     keys = year_keys(int(c.low or 0), int(c.high or 0), every=10 if is_birth else 1)
     return _published(c, "integer", keys, [])
@@ -342,7 +347,7 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     rare = sum(1 for _, n in c.values if n < k)
     if c.values and rare == c.distinct:
         return Proposal(c.name, "withheld", why=(f"None of its values has {k} records.",))
-    named = column_names.kind_of(c.name)
+    named = kind_in(c)
     why = []
     if c.all_are("integer") and c.distinct > 2 and (named is None or named.role != "quasi-identifier"):
         why.append("Whole numbers of few values, probably codes: if they measure something, set type and domain.")
@@ -391,8 +396,8 @@ def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
     """Withhold sensitive categories in which nearly all have the same value. Outcomes and diseases are still published
     if enough people have one: studies are about them, and in views only answers about that column become wider.
     """
-    is_outcome = _is_kind(c, "outcome") or _is_kind(c, "cause_of_death")
-    is_asked_for = (is_outcome or _is_kind(c, "finding")) and _others(c) >= FEW_HAVE_IT * k
+    is_outcome = is_kind(c, "outcome") or is_kind(c, "cause_of_death")
+    is_asked_for = (is_outcome or is_kind(c, "finding")) and _others(c) >= FEW_HAVE_IT * k
     if found.role == "sensitive" and is_seldom(c, k) and not is_asked_for:
         return found.left_out(ALIKE)
     if found.role == "sensitive" and c.missing > MOSTLY * c.rows and not is_outcome:
@@ -402,7 +407,7 @@ def _unless_alike(found: Proposal, c: ColumnFigures, k: int) -> Proposal:
 
 def _is_asked_for(c: ColumnFigures, k: int) -> bool:
     """Is it an outcome or disease that enough people have?"""
-    return (_is_kind(c, "outcome") or _is_kind(c, "cause_of_death")) and c.known >= FEW_HAVE_IT * k
+    return (is_kind(c, "outcome") or is_kind(c, "cause_of_death")) and c.known >= FEW_HAVE_IT * k
 
 
 def is_seldom(c: ColumnFigures, k: int) -> bool:
@@ -437,11 +442,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _is_kind(c: ColumnFigures, name: str) -> bool:
-    kind = column_names.kind_of(c.name)
-    return kind is not None and kind.name == name
-
-
 def _published(
     c: ColumnFigures,
     kind: str,
@@ -451,13 +451,13 @@ def _published(
     measured: FoundMeasure | None = None,
 ) -> Proposal:
     """A column to publish, in the role that its name or values suggest."""
-    named = column_names.kind_of(c.name)
+    named = kind_in(c)
     made = Proposal(c.name, default, kind, keys.keys, notes=keys.notes)
     if measured is not None and (named is None or named.role == "sensitive"):
         by = "its name" if measured.is_spelled else "its name and its range"
         why = [*why, f"{measured.measure.title} in {measured.unit.unit}, by {by}.", MEASURED]
         if measured.unit.cuts:
-            why.append(f"Edges: {measured.measure.source}.")
+            why.append(f"Limits that readers ask about: {measured.measure.source}.")
         rank = (NAMED, 3, measured.rank, c.missing)
         made = replace(made, role="sensitive", measure=measured.measure.name, beside=measured.measure.beside)
     elif named is not None:

@@ -131,7 +131,7 @@ def _fitting(width: float, low: float, cuts: tuple[float, ...], finest: float) -
 
 def _told_cuts(bins: float, low: float, cuts: tuple[float, ...]) -> str:
     told = [cut for cut in cuts if not (exact(float(cut)) - exact(float(low))) % exact(bins)]
-    return f"; edges at {', '.join(f'{cut:g}' for cut in told)}" if told else ""
+    return f"; bins of this width already have edges at {', '.join(f'{cut:g}' for cut in told)}" if told else ""
 
 
 def _lowered(title: str) -> str:

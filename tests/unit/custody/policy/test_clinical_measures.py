@@ -69,6 +69,12 @@ def test_there_are_many_and_most_have_units_of_both_kinds() -> None:
         ("height", (79.1, 162.6, 202.7), ("height", "cm")),
         ("albumin", (1.96, 3.53, 4.64), ("albumin", "g/dL")),
         ("nt_pro_bnp", (5, 300, 35000), ("nt_pro_bnp", "pg/mL")),
+        ("gestational_age_weeks", (23, 39, 42), ("gestational_age", "weeks")),
+        ("SSW", (23, 39, 42), ("gestational_age", "weeks")),
+        ("Schwangerschaftswoche", (23, 39, 42), ("gestational_age", "weeks")),
+        ("gestational_age_days", (161, 273, 295), ("gestational_age", "days")),
+        ("Geburtsgewicht (g)", (410, 3310, 5350), ("birth_weight", "g")),
+        ("poids_de_naissance", (0.41, 3.31, 5.35), ("birth_weight", "kg")),
     ],
 )  # fmt: skip
 def test_a_column_is_recognised_by_name_unit_and_range(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.custody.policy.column_names import are_sexes, kind_of
+from querygate.custody.policy.column_names import are_sexes, is_birth, kind_of
 from tests.each import each
 
 KINDS = {
     "age": ("_AGE80", "AGEP_A", "agea", "âge", "Alter_in_Jahren", "age_dx", "DxAge", "edad", "età"),
     "age_band": ("_AGEG5YR", "AgeDecade", "age_group", "Altersgruppe", "tranche_d_age"),
-    "birth": ("yrbrn", "année_naissance"),
-    "sex": ("SEXVAR", "gndr", "sexe", "Geschlecht", "SEX_A"),
+    "birth": ("yrbrn", "année_naissance", "birth", "patient_birth", "naissance", "anno_di_nascita", "live_birth_date"),
+    "sex": ("SEXVAR", "gndr", "sexe", "Geschlecht", "SEX_A", "sex_at_birth"),
+    "place": ("birth_place", "place of birth", "lieu_de_naissance", "Geburtsort"),
     "ethnicity": ("_RACE", "HISPAN", "nwhite", "RACEALLP_A"),
     "education": ("EDUCA", "eisced", "Schulabschluss", "niveau_diplôme", "titolo_di_studio"),
     "marital": ("MARST", "situation_familiale", "estado_civil", "Familienstand"),
@@ -21,7 +22,20 @@ KINDS = {
     "calendar": ("INTV_MON", "interview_date", "sample.yr", "year_dx", "date_of_diagnosis", "survey_week"),
     "survey_design": ("_LLCPWT", "pspwght", "anweight", "wghtpew", "pondération", "PERWT", "WTFA_A", "PSTRAT", "PPSU"),
     "money": ("INCOME3", "haushaltseinkommen_netto", "revenu_mensuel", "hinctnta", "reddito", "FAMINCTC_A"),
-    "finding": ("GENHLTH", "état_santé", "fumeur", "diabète", "gesundheit_allgemein", "PHSTAT_A", "SLPHOURS_A"),
+    "treatment": ("mode_of_birth", "delivery_mode", "Entbindungsmodus"),
+    "finding": (
+        "has_icd10cm_o82",
+        "has_sct_44054006",
+        "preterm_birth",
+        "stillbirth",
+        "GENHLTH",
+        "état_santé",
+        "fumeur",
+        "diabète",
+        "gesundheit_allgemein",
+        "PHSTAT_A",
+        "SLPHOURS_A",
+    ),
     "opinion": ("lebenszufriedenheit", "ppltrst", "lrscale", "vote", "satisfaction_vie"),
 }
 
@@ -37,6 +51,23 @@ def test_names_of_surveys_are_known(kind: str, name: str) -> None:
 def test_names_that_only_look_alike_are_not(name: str) -> None:
     found = kind_of(name)
     assert found is None or found.name not in ("age", "age_band", "birth", "survey_design", "household")
+
+
+@each(
+    "name",
+    [
+        *("birth_weight", "BirthWeight", "birth_weight_g", "birth_order", "birth_length_cm", "live_birth"),
+        *("multiple_birth", "preterm_birth", "mode_of_birth", "country_of_birth", "poids de naissance"),
+        *("rang_naissance", "peso_nacimiento", "peso alla nascita", "Geburtsgewicht (g)", "geboortegewicht"),
+    ],
+)
+def test_what_else_is_said_of_a_birth_is_no_date(name: str) -> None:
+    assert not is_birth(name)
+
+
+@each("name", ["gestational_age_weeks", "gest_age_days", "Gestational age (weeks)"])
+def test_the_age_of_a_pregnancy_is_no_age_of_a_person(name: str) -> None:
+    assert kind_of(name) is None
 
 
 def test_sexes_are_known_by_their_values() -> None:

@@ -150,6 +150,62 @@ def test_lists_of_codes_are_proposed():
     assert policy.column("dx").codes.separator == "|"
 
 
+@pytest.mark.parametrize(
+    ("name", "matches", "is_list"),
+    [
+        ("diagnoses", {"icd10cm by ;": 0.43, "icd10cm": 0.57}, True),
+        ("x17", {"icd10cm by ;": 0.05, "icd10cm": 0.95}, True),
+        ("diagnoses", {"icd10cm by ;": 0.02, "icd10cm": 0.98}, False),
+        ("diagnoses", {"icd10cm by ;": 0.3, "icd10cm": 0.3}, False),
+        ("costs", {"icd9cm by ,": 0.3, "icd9cm": 0.7}, False),  # 123,456 is a number
+    ],
+)
+def test_codes_of_a_known_system_are_a_list_even_if_most_people_have_one(name, matches, is_list):
+    assert (only(figures(name, distinct=297, words=1.5, matches=matches)).role == "codes") == is_list
+
+
+@pytest.mark.parametrize("name", ["birth_weight", "birth_weight_g", "Geburtsgewicht (g)", "poids de naissance"])
+def test_a_weight_at_birth_is_published_as_a_measure_and_not_as_a_date(name):
+    found = only(figures(name, kind="integer", distinct=400, low=410, high=4990, middle=3310, spread=560))
+    assert (found.role, found.keys["domain"]) == ("sensitive", "[0, 8000]")
+    assert not any("date" in reason for reason in found.why)
+
+
+@pytest.mark.parametrize(
+    ("column", "is_date"),
+    [
+        (figures("birth", kind="boolean", values=[("0", 400), ("1", 600)]), False),
+        (figures("birth", kind="number", distinct=300, low=0.4, high=5.3), False),
+        (figures("birth", kind="integer", distinct=60, low=1930, high=1999), True),
+        (figures("birth", kind="integer", distinct=800, low=11_000, high=36_000), True),  # days, as spreadsheets count
+        (figures("birth", kind="date", distinct=800, low=-9000, high=9000), True),
+    ],
+)
+def test_a_birth_that_cannot_be_a_date_is_none(column, is_date):
+    assert any("A date of birth" in reason for reason in only(column).why) == is_date
+
+
+@pytest.mark.parametrize("name", ["gestational_age", "gestational_age_weeks", "SSW"])
+def test_weeks_of_a_pregnancy_are_published_as_a_measure(name):
+    found = only(figures(name, kind="integer", distinct=20, low=23, high=42, middle=39, spread=2))
+    assert (found.role, found.keys["domain"]) == ("sensitive", "[15, 50]")
+
+
+def test_an_age_in_months_is_withheld_unless_it_is_a_measure():
+    assert only(figures("age_months", kind="integer", distinct=90, low=1, high=97)).role == "withheld"
+
+
+def test_a_diagnosis_that_was_derived_needs_no_decision():
+    found = only(figures("has_icd10cm_o82", kind="boolean", values=[("0", 700), ("1", 300)]))
+    assert found.role == "sensitive"
+    assert not any("decide" in reason for reason in found.why)
+
+
+def test_bins_are_said_to_have_the_limits_by_themselves():
+    found = only(figures("bmi", kind="number", distinct=300, low=14, high=60, middle=27, spread=5))
+    assert found.notes["bins"].endswith("; bins of this width already have edges at 18.5, 25, 30, 35, 40")
+
+
 REPEATED = [("see letter", 500), ("tel 044 123 45 67; patient's daughter", 500)]
 
 
