@@ -10,7 +10,7 @@ from tests.each import each
 KINDS = {
     "age": ("_AGE80", "AGEP_A", "agea", "âge", "Alter_in_Jahren", "age_dx", "DxAge", "edad", "età"),
     "age_band": ("_AGEG5YR", "AgeDecade", "age_group", "Altersgruppe", "tranche_d_age"),
-    "birth": ("yrbrn", "année_naissance", "birth", "patient_birth", "naissance", "anno_di_nascita", "live_birth_date"),
+    "birth": ("yrbrn", "année_naissance", "birth", "patient_birth", "anno_di_nascita", "date_of_live_birth"),
     "sex": ("SEXVAR", "gndr", "sexe", "Geschlecht", "SEX_A", "sex_at_birth"),
     "place": ("birth_place", "place of birth", "lieu_de_naissance", "Geburtsort"),
     "ethnicity": ("_RACE", "HISPAN", "nwhite", "RACEALLP_A"),

@@ -176,6 +176,7 @@ def test_a_weight_at_birth_is_published_as_a_measure_and_not_as_a_date(name):
     [
         (figures("birth", kind="boolean", values=[("0", 400), ("1", 600)]), False),
         (figures("birth", kind="number", distinct=300, low=0.4, high=5.3), False),
+        (figures("bmi_birth", kind="number", distinct=300, low=8, high=20), False),
         (figures("birth", kind="integer", distinct=60, low=1930, high=1999), True),
         (figures("birth", kind="integer", distinct=800, low=11_000, high=36_000), True),  # days, as spreadsheets count
         (figures("birth", kind="date", distinct=800, low=-9000, high=9000), True),
@@ -185,7 +186,7 @@ def test_a_birth_that_cannot_be_a_date_is_none(column, is_date):
     assert any("A date of birth" in reason for reason in only(column).why) == is_date
 
 
-@pytest.mark.parametrize("name", ["gestational_age", "gestational_age_weeks", "SSW"])
+@pytest.mark.parametrize("name", ["gestational_age", "gestational_age_weeks", "ga_age_weeks", "SSW"])
 def test_weeks_of_a_pregnancy_are_published_as_a_measure(name):
     found = only(figures(name, kind="integer", distinct=20, low=23, high=42, middle=39, spread=2))
     assert (found.role, found.keys["domain"]) == ("sensitive", "[15, 50]")
