@@ -108,8 +108,8 @@ class _Marks:
         before = int(self._added[row])
         if hidden + before >= others:
             raise Unprotectable(
-                "A secret code of `rules` cannot be unknown in so many records: too few records are without it, so an "
-                "unknown code would be a known one.",
+                "A secret code of `rules` cannot be unknown in so many records: too few are without it, so most of "
+                "those in which it is unknown would have it.",
                 "Raise `share` or `support`, lower k or m, or leave out the rule.",
             )
         self._added[row] = before + max(before // 2, missing)

@@ -79,7 +79,7 @@ def test_guarantees_are_those_of_one_class(tmp_path: Path) -> None:
         ({"kind": "k^m", "m": 2}, "vpa"),
         ({"kind": "k^m", "m": 2}, "local-suppression"),
         ({"kind": "uncertainty", "m": 2, "sensitive": ["493.00"], "share": 0.4}, "tdcontrol"),
-        ({"kind": "patterns", "share": 0.1, "rules": [{"known": [], "secret": ["401.9"]}]}, "unknowns"),
+        ({"kind": "patterns", "share": 0.1, "rules": [{"known": [], "secret": ["493.00"]}]}, "unknowns"),
     ],
 )
 def test_every_method_is_chosen_verified_and_answers_soundly(

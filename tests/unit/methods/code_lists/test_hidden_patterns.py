@@ -103,7 +103,7 @@ def test_marks_in_long_lists_that_suppression_takes_are_made_up_for(size: int, s
 
 @pytest.mark.parametrize("lists", [[[0, 1]] * 10 + [[0]] * 3, [[0, 1]] * 3, [[0, 1], [1, 0]]])
 def test_where_too_many_have_the_code_a_mark_would_say_so(lists: list[list[int]]) -> None:
-    with pytest.raises(Unprotectable, match="too few records are without it"):
+    with pytest.raises(Unprotectable, match="too few are without it"):
         hidden_patterns(Baskets.of(lists, 2), [SensitiveRule((0,), (1,))], 2, 2, 0.2)
 
 
