@@ -102,12 +102,12 @@ def test_the_policy_of_content_lets_in_nothing_from_elsewhere():
     assert "http" not in policy
 
 
-def test_a_fault_shows_an_incident_and_nothing_else(tmp_path, caplog):
-    """A store whose pointer is not a number: Python's words quote it, the response does not."""
+def test_a_fault_shows_an_incident_and_nothing_else(tmp_path, caplog, monkeypatch):
+    """Something that nobody expected: Python's words quote a value, the response does not."""
     from querygate.web import create_app
 
     small = make_small_site(tmp_path)
-    (small.folder / "store" / "clinic" / "current").write_text("nine")
+    monkeypatch.setattr(type(small.opened.store), "current", lambda store, dataset: int("nine"))
     client = create_app(small.opened).test_client()
     response = client.get(f"{API}/datasets/clinic", headers=small.headers("ann"))
     assert (response.status_code, response.json["code"]) == (500, "QG900")

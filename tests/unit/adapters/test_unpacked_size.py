@@ -49,7 +49,7 @@ def test_a_text_that_rows_share_counts_once_a_row(tmp_path: Path, encoding: str 
     before = pa.total_allocated_bytes()
     assert is_larger(path, 9_999_999)
     assert not is_larger(path, 11_000_000)
-    assert pa.total_allocated_bytes() == before
+    assert pa.total_allocated_bytes() < before + 1_000_000  # of eight million: nothing was unpacked
 
 
 TEXT, NUMBERS = "é" * 5_000, [7] * 1_000_000
@@ -72,7 +72,7 @@ def test_what_is_inside_of_lists_counts_too(tmp_path: Path, kind: str, name: str
     before = pa.total_allocated_bytes()
     assert is_larger(path, 7_999_999)
     assert not is_larger(path, 11_000_000)
-    assert pa.total_allocated_bytes() == before
+    assert pa.total_allocated_bytes() < before + 1_000_000  # of eight million: nothing was unpacked
     pq.write_table(pa.table({name: NESTED[kind]}), path, use_dictionary=False, data_page_version="2.0")
     assert is_larger(path, 7_999_999)
 

@@ -9,6 +9,7 @@ import os
 import pytest
 
 from querygate.core.errors import CODES
+from querygate_adapters.store.duckdb_store import DuckDBStore
 
 
 def test_a_refusal_shows_where_and_what_to_do(at):
@@ -142,12 +143,12 @@ def test_a_folder_of_another_user_is_said_to_be_one(run, tmp_path, words):
     assert "querygate.toml cannot be opened: permission denied." in done.stderr
 
 
-def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, tmp_path, caplog):
-    """A pointer that is not a number: Python's words, which quote it, stay behind."""
+def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, caplog, monkeypatch):
+    """Python's words, which quote a value, stay behind."""
     policy, source = inputs
     run("init")
     run("publish", "--policy", policy, "--source", source)
-    (tmp_path / "site/store/clinic/current").write_text("Smith, 51, HIV+")
+    monkeypatch.setattr(DuckDBStore, "current", lambda store, dataset: int("Smith, 51, HIV+"))
     done = run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
     assert done.exit_code == 3
     assert done.stderr.splitlines()[0] == "QG900 Internal error"

@@ -37,13 +37,15 @@ def test_what_is_shown_holds_the_range(ends: tuple[float, float]) -> None:
 
 @given(st.one_of(ENDS, CLOSE))
 def test_what_is_shown_is_not_much_wider(ends: tuple[float, float]) -> None:
-    """Three digits of the width, or six of the numbers where the width is lost beside them."""
+    """Three digits of the width, or six of the numbers where the width is lost beside them; but no end nearer to 0 than
+    1e-300, unless it is 0.
+    """
     low, high = ends
     if low == high or not math.isfinite(high):
         return
     below, above = shown(low, high)
     width = Fraction(high) - Fraction(low)
-    slack = max(width / 50, (abs(Fraction(low)) + abs(Fraction(high))) / 10**5, Fraction(0))
+    slack = max(width / 50, (abs(Fraction(low)) + abs(Fraction(high))) / 10**5) + 2 * Fraction("1e-300")
 
     assert Fraction(above) - Fraction(below) <= width + slack
 
