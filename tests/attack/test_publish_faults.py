@@ -111,7 +111,7 @@ def test_a_cable_that_is_pulled(
             pytest.skip("Network namespaces are not permitted here.")
         with forwarding(networks, postgres.port) as port:
             url = postgres.url(database=database).replace(f"127.0.0.1:{postgres.port}", f"{INSIDE}:{port}")
-            source = f"{url}?keepalives_idle=1&keepalives_interval=1&keepalives_count=2#people"
+            source = f"{url}?keepalives_idle=1&keepalives_interval=1&keepalives_count=2&tcp_user_timeout=3000#people"
             with monkeypatch.context() as patch, inside(networks.gate):
                 in_the_middle(patch, lambda: pull_cable(networks))
                 is_left_as_it_was(opened, lambda: publish(opened, source))

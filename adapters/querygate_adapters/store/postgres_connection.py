@@ -30,6 +30,7 @@ DEFAULTS = {
     "keepalives_idle": 30,  # so that a server that vanished silently is noticed
     "keepalives_interval": 5,
     "keepalives_count": 4,
+    "tcp_user_timeout": 50_000,  # the same for what was sent and is not confirmed: nobody asks then
 }
 
 RETRY_S = 5.0
